@@ -189,7 +189,7 @@ pub async fn subscribe<S: Subscriber>(
         };
         let event = match client.feed(&query).await {
             Ok(page) => {
-                let end = page.end;
+                let end = page.at_end;
                 deliver(page, &mut progress, checkpoints, subscriber).await?;
                 match end {
                     true if subscription.until_end => return Ok(progress),
@@ -220,10 +220,10 @@ async fn deliver<S: Subscriber>(
         let lag_ms = now_ms().saturating_sub(item.indexed_ms);
         let handled = subscriber.handle(Delivery { item, lag_ms }).await;
         handled.map_err(SubscribeError::Handler)?;
-        advance(progress, page.feed.as_deref(), item.next, checkpoints)?;
+        advance(progress, page.generation.as_deref(), item.checkpoint, checkpoints)?;
     }
     // Behind the items there may be the end of a partition.
-    Ok(advance(progress, page.feed.as_deref(), page.next, checkpoints)?)
+    Ok(advance(progress, page.generation.as_deref(), page.checkpoint, checkpoints)?)
 }
 
 fn advance(

@@ -98,11 +98,11 @@ mod tests {
         EntryView {
             position: at(num),
             kind: EntryKind::Edits,
-            created: 0,
+            created_s: 0,
             author: None,
-            client: None,
+            client_key: None,
             mutations: vec![MutationView { id: 1, base: at(0), op, committed: None }],
-            external: None,
+            external_body: None,
         }
     }
 

@@ -43,7 +43,7 @@ impl Fixture {
     fn append_body(&self, text: &str) -> Value {
         let cells = json!([{"row": 0, "column": 0, "value": text}]);
         json!({
-            "client": "c", "incarnation": self.created.incarnation,
+            "client_id": "c", "incarnation": self.created.incarnation,
             "mutations": [{"id": 1, "base": 0, "op": {"setCells": {"cells": cells}}}],
         })
     }
@@ -98,8 +98,7 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
         .zip(operations)
         .map(|(id, op)| json!({"id": id, "base": fixture.created.head, "op": op}))
         .collect();
-    let body =
-        json!({"client": "c", "incarnation": fixture.created.incarnation, "mutations": mutations});
+    let body = json!({"client_id": "c", "incarnation": fixture.created.incarnation, "mutations": mutations});
     for repeat in [false, true] {
         let reply = fixture.post(&url, body.to_string()).await;
         assert_eq!(reply.status(), 200);
@@ -133,7 +132,7 @@ async fn mutations_without_an_effect_say_so() {
             .zip(operations)
             .map(|(id, op): (u32, &Value)| json!({"id": id, "base": base, "op": op}))
             .collect();
-        let body = json!({"client": client, "incarnation": fixture.created.incarnation, "mutations": mutations});
+        let body = json!({"client_id": client, "incarnation": fixture.created.incarnation, "mutations": mutations});
         let reply = fixture.post(&url, body.to_string()).await;
         assert_eq!(reply.status(), 200);
         serde_json::from_slice::<Value>(&reply.bytes().await.unwrap()).unwrap()

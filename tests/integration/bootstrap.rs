@@ -204,7 +204,7 @@ pub(crate) async fn serves_the_api(program: &str) {
 
     let cells = json!([{"row": 0, "column": 0, "value": "über Lambda"}]);
     let append = json!({
-        "client": "c", "incarnation": incarnation,
+        "client_id": "c", "incarnation": incarnation,
         "mutations": [{"id": 1, "base": 0, "op": {"setCells": {"cells": cells}}}],
     });
     let path = format!("/v1/spreadsheets/{id}/entries");

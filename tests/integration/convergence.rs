@@ -170,9 +170,9 @@ impl Editor {
                 op,
             });
             let request = AppendRequest {
-                client: format!("client-{}", self.number),
+                client_id: format!("client-{}", self.number),
                 incarnation: self.created.incarnation,
-                ack: first - 1,
+                acked_id: first - 1,
                 mutations: mutations.collect(),
             };
             self.next_id += u64::try_from(request.mutations.len()).unwrap();
@@ -200,8 +200,12 @@ async fn prepare(cloud: &TestCloud) -> CreateReply {
     let op = set(headers.chain(labels).collect());
     let mutations = vec![SentMutation { id: 1, base: created.head, op }];
     let client_name = "preparer".to_owned();
-    let request =
-        AppendRequest { client: client_name, incarnation: created.incarnation, ack: 0, mutations };
+    let request = AppendRequest {
+        client_id: client_name,
+        incarnation: created.incarnation,
+        acked_id: 0,
+        mutations,
+    };
     client.append(created.id, &request).await.unwrap();
     created
 }

@@ -176,7 +176,7 @@ fn imported_sheets() {
             replaces,
             extent: Extent { rows: 512, columns: 4 },
             cells: 2_000,
-            index: pack_import(&stripes).unwrap().0,
+            tile_index: pack_import(&stripes).unwrap().0,
         })
     };
     let base = Position::new(3, 300).unwrap();

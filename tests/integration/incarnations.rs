@@ -84,7 +84,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
     // What it knew to be in the log does not hold its numbering up.
     let request = AppendRequest {
         incarnation: 1,
-        ack: 3,
+        acked_id: 3,
         ..append_one(created, "client", 4, at(1), set_numbers(&[4.0]))
     };
     let reply = after.append(created.id, &request).await.unwrap();

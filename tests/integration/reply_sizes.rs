@@ -34,9 +34,9 @@ async fn texts_of_quotes_and_control_characters_fit() {
             op: cellar_tests::edits::set_numbers(&[1.0]),
         };
         let request = cellar_api::wire::AppendRequest {
-            client: "late".into(),
+            client_id: "late".into(),
             incarnation: created.incarnation,
-            ack: 0,
+            acked_id: 0,
             mutations: vec![late],
         };
         let appended = client.append(created.id, &request).await.unwrap();

@@ -77,17 +77,17 @@ impl Route {
                 (
                     "",
                     Some(
-                        json!({"client": "x", "incarnation": incarnation, "mutations": [mutation]}),
+                        json!({"client_id": "x", "incarnation": incarnation, "mutations": [mutation]}),
                     ),
                 )
             }
             ("POST", "/forks") => ("", Some(json!({"nonce": "stolen"}))),
             ("POST", "/imports/checks") => {
-                ("", Some(json!({"client": "c", "tiles": [{"hash": HASH, "bytes": 9}]})))
+                ("", Some(json!({"client_id": "c", "tiles": [{"hash": HASH, "bytes": 9}]})))
             }
             ("POST", "/imports/uploads") => {
                 let chunk = json!({"hash": HASH, "bytes": 9, "sha256": HASH});
-                ("", Some(json!({"client": "c", "chunks": [chunk]})))
+                ("", Some(json!({"client_id": "c", "chunks": [chunk]})))
             }
             ("PATCH", "/details") => ("", Some(json!({"name": "stolen"}))),
             ("POST", "/members") => ("", Some(json!({"subject": "thief", "role": "owner"}))),
@@ -107,8 +107,7 @@ impl Route {
             }
             ("POST", "/uploads") => ("", Some(uploaded)),
             ("POST", "/uploads/{upload_id}/complete") => {
-                let mut body =
-                    json!({"client": "y", "incarnation": incarnation, "first": 1, "base": base});
+                let mut body = json!({"client_id": "y", "incarnation": incarnation, "first_id": 1, "base": base});
                 body["bytes"] = uploaded["bytes"].clone();
                 body["sha256"] = uploaded["sha256"].clone();
                 ("", Some(body))

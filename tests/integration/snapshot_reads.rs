@@ -178,7 +178,7 @@ async fn cells_at_any_position_are_those_of_a_replay() {
     let stats: StatsReply = get(&cloud, log, "/stats").await;
     let snapshot = stats.snapshot.clone().unwrap();
     assert!(snapshot.position >= last && stats.entries_since < 15, "{stats:?}");
-    assert_eq!((stats.head, stats.open.objects, stats.open.rounds), (author.base, 1, 1));
+    assert_eq!((stats.head, stats.open.objects, stats.open.round_trips), (author.base, 1, 1));
     // A client loads the root from the bucket itself.
     let loaded: LoadReply = get(&cloud, log, "").await;
     let root_key = loaded.root.unwrap();

@@ -201,7 +201,7 @@ async fn health_tells_whether_the_table_answers() {
     let told = async |settings: &ApiSettings| {
         let url = cloud.api_told(settings).await;
         let health = Client::new(&url, None).unwrap().health().await.unwrap();
-        let parts = health.reachable.into_iter().map(|part| (part.name, part.ok));
+        let parts = health.dependencies.into_iter().map(|part| (part.name, part.ok));
         (health.ok, parts.collect::<Vec<_>>())
     };
     let parts = |streams| {

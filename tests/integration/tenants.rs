@@ -125,7 +125,7 @@ async fn upload(cloud: &TestCloud, http: &reqwest::Client, created: CreateReply)
     }
     assert_eq!(put.body(object.clone()).send().await.unwrap().status(), 200);
     let (head, incarnation, upload) =
-        (created.head, created.incarnation, granted.upload.to_string());
+        (created.head, created.incarnation, granted.upload_id.to_string());
     Subject { head, incarnation, upload, upload_bytes: object.len(), upload_sha256: sha256 }
 }
 

@@ -81,8 +81,8 @@ fn a_watch_shows_what_is_done_says_when_it_is_offline_and_ends_on_an_interrupt()
     cellar(&["set", "B2", "inside"]);
     let first = all.json();
     assert_eq!((&first["event"], &first["what"]), (&"entry".into(), &"D9 = \"outside\"".into()));
-    assert!(first["author"].is_string() && first["created"].is_u64(), "{first}");
-    assert_eq!(first["client"].as_str().unwrap().len(), 16);
+    assert!(first["author"].is_string() && first["created_s"].is_u64(), "{first}");
+    assert_eq!(first["client_key"].as_str().unwrap().len(), 16);
     assert_eq!(all.json()["what"], "B2 = \"inside\"");
     let line = part.line();
     assert!(line.starts_with("0.3 ") && line.ends_with("B2 = \"inside\""), "{line}");

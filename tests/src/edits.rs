@@ -30,9 +30,9 @@ pub fn append_one(
     op: Operation,
 ) -> AppendRequest {
     AppendRequest {
-        client: client.to_owned(),
+        client_id: client.to_owned(),
         incarnation: created.incarnation,
-        ack: id - 1,
+        acked_id: id - 1,
         mutations: vec![SentMutation { id, base, op }],
     }
 }

@@ -65,7 +65,7 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
             lines.push(format!("  {what} deleted: {}", style(named(axis, &diff.deleted)).red()));
         }
     }
-    if sheet.formats {
+    if sheet.formats_changed {
         lines.push("  formats of ranges differ".to_owned());
     }
     for cell in &sheet.cells {
@@ -73,7 +73,7 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
         let (before, after) = both(&cell.before, &cell.after);
         lines.push(format!("  {name}: {} -> {}", style(before).red(), style(after).green()));
     }
-    for placed in &sheet.deleted {
+    for placed in &sheet.deleted_cells {
         let name = CellName { row: placed.row, column: placed.column };
         let (held, _) = both(&placed.cell, &Cell::default());
         lines.push(format!("  {name} before: {} -> deleted", style(held).red()));
@@ -114,7 +114,7 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::wire::PlacedCell;
+    use cellar_api::wire::CellAt;
     use cellar_base::position::Position;
     use cellar_sheet::operation::{SheetId, Spans};
     use cellar_sheet::workbook::{AxisDiff, CellDiff};
@@ -139,16 +139,16 @@ mod tests {
             change: SheetChange::Renamed,
             rows: AxisDiff { inserted: Spans::one(2, 2), deleted: Spans::one(6, 1) },
             columns: AxisDiff { inserted: Spans::default(), deleted: Spans::one(2, 1) },
-            formats: true,
+            formats_changed: true,
             cells: vec![
                 cell(1, Cell::default(), text("new")),
                 cell(2, number(None), number(Some("0"))),
                 cell(3, text(&"x".repeat(61)), number(Some("0.00"))),
             ],
-            deleted: vec![PlacedCell { row: 6, column: 0, cell: number(None) }],
+            deleted_cells: vec![CellAt { row: 6, column: 0, cell: number(None) }],
         };
         let (from, to) = (Position::FIRST, Position::FIRST);
-        let diff = DiffReply { from, to, sheets: vec![sheet], spans_cut: false, next: None };
+        let diff = DiffReply { from, to, sheets: vec![sheet], spans_truncated: false, next: None };
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
         let plain: Vec<String> =
             lines(&diff).iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect();

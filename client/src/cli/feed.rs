@@ -1,6 +1,6 @@
 //! `cellar feed`
 
-use cellar_api::{wire::ChangeView, wire::FeedItemView, wire::SpanView};
+use cellar_api::{wire::ChangeView, wire::EventRange, wire::FeedItemView};
 
 use super::args;
 use super::catalog;
@@ -79,7 +79,7 @@ async fn read(
 /// A line for each stream of an item, and one for each change that was told.
 fn lines(item: &FeedItemView) -> Vec<String> {
     let when = utc(item.indexed_ms / 1_000);
-    let of_span = |span: &SpanView| {
+    let of_span = |span: &EventRange| {
         let events = count(span.kinds.len(), "event", "events");
         let kinds = escape(&span.kinds.join(", "));
         let stream = escape(&span.stream);

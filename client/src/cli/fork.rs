@@ -65,7 +65,7 @@ fn lines(forks: &[ForkView]) -> Vec<String> {
     let line = |fork: &ForkView| {
         let author = escape(fork.author.as_deref().unwrap_or("-"));
         let position = format!("{:>width$}", fork.position.to_string());
-        [fork.id.to_string(), position, utc(fork.created), author].join(GAP)
+        [fork.id.to_string(), position, utc(fork.created_s), author].join(GAP)
     };
     forks.iter().map(line).collect()
 }
@@ -82,7 +82,7 @@ mod tests {
         let fork = |byte, num, author: Option<&str>| ForkView {
             id: LogId::from_uuid(uuid::Uuid::from_bytes([byte; 16])),
             position: Position::new(0, num).unwrap(),
-            created: 1_700_000_000,
+            created_s: 1_700_000_000,
             author: author.map(str::to_owned),
         };
         let shown = lines(&[fork(1, 42, Some("alice\u{1b}")), fork(2, 7, None)]);

@@ -16,7 +16,7 @@ pub(super) async fn run(context: &Context, output: &Output) -> Result<(), CliErr
         escape(&health.stack),
         escape(&health.build)
     ))?;
-    for part in &health.reachable {
+    for part in &health.dependencies {
         let (mark, word) = if part.ok { ("✔", "reachable") } else { ("✘", "not reachable") };
         output.say(format!("  {mark} {} {word}", escape(&part.name)))?;
     }
@@ -24,6 +24,6 @@ pub(super) async fn run(context: &Context, output: &Output) -> Result<(), CliErr
         return Ok(());
     }
     let missing: Vec<String> =
-        health.reachable.iter().filter(|part| !part.ok).map(|part| escape(&part.name)).collect();
+        health.dependencies.iter().filter(|part| !part.ok).map(|part| escape(&part.name)).collect();
     Err(CliError::Unhealthy { missing: missing.join(", ") })
 }

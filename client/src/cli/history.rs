@@ -123,7 +123,7 @@ fn lines(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
         let author = author(entry);
         let author =
             console::pad_str(&author, author_width, console::Alignment::Left, None).into_owned();
-        [position, utc(entry.created), author, what(entry, &mut names)].join(GAP)
+        [position, utc(entry.created_s), author, what(entry, &mut names)].join(GAP)
     };
     let mut lines: Vec<String> = entries.iter().rev().map(line).collect();
     lines.reverse();
@@ -132,7 +132,7 @@ fn lines(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
 
 /// What an entry did; `names` are those before it, and become those behind it.
 pub(super) fn what(entry: &EntryView, names: &mut SheetNames) -> String {
-    if let Some(external) = &entry.external {
+    if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");
         return format!("{edits}, {} in an object", count(external.bytes, "byte", "bytes"));
     }
@@ -154,7 +154,7 @@ pub(super) fn what(entry: &EntryView, names: &mut SheetNames) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::{wire::ExternalView, wire::MutationView};
+    use cellar_api::{wire::ExternalBody, wire::MutationView};
     use cellar_sheet::cell::Value;
     use cellar_sheet::operation::{CellEdit, SetCells, SheetId};
 
@@ -169,11 +169,11 @@ mod tests {
         EntryView {
             position: Position::new(0, num).unwrap(),
             kind,
-            created: 1_700_000_000,
+            created_s: 1_700_000_000,
             author: Some(author.into()),
-            client: None,
+            client_key: None,
             mutations: if kind == EntryKind::Edits { vec![mutation] } else { Vec::new() },
-            external: None,
+            external_body: None,
         }
     }
 
@@ -199,16 +199,16 @@ mod tests {
         let set = SetCells { sheet: SheetId::FIRST, cells: vec![edit] };
         moved.mutations[0].committed = Some(vec![Operation::SetCells(set)]);
         assert_eq!(what(&moved, &mut SheetNames::default()), "B2 = \"new\" (as: B5 = 1)");
-        let external = ExternalView {
+        let external = ExternalBody {
             first_id: 1,
             count: 1,
             base: Position::FIRST,
             bytes: 150_123,
             sha256: String::new(),
             url: None,
-            moved: Vec::new(),
+            axis_maps: Vec::new(),
         };
-        let large = EntryView { mutations: vec![], external: Some(external), ..moved };
+        let large = EntryView { mutations: vec![], external_body: Some(external), ..moved };
         assert_eq!(
             what(&large, &mut SheetNames::default()),
             "1 large edit, 150,123 bytes in an object"

@@ -41,7 +41,7 @@ fn lines(stats: &StatsReply) -> Vec<String> {
             "opening    {} objects, {}, in {} rounds",
             stats.open.objects,
             kilobytes(stats.open.bytes),
-            stats.open.rounds
+            stats.open.round_trips
         ),
         "levels     last entry   cells   bytes   chunks".to_owned(),
     ];
@@ -50,7 +50,7 @@ fn lines(stats: &StatsReply) -> Vec<String> {
 }
 
 fn level_line(level: &LevelStats) -> String {
-    let LevelStats { last, cells, bytes, chunks, young } = level;
+    let LevelStats { last, cells, bytes, chunks, in_root: young } = level;
     let place = if *young { "in the root".to_owned() } else { chunks.to_string() };
     format!("           {last}   {cells}   {}   {place}", kilobytes(*bytes))
 }
@@ -82,7 +82,7 @@ mod tests {
             cells,
             bytes,
             chunks,
-            young,
+            in_root: young,
         };
         let snapshot = SnapshotStats {
             position: at(1_001),
@@ -91,7 +91,7 @@ mod tests {
             bytes: 3_025,
             levels: vec![level(500, 1_000, 2_500, 2, false), level(1_001, 100, 525, 0, true)],
         };
-        let open = OpenStats { objects: 2, bytes: 2_900, rounds: 2 };
+        let open = OpenStats { objects: 2, bytes: 2_900, round_trips: 2 };
         let mut stats =
             StatsReply { head: at(1_010), snapshot: Some(snapshot), entries_since: 9, open };
         assert_eq!(

@@ -117,7 +117,7 @@ fn no_edit(entry: &EntryView) -> Option<&'static str> {
         EntryKind::EndSegment => {
             return Some("there a segment of the log ended, nothing was changed");
         }
-        EntryKind::Edits if entry.external.is_some() => return None,
+        EntryKind::Edits if entry.external_body.is_some() => return None,
         EntryKind::Edits => {}
     }
     let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
@@ -197,7 +197,7 @@ impl Search {
             self.restored = Some(restored);
         }
         let did = |operation: &Operation| !matches!(operation, Operation::Rejected(_));
-        let did_something = entry.external.is_some()
+        let did_something = entry.external_body.is_some()
             || entry.mutations.iter().any(|mutation| mutation.effective().iter().any(did));
         let own = entry.author.as_deref() == Some(self.author.as_str());
         (in_force && own && did_something && !self.gone.contains(&position)).then_some(position)
@@ -241,11 +241,11 @@ mod tests {
         EntryView {
             position: at(num),
             kind: EntryKind::Edits,
-            created: 0,
+            created_s: 0,
             author: Some(author.into()),
-            client: None,
+            client_key: None,
             mutations: vec![MutationView { id: 1, base: at(0), op, committed }],
-            external: None,
+            external_body: None,
         }
     }
 

@@ -5,7 +5,7 @@ mod touches;
 use std::time::Duration;
 
 use cellar_api::polling::{PollEvent, Polling};
-use cellar_api::{wire::EntryView, wire::Head, wire::ProblemKind, wire::UpdateReply};
+use cellar_api::{wire::EntriesReply, wire::EntryView, wire::Head, wire::ProblemKind};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
@@ -153,7 +153,7 @@ impl Watch {
                 }
                 page => page?,
             };
-            let UpdateReply { incarnation, entries, .. } = page;
+            let EntriesReply { incarnation, entries, .. } = page;
             if incarnation != self.shown.incarnation || entries.is_empty() {
                 break;
             }
@@ -186,7 +186,8 @@ impl Watch {
             return Ok(());
         }
         let author = escape(entry.author.as_deref().unwrap_or("-"));
-        let line = [entry.position.to_string(), utc(entry.created), author, what.clone()].join(GAP);
+        let line =
+            [entry.position.to_string(), utc(entry.created_s), author, what.clone()].join(GAP);
         self.output.say(line)?;
         Ok(self.output.result(&Line::Entry { entry, what })?)
     }

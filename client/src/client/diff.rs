@@ -55,7 +55,7 @@ fn add(sheets: &mut Vec<SheetDiff>, page: SheetDiff) {
     match sheets.iter_mut().find(|sheet| sheet.sheet == page.sheet) {
         Some(sheet) => {
             sheet.cells.extend(page.cells);
-            sheet.deleted.extend(page.deleted);
+            sheet.deleted_cells.extend(page.deleted_cells);
         }
         None => sheets.push(page),
     }

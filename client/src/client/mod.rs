@@ -25,9 +25,9 @@ pub use tally::Spent;
 
 use cellar_api::{
     wire::AppendReply, wire::AppendRequest, wire::CellsReply, wire::CreateReply,
-    wire::CreateRequest, wire::ForkReply, wire::ForkRequest, wire::ForksReply, wire::Head,
-    wire::Health, wire::HistoryReply, wire::LoadReply, wire::SheetsReply, wire::StatsReply,
-    wire::UpdateReply,
+    wire::CreateRequest, wire::EntriesReply, wire::ForkReply, wire::ForkRequest, wire::ForksReply,
+    wire::Head, wire::Health, wire::HistoryReply, wire::LoadReply, wire::SheetsReply,
+    wire::StatsReply,
 };
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -158,7 +158,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]; a problem of the kind `Reload` if `after` is too far behind.
-    pub async fn update(&self, id: LogId, after: Position) -> Result<UpdateReply, ClientError> {
+    pub async fn update(&self, id: LogId, after: Position) -> Result<EntriesReply, ClientError> {
         let call =
             spreadsheet(Method::GET, id, Some("entries")).with_position("after", Some(after));
         self.transport.send(call).await

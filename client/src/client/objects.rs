@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use cellar_api::cost::Cost;
 use cellar_api::{
-    wire::AppendReply, wire::CompleteRequest, wire::ExternalView, wire::MovedSheet,
-    wire::MutationView, wire::UploadReply, wire::UploadRequest, wire::hexadecimal,
+    wire::AppendReply, wire::CompleteRequest, wire::ExternalBody, wire::MutationView,
+    wire::SheetAxisMaps, wire::UploadReply, wire::UploadRequest, wire::hexadecimal,
 };
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_AXIS_RUNS, MAX_MOVED_SHEETS, MAX_UPLOAD_BYTES};
@@ -120,7 +120,7 @@ impl Client {
     /// a refusal of the store if the URL has ended: load the entry again for a new one.
     pub async fn external_mutations(
         &self,
-        external: &ExternalView,
+        external: &ExternalBody,
     ) -> Result<Vec<MutationView>, ClientError> {
         let object = self.external_object(external).await?;
         self.mutations_of(external, &object)
@@ -129,7 +129,7 @@ impl Client {
     /// Fetches the object of a large entry. [`Client::mutations_of`] verifies it.
     pub(crate) async fn external_object(
         &self,
-        external: &ExternalView,
+        external: &ExternalBody,
     ) -> Result<Vec<u8>, ClientError> {
         let url = external.url.as_deref().and_then(object_url);
         let url = url.ok_or_else(|| wrong(self.url(), "the entry has no URL for its object"))?;
@@ -152,7 +152,7 @@ impl Client {
     /// [`ClientError::WrongObject`] if the object is not what the entry says.
     pub(crate) fn mutations_of(
         &self,
-        external: &ExternalView,
+        external: &ExternalBody,
         object: &[u8],
     ) -> Result<Vec<MutationView>, ClientError> {
         let url = external.url.as_deref().and_then(object_url);
@@ -167,7 +167,8 @@ impl Client {
         if u32::try_from(operations.len()) != Ok(external.count) {
             return Err(fault("it does not hold as many mutations as the entry says"));
         }
-        let map = space_map(&external.moved).ok_or_else(|| fault("the entry's maps are none"))?;
+        let map =
+            space_map(&external.axis_maps).ok_or_else(|| fault("the entry's maps are none"))?;
         let view = |(id, op)| {
             let committed = transform(&op, &map);
             MutationView { id, base: external.base, op, committed }
@@ -185,7 +186,7 @@ pub(super) fn object_url(url: &str) -> Option<Url> {
 }
 
 /// The maps of an entry; `None` if they are not what a server sends.
-fn space_map(moved: &[MovedSheet]) -> Option<SpaceMap> {
+fn space_map(moved: &[SheetAxisMaps]) -> Option<SpaceMap> {
     if moved.len() > MAX_MOVED_SHEETS {
         return None;
     }

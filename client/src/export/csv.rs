@@ -146,7 +146,7 @@ impl CsvExport {
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::wire::PlacedCell;
+    use cellar_api::wire::CellAt;
     use cellar_base::position::Position;
     use cellar_exchange::{CsvImport, CsvOptions, Import as _, Piece};
     use cellar_sheet::operation::SheetId;
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    fn page(cells: Vec<PlacedCell>) -> CellsReply {
+    fn page(cells: Vec<CellAt>) -> CellsReply {
         CellsReply {
             sheet: SheetId::FIRST,
             name: "Sheet1".into(),
@@ -162,18 +162,18 @@ mod tests {
             incarnation: 1,
             extent: Extent::default(),
             formats: Vec::new(),
-            formats_cut: false,
+            formats_truncated: false,
             cells,
             next: None,
         }
     }
 
-    fn text(row: u32, column: u32, text: &str) -> PlacedCell {
+    fn text(row: u32, column: u32, text: &str) -> CellAt {
         let value = if text.is_empty() { Value::Empty } else { Value::Text(text.into()) };
-        PlacedCell { row, column, cell: Cell { value, ..Cell::default() } }
+        CellAt { row, column, cell: Cell { value, ..Cell::default() } }
     }
 
-    fn fetched_in(style: CsvStyle, pages: Vec<Vec<PlacedCell>>) -> Result<CsvExport, ExportError> {
+    fn fetched_in(style: CsvStyle, pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {
         let (mut spool, mut counted) = (Spool::new().unwrap(), Counted::default());
         for cells in pages {
             add_page(&mut spool, &mut counted, &page(cells), style)?;
@@ -181,11 +181,11 @@ mod tests {
         Ok(CsvExport { spool, style, counted, of: page(Vec::new()) })
     }
 
-    fn fetched(pages: Vec<Vec<PlacedCell>>) -> Result<CsvExport, ExportError> {
+    fn fetched(pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {
         fetched_in(CsvStyle::default(), pages)
     }
 
-    fn csv(pages: Vec<Vec<PlacedCell>>) -> String {
+    fn csv(pages: Vec<Vec<CellAt>>) -> String {
         let mut written = Vec::new();
         fetched(pages).unwrap().write_to(&mut written).unwrap();
         String::from_utf8(written).unwrap()
@@ -207,7 +207,7 @@ mod tests {
         let texts = ["=1+1", "+a", "-b", "@c", "\td", "\re", "a=1", "'=", " =1"];
         let mut cells: Vec<_> = (0..).zip(texts).map(|(row, it)| text(row, 0, it)).collect();
         let number = Cell { value: Value::Number(-5.0), ..Cell::default() };
-        cells.push(PlacedCell { row: 20, column: 0, cell: number });
+        cells.push(CellAt { row: 20, column: 0, cell: number });
         let written = |escape_formulas| {
             let style = CsvStyle { escape_formulas, ..CsvStyle::default() };
             let mut written = Vec::new();
@@ -265,7 +265,7 @@ mod tests {
             formula: Some("=A1+4".into()),
             format: Some("0.00".into()),
         };
-        let cells = vec![text(0, 0, "1;2"), PlacedCell { row: 0, column: 1, cell }];
+        let cells = vec![text(0, 0, "1;2"), CellAt { row: 0, column: 1, cell }];
         let written = |style| {
             let mut written = Vec::new();
             fetched_in(style, vec![cells.clone()]).unwrap().write_to(&mut written).unwrap();
@@ -291,7 +291,7 @@ mod tests {
                 let cells = block.cells().map(|found| {
                     let format = found.format.map(str::to_owned);
                     let cell = Cell { value: found.value, formula: None, format };
-                    PlacedCell { row: found.row, column: found.column, cell }
+                    CellAt { row: found.row, column: found.column, cell }
                 });
                 pages.push(cells.collect());
             }

@@ -200,7 +200,7 @@ impl Canonical {
 
 /// An entry without the URL of its object: it ends within minutes, and is a permission.
 fn without_url(mut entry: EntryView) -> EntryView {
-    if let Some(external) = &mut entry.external {
+    if let Some(external) = &mut entry.external_body {
         external.url = None;
     }
     entry

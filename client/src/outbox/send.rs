@@ -104,7 +104,7 @@ impl Outbox {
                     Err(error) => failed = Some(error),
                 }
             }
-            let upload = grant.upload;
+            let upload = grant.upload_id;
             match self.client.complete_upload(self.spreadsheet, upload, &completion).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {

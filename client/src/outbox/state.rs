@@ -150,7 +150,12 @@ impl OutboxState {
         }
         let (client, incarnation, ack) =
             (self.client.clone(), self.incarnation, self.last_answered());
-        Some(Next::Append(AppendRequest { client, incarnation, ack, mutations }))
+        Some(Next::Append(AppendRequest {
+            client_id: client,
+            incarnation,
+            acked_id: ack,
+            mutations,
+        }))
     }
 
     /// What makes an uploaded object the entry of the first pending edit.
@@ -158,10 +163,10 @@ impl OutboxState {
         let first = self.unanswered().first()?;
         let body = first.body()?;
         Some(CompleteRequest {
-            client: self.client.clone(),
+            client_id: self.client.clone(),
             incarnation: self.incarnation,
-            ack: self.last_answered(),
-            first: first.id,
+            acked_id: self.last_answered(),
+            first_id: first.id,
             base: first.base,
             bytes: body.bytes,
             sha256: body.sha256.clone(),

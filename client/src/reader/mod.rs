@@ -132,7 +132,7 @@ impl Opened {
             incarnation: self.incarnation,
             extent,
             formats: formats.newest,
-            formats_cut: formats.cut,
+            formats_truncated: formats.cut,
             cells,
             next: None,
         })

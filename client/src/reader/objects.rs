@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
-use cellar_api::{wire::ExternalView, wire::MutationView};
+use cellar_api::{wire::ExternalBody, wire::MutationView};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{
     CHUNK_GETS_AT_ONCE, MAX_CHUNK_URLS, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
@@ -188,7 +188,7 @@ impl Source {
     pub(super) async fn large_entry(
         &self,
         position: Position,
-        external: &ExternalView,
+        external: &ExternalBody,
     ) -> Result<Vec<MutationView>, ReaderError> {
         let name = self.names().body(&external.sha256);
         let read = |stored: &[u8]| self.client.mutations_of(external, stored);

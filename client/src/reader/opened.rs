@@ -1,6 +1,6 @@
 //! Opening a spreadsheet at its newest position: the newest snapshot's root, and the entries behind it.
 
-use cellar_api::{wire::EntryView, wire::LoadReply, wire::ProblemKind, wire::UpdateReply};
+use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::metadata::Outline;
@@ -94,7 +94,7 @@ impl Loaded {
         let root = root(source, &reply).await?;
         let mut loaded = Self::at_root(source, reply.root, root, reply.incarnation).await?;
         let LoadReply { head, incarnation, entries, next, .. } = reply;
-        let mut page = UpdateReply { head, incarnation, entries, next };
+        let mut page = EntriesReply { head, incarnation, entries, next };
         loop {
             loaded.take(source, page.entries, keeps).await?;
             // As far as it went when this began: nobody runs after those who write faster.
@@ -202,7 +202,7 @@ impl Tail {
             let why = format!("its entry {} stands where another should", entry.position);
             return Err(not_understood(source, why));
         }
-        let applied = match &entry.external {
+        let applied = match &entry.external_body {
             None => self.apply(entry.mutations.iter().map(|mutation| mutation.effective())),
             Some(external) => {
                 let mutations = source.large_entry(entry.position, external).await?;

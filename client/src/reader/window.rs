@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cellar_api::wire::PlacedCell;
+use cellar_api::wire::CellAt;
 use cellar_base::limits::MAX_READ_BAND_TILES;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::{ErrorCode, Value};
@@ -69,7 +69,7 @@ impl Opened {
         source: &Source,
         sheet: SheetId,
         rectangle: Rectangle,
-    ) -> Result<Vec<PlacedCell>, ReaderError> {
+    ) -> Result<Vec<CellAt>, ReaderError> {
         let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let (rows, columns) = written(rectangle, own.extent);
         let width = u32::try_from(columns.len()).unwrap_or(u32::MAX);
@@ -124,18 +124,18 @@ impl Opened {
         source: &Source,
         sheet: SheetId,
         tile: &Tile,
-    ) -> Result<Vec<PlacedCell>, ReaderError> {
+    ) -> Result<Vec<CellAt>, ReaderError> {
         let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let found = cells(tile, &own.formats);
         let texts = self.long_texts(source, &found).await?;
         let placed = found.into_iter().map(|placed| {
-            let cells::PlacedCell { row, column, mut cell, long_text } = placed;
+            let cells::TileCell { row, column, mut cell, long_text } = placed;
             if let Some(hash) = long_text {
                 let text = texts.get(&ChunkHash(hash));
                 let lost = || Value::Error(ErrorCode::Lost);
                 cell.value = text.map_or_else(lost, |text| Value::Text(text.clone()));
             }
-            PlacedCell { row, column, cell }
+            CellAt { row, column, cell }
         });
         Ok(placed.collect())
     }
@@ -145,7 +145,7 @@ impl Opened {
     async fn long_texts(
         &self,
         source: &Source,
-        found: &[cells::PlacedCell],
+        found: &[cells::TileCell],
     ) -> Result<BTreeMap<ChunkHash, String>, ReaderError> {
         let mut texts = BTreeMap::new();
         let hashes = found.iter().filter_map(|placed| placed.long_text.map(ChunkHash));

@@ -89,9 +89,9 @@ pub(super) async fn append_all(
         let sent = (done.saturating_add(1)..).zip(batch);
         let sent = sent.map(|(id, piece)| SentMutation { id, base, op: piece.operation.clone() });
         let request = AppendRequest {
-            client: name.to_owned(),
+            client_id: name.to_owned(),
             incarnation: made.incarnation,
-            ack: done,
+            acked_id: done,
             mutations: sent.collect(),
         };
         client.append(made.id, &request).await?;

@@ -37,7 +37,7 @@ pub(super) async fn mutations(
     client: &Client,
     entry: EntryView,
 ) -> Result<Vec<MutationView>, ReplayError> {
-    match &entry.external {
+    match &entry.external_body {
         None => Ok(entry.mutations),
         Some(external) => Ok(client.external_mutations(external).await?),
     }
@@ -55,7 +55,7 @@ pub(super) async fn own_mutations(
         if entry.position.segment() <= from.segment() {
             return Ok(false);
         }
-        let EntryView { position, author, created, .. } = entry.clone();
+        let EntryView { position, author, created_s: created, .. } = entry.clone();
         for mutation in mutations(client, entry).await?.into_iter().rev() {
             let operations = taking_effect(mutation.effective());
             let weight = operations.iter().map(Operation::weight_bytes);

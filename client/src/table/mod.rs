@@ -12,7 +12,7 @@ pub use json::to_json;
 
 use std::collections::BTreeMap;
 
-use cellar_api::wire::PlacedCell;
+use cellar_api::wire::CellAt;
 use cellar_sheet::a1::{CellName, column_name};
 use cellar_sheet::cell::Value;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -48,7 +48,7 @@ pub struct Rendered {
 /// bound, and only cells beyond [`MAX_CELL_CHARACTERS`] are cut. Cells outside the window are left
 /// out.
 #[must_use]
-pub fn render(cells: &[PlacedCell], window: Window, width: Option<usize>) -> Rendered {
+pub fn render(cells: &[CellAt], window: Window, width: Option<usize>) -> Rendered {
     let grid = Grid::new(cells, window);
     let row_header = (u64::from(window.first.row) + u64::from(window.rows)).to_string().len();
     let natural = grid.widths();
@@ -80,8 +80,8 @@ struct Grid {
 }
 
 impl Grid {
-    fn new(cells: &[PlacedCell], window: Window) -> Self {
-        let place = |placed: &PlacedCell| {
+    fn new(cells: &[CellAt], window: Window) -> Self {
+        let place = |placed: &CellAt| {
             let row = placed.row.checked_sub(window.first.row)?;
             let column = placed.column.checked_sub(window.first.column)?;
             let inside = row < window.rows && column < window.columns;
@@ -129,7 +129,7 @@ impl Grid {
 }
 
 impl Shown {
-    fn of(placed: &PlacedCell) -> Self {
+    fn of(placed: &CellAt) -> Self {
         let alignment = match placed.cell.value {
             Value::Number(_) => CellAlignment::Right,
             Value::Bool(_) | Value::Error(_) => CellAlignment::Center,
@@ -146,11 +146,11 @@ mod tests {
 
     use super::*;
 
-    fn placed(row: u32, column: u32, value: Value) -> PlacedCell {
-        PlacedCell { row, column, cell: Cell { value, ..Cell::default() } }
+    fn placed(row: u32, column: u32, value: Value) -> CellAt {
+        CellAt { row, column, cell: Cell { value, ..Cell::default() } }
     }
 
-    fn text(row: u32, column: u32, text: &str) -> PlacedCell {
+    fn text(row: u32, column: u32, text: &str) -> CellAt {
         placed(row, column, Value::Text(text.into()))
     }
 

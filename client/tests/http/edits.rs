@@ -54,9 +54,9 @@ fn edits_follow_each_other_and_carry_what_is_known() {
     assert_eq!(case.set(1, "two").unwrap().position.to_string(), "0.2");
     assert_eq!(case.texts(), ["one", "two"]);
     let appends = case.fake.appends();
-    assert_eq!((appends[1].ack, appends[1].mutations[0].id), (1, 2));
+    assert_eq!((appends[1].acked_id, appends[1].mutations[0].id), (1, 2));
     assert_eq!(appends[1].mutations[0].base.to_string(), "0.1");
-    assert_eq!(appends[0].client, appends[1].client);
+    assert_eq!(appends[0].client_id, appends[1].client_id);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn after_a_restore_an_edit_that_was_never_sent_is_made_on_a_new_base() {
     assert_eq!(case.texts(), ["one", "three"]);
     let appends = case.fake.appends();
     let last = appends.last().unwrap();
-    assert_ne!(last.client, appends[0].client);
+    assert_ne!(last.client_id, appends[0].client_id);
     assert_eq!((last.incarnation, last.mutations[0].id), (2, 1));
 }
 

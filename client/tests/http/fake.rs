@@ -17,12 +17,11 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use cellar_api::cost::HEADER;
 use cellar_api::{
-    wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::CellsReply,
+    wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::CellAt, wire::CellsReply,
     wire::CompleteRequest, wire::CreateReply, wire::CreateRequest, wire::DiffReply,
-    wire::EntryView, wire::Head, wire::Health, wire::HistoryReply, wire::LoadReply,
-    wire::MutationStatus, wire::PlacedCell, wire::Problem, wire::ProblemKind, wire::SentMutation,
-    wire::SheetView, wire::SheetsReply, wire::UpdateReply, wire::UploadReply, wire::UploadRequest,
-    wire::parse_sha256,
+    wire::EntriesReply, wire::EntryView, wire::Head, wire::Health, wire::HistoryReply,
+    wire::LoadReply, wire::MutationStatus, wire::Problem, wire::ProblemKind, wire::SentMutation,
+    wire::SheetView, wire::SheetsReply, wire::UploadReply, wire::UploadRequest, wire::parse_sha256,
 };
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::position::Position;
@@ -227,7 +226,7 @@ impl Inner {
         }
         let client = self.check(id, &request)?;
         let base = request.mutations.iter().map(|mutation| mutation.base).min().unwrap();
-        let mut last = self.last_id(id, client).max(request.ack);
+        let mut last = self.last_id(id, client).max(request.acked_id);
         let mut results = Vec::new();
         let new = request.mutations.iter().filter(|sent| sent.id > last).map(|sent| &sent.op);
         self.check_imports(new)?;
@@ -267,7 +266,7 @@ impl Inner {
             return Err(Problem::new(ProblemKind::UnknownBase, "no such base"));
         }
         let subject = SubjectKey::new("fake", "somebody");
-        Ok(ClientKey::derive(&subject, &request.client).unwrap())
+        Ok(ClientKey::derive(&subject, &request.client_id).unwrap())
     }
 
     fn last_id(&self, id: LogId, client: ClientKey) -> u64 {
@@ -352,7 +351,7 @@ impl Inner {
                 let after = Position::unpack(query["after"].parse().unwrap()).unwrap();
                 let newer = self.logs[&id].iter().filter(|entry| entry.position > after);
                 let entries = newer.map(|entry| self.view(entry)).collect();
-                Ok(json(&UpdateReply { head, incarnation, entries, next: None }))
+                Ok(json(&EntriesReply { head, incarnation, entries, next: None }))
             }
             ("POST", Some("entries")) => {
                 let request = serde_json::from_slice(body).unwrap();
@@ -455,7 +454,7 @@ fn respond(
     inner.seen.push(seen);
     if path == "v1/health" {
         let health =
-            Health { ok: true, build: "1".into(), stack: "fake".into(), reachable: vec![] };
+            Health { ok: true, build: "1".into(), stack: "fake".into(), dependencies: vec![] };
         return axum::Json(health).into_response();
     }
     let fault = inner.faults.pop_front().unwrap_or(Fault::None);

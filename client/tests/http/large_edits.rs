@@ -2,7 +2,7 @@
 
 use cellar::ClientError;
 use cellar::editor::{Applied, Editor, EditorError};
-use cellar_api::{wire::ExternalView, wire::MovedSheet, wire::ProblemKind};
+use cellar_api::{wire::ExternalBody, wire::ProblemKind, wire::SheetAxisMaps};
 use cellar_base::identity::LogId;
 use cellar_log::entry::encode_external_body;
 use cellar_sheet::cell::Value;
@@ -86,7 +86,7 @@ fn a_large_edit_is_uploaded_and_the_numbering_goes_on() {
     assert_eq!(case.fake.requests(), ["GET head", "POST uploads", &put, "POST complete"]);
     case.set(1, "small").unwrap();
     let append = &case.fake.appends()[0];
-    assert_eq!((append.ack, append.mutations[0].id), (1, 2));
+    assert_eq!((append.acked_id, append.mutations[0].id), (1, 2));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_large_entry_is_read_back_and_anything_else_is_refused() {
     case.set(4, &text).unwrap();
     let client = case.fake.client();
     let history = block_on(client.history(case.id, None, Some(1))).unwrap();
-    let view = history.entries[0].external.clone().unwrap();
+    let view = history.entries[0].external_body.clone().unwrap();
     let mutations = block_on(client.external_mutations(&view)).unwrap();
     assert_eq!(
         (mutations[0].id, &mutations[0].op, &mutations[0].committed),
@@ -230,24 +230,24 @@ fn a_large_entry_is_read_back_and_anything_else_is_refused() {
     let rows = vec![(0, 0, 2), (2, 4, 100)];
     let columns = vec![(0, 0, 1)];
     let moved =
-        vec![MovedSheet { sheet: SheetId::FIRST, target: Some(SheetId::FIRST), rows, columns }];
-    let shifted = ExternalView { moved, ..view.clone() };
+        vec![SheetAxisMaps { sheet: SheetId::FIRST, target: Some(SheetId::FIRST), rows, columns }];
+    let shifted = ExternalBody { axis_maps: moved, ..view.clone() };
     let mutations = block_on(client.external_mutations(&shifted)).unwrap();
     assert_eq!(mutations[0].committed, Some(vec![set(6, &text)]));
 
     let other = encode_external_body(&[set(0, "other")]).unwrap();
-    let refused = |view: &ExternalView| {
+    let refused = |view: &ExternalBody| {
         let error = block_on(client.external_mutations(view)).unwrap_err();
         assert!(matches!(error, ClientError::WrongObject { .. }), "{error}");
     };
-    refused(&ExternalView { sha256: "00".repeat(32), ..view.clone() });
-    refused(&ExternalView { bytes: view.bytes + 1, ..view.clone() });
-    refused(&ExternalView { bytes: u64::MAX, ..view.clone() });
-    refused(&ExternalView { count: 2, ..view.clone() });
-    refused(&ExternalView { url: None, ..view.clone() });
-    refused(&ExternalView { url: Some("file:///etc/passwd".into()), ..view.clone() });
-    let broken = MovedSheet { rows: vec![(0, 9, 5), (5, 0, 1)], ..shifted.moved[0].clone() };
-    refused(&ExternalView { moved: vec![broken], ..view.clone() });
+    refused(&ExternalBody { sha256: "00".repeat(32), ..view.clone() });
+    refused(&ExternalBody { bytes: view.bytes + 1, ..view.clone() });
+    refused(&ExternalBody { bytes: u64::MAX, ..view.clone() });
+    refused(&ExternalBody { count: 2, ..view.clone() });
+    refused(&ExternalBody { url: None, ..view.clone() });
+    refused(&ExternalBody { url: Some("file:///etc/passwd".into()), ..view.clone() });
+    let broken = SheetAxisMaps { rows: vec![(0, 9, 5), (5, 0, 1)], ..shifted.axis_maps[0].clone() };
+    refused(&ExternalBody { axis_maps: vec![broken], ..view.clone() });
     case.fake.lock().objects.values_mut().for_each(|object| *object = Some(other.clone()));
     refused(&view);
     case.fake.lock().objects.values_mut().for_each(|object| *object = None);

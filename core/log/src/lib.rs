@@ -11,5 +11,7 @@ pub mod records;
 pub mod retention;
 pub mod roll;
 pub mod segment;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod transform;
 pub mod upkeep;

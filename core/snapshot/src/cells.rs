@@ -6,7 +6,7 @@ use cellar_sheet::workbook::FormatLayer;
 
 /// A cell of a window.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlacedCell {
+pub struct TileCell {
     /// Its row.
     pub row: u32,
     /// Its column.
@@ -20,8 +20,8 @@ pub struct PlacedCell {
 /// The cells of a merged window that hold something, by row, then column. A cell has its own format
 /// or else that of the newest range that holds it.
 #[must_use]
-pub fn cells(tile: &Tile, formats: &FormatLayer) -> Vec<PlacedCell> {
-    let mut cells: Vec<PlacedCell> =
+pub fn cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
+    let mut cells: Vec<TileCell> =
         tile.columns.iter().flat_map(|column| of_column(column, formats)).collect();
     cells.sort_unstable_by_key(|cell| (cell.row, cell.column));
     cells
@@ -29,11 +29,11 @@ pub fn cells(tile: &Tile, formats: &FormatLayer) -> Vec<PlacedCell> {
 
 /// The cells of a merged window as the sheet holds them, in no order: each with its own format only,
 /// which may be `General`.
-pub fn held(tile: &Tile) -> impl Iterator<Item = PlacedCell> + '_ {
+pub fn held(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
     tile.columns.iter().flat_map(held_in)
 }
 
-fn of_column(column: &TileColumn, formats: &FormatLayer) -> Vec<PlacedCell> {
+fn of_column(column: &TileColumn, formats: &FormatLayer) -> Vec<TileCell> {
     let cells = held_in(column).map(|mut placed| {
         let of_range = || formats.at(placed.row, placed.column).map(str::to_owned);
         let format = placed.cell.format.take().or_else(of_range);
@@ -43,7 +43,7 @@ fn of_column(column: &TileColumn, formats: &FormatLayer) -> Vec<PlacedCell> {
     cells.filter(|placed| !placed.cell.is_blank()).collect()
 }
 
-fn held_in(column: &TileColumn) -> impl Iterator<Item = PlacedCell> + '_ {
+fn held_in(column: &TileColumn) -> impl Iterator<Item = TileCell> + '_ {
     let mut rows: Vec<u32> =
         column.values.rows().iter().chain(column.formats.rows()).copied().collect();
     rows.sort_unstable();
@@ -53,7 +53,7 @@ fn held_in(column: &TileColumn) -> impl Iterator<Item = PlacedCell> + '_ {
         let formula = column.formulas.at(row).map(str::to_owned);
         let format = column.formats.at(row).map(str::to_owned);
         let cell = Cell { value, formula, format };
-        PlacedCell { row, column: column.column, cell, long_text }
+        TileCell { row, column: column.column, cell, long_text }
     })
 }
 

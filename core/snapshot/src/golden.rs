@@ -32,7 +32,7 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
 /// The released objects, after a check that the same would be written today; written if they are not
 /// there and that is asked for.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));
     let today: String = objects.iter().map(line).collect();
     if std::env::var_os("WRITE_GOLDEN_FILES").is_some() && !path.exists() {

@@ -59,7 +59,7 @@ impl Named {
     pub fn by_operations(operations: &[Operation]) -> Result<Self, Unfollowable> {
         let mut named = Self::default();
         for operation in operations {
-            if let Operation::ImportSheet(ImportSheet { index, .. }) = operation {
+            if let Operation::ImportSheet(ImportSheet { tile_index: index, .. }) = operation {
                 named.add_stripes(&Stripes::of_import(index)?)?;
             }
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_api::wire::SpanView;
+use cellar_api::wire::EventRange;
 use cellar_catalog::access::Role;
 use cellar_catalog::feed::{Checkpoint, PartitionPolicy, Span};
 use cellar_catalog::stream::Kind;
@@ -172,7 +172,7 @@ impl Driver for Delivering {
 /// How many events of each stream the receiver has had, none before those before it.
 fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
     let mut next = BTreeMap::new();
-    for SpanView { stream, first, kinds, .. } in stored.received.iter().flatten() {
+    for EventRange { stream, first, kinds, .. } in stored.received.iter().flatten() {
         let expected: &mut u64 = next.entry(stream.clone()).or_default();
         assert!(first <= expected, "{what}: {first} came, {expected} did not");
         *expected = (first + u64::try_from(kinds.len()).unwrap()).max(*expected);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use cellar_api::{wire::SpanView, wire::WebhookDelivery};
+use cellar_api::{wire::EventRange, wire::WebhookDelivery};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_base::record::Item;
@@ -38,7 +38,7 @@ pub(crate) struct Stored {
     /// What people's lists say of what is shared with them.
     pub(crate) lists: Vec<ListEntry>,
     /// What the webhook's receiver has had, delivery by delivery.
-    pub(crate) received: Vec<Vec<SpanView>>,
+    pub(crate) received: Vec<Vec<EventRange>>,
 }
 
 impl Stored {
@@ -158,7 +158,7 @@ fn of_index<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) 
     records.iter().filter(|record| record.contains_key(attribute)).map(read).collect()
 }
 
-fn received(ports: &FaultyPorts) -> Vec<Vec<SpanView>> {
+fn received(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
     let received = ports.received.lock().unwrap();
     let spans = |delivery: &WebhookDelivery| {
         delivery.data.items.iter().flat_map(|item| item.spans.clone()).collect()

@@ -1,6 +1,6 @@
 //! The feed as it is told: over HTTP, and to the webhook.
 
-use cellar_api::{wire::ChangeView, wire::FeedItemView, wire::FeedReply, wire::SpanView};
+use cellar_api::{wire::ChangeView, wire::EventRange, wire::FeedItemView, wire::FeedReply};
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_catalog::feed::Span;
 use cellar_catalog::spreadsheet::CATEGORY;
@@ -26,14 +26,14 @@ pub async fn view(
                 Some(catalog) => told(catalog, &span, &mut room).await?,
                 None => None,
             };
-            spans.push(SpanView { events, ..span.into() });
+            spans.push(EventRange { events, ..span.into() });
         }
         // Behind the last place of a partition is its end.
         let next = item.at.number().saturating_add(1);
-        items.push(FeedItemView { next, indexed_ms: item.time_ms, spans });
+        items.push(FeedItemView { checkpoint: next, indexed_ms: item.time_ms, spans });
     }
     let feed = page.feed.map(|feed| feed.to_string());
-    Ok(FeedReply { feed, items, next: page.next.number(), end: page.is_end })
+    Ok(FeedReply { generation: feed, items, checkpoint: page.next.number(), at_end: page.is_end })
 }
 
 /// What the events of a span say, as long as there is room for it.

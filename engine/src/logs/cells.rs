@@ -1,6 +1,6 @@
 //! Materialised cells at any position in history.
 
-use cellar_api::{wire::PlacedCell, wire::ReplyFormats};
+use cellar_api::{wire::CellAt, wire::ReplyFormats};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
@@ -63,7 +63,7 @@ pub struct CellsRead {
     /// Whether the oldest formats are missing, because there are more than fit one reply.
     pub formats_cut: bool,
     /// The cells, by row and column.
-    pub cells: Vec<PlacedCell>,
+    pub cells: Vec<CellAt>,
     /// If the cells were cut: the first cell that is not in this reply.
     pub next: Option<CellName>,
 }
@@ -123,7 +123,7 @@ async fn page(
     extent: Extent,
     query: &CellsQuery,
     mut bytes: usize,
-) -> Result<(Vec<PlacedCell>, Option<CellName>), LogError> {
+) -> Result<(Vec<CellAt>, Option<CellName>), LogError> {
     let start = query.from.map_or((0, 0), |cell| (cell.row, cell.column));
     let Rectangle { first, last } = query.rectangle;
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
@@ -146,7 +146,7 @@ async fn page(
             if bytes > MAX_REPLY_BYTES && !cells.is_empty() {
                 return Ok((cells, Some(CellName { row, column })));
             }
-            cells.push(PlacedCell { row, column, cell });
+            cells.push(CellAt { row, column, cell });
         }
         row = band_end;
     }

@@ -77,13 +77,19 @@ async fn level_stats(
     let tiles = all.sheets.iter().flat_map(|sheet| &sheet.stripes).map(|s| s.tiles.len());
     let tiles = u64::try_from(tiles.sum::<usize>()).unwrap_or(u64::MAX);
     let chunks = if young { 0 } else { tiles };
-    Ok(LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, young })
+    Ok(LevelStats {
+        last: level.last,
+        cells: level.cells,
+        bytes: level.bytes,
+        chunks,
+        in_root: young,
+    })
 }
 
 /// Reads the first view and counts what that takes.
 async fn open(store: &ObjectStore, log: LogId, root: &Root) -> Result<OpenStats, LogError> {
     let packed = root.pack().map_err(|error| shape_of(log, &error))?;
-    let mut stats = OpenStats { objects: 1, bytes: u64::from(packed.chunk.bytes), rounds: 1 };
+    let mut stats = OpenStats { objects: 1, bytes: u64::from(packed.chunk.bytes), round_trips: 1 };
     let Some(sheet) = root.sheets.first().map(|sheet| sheet.sheet) else { return Ok(stats) };
     let mut objects = Objects::default();
     let tail = FoldedLevel::default();
@@ -93,7 +99,7 @@ async fn open(store: &ObjectStore, log: LogId, root: &Root) -> Result<OpenStats,
             Fetch::Ready(_) => return Ok(stats),
             Fetch::Need(wanted) => wanted,
         };
-        stats.rounds += 1;
+        stats.round_trips += 1;
         for wanted in &wanted {
             stats.objects += 1;
             stats.bytes = stats.bytes.saturating_add(u64::from(wanted.bytes));

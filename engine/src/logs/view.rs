@@ -12,7 +12,7 @@ use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::Outline;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
-use cellar_snapshot::cells::{PlacedCell, cells, held};
+use cellar_snapshot::cells::{TileCell, cells, held};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
@@ -114,7 +114,7 @@ impl View {
         &mut self,
         sheet: SheetId,
         window: &Window,
-    ) -> Result<Vec<PlacedCell>, LogError> {
+    ) -> Result<Vec<TileCell>, LogError> {
         let tile = self.tile(sheet, window).await?;
         let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let found = cells(&tile, &own.formats);
@@ -176,10 +176,7 @@ impl View {
         Ok(self.store.ready(self.family, &mut self.objects, ask).await?)
     }
 
-    async fn with_long_texts(
-        &self,
-        mut cells: Vec<PlacedCell>,
-    ) -> Result<Vec<PlacedCell>, LogError> {
+    async fn with_long_texts(&self, mut cells: Vec<TileCell>) -> Result<Vec<TileCell>, LogError> {
         for placed in &mut cells {
             if let Some(hash) = placed.long_text {
                 placed.cell.value = match self.long_text(hash).await? {

@@ -39,14 +39,20 @@ pub(super) async fn append(
     let log = caller.log(&state, &id, Need::Write).await?;
     check_mutation_sizes(&body.read()?)?;
     let request: AppendRequest = body.read()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
     let mutations = request
         .mutations
         .into_iter()
         .map(|SentMutation { id, base, op }| NewMutation { id, base, operation: op });
     let author = Some(caller.0.author);
-    let request =
-        Request::new(log, client, author, request.incarnation, request.ack, mutations.collect())?;
+    let request = Request::new(
+        log,
+        client,
+        author,
+        request.incarnation,
+        request.acked_id,
+        mutations.collect(),
+    )?;
     let appended = state.logs().append(request).await?;
     state.upkeep(log).await;
     Ok(Json(reply(&state, &appended).await?))

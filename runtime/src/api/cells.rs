@@ -56,7 +56,7 @@ pub(super) async fn cells(
         incarnation: read.incarnation,
         extent: read.extent,
         formats: read.formats,
-        formats_cut: read.formats_cut,
+        formats_truncated: read.formats_cut,
         cells: read.cells,
         next: read.next.map(|cell| cell.to_string()),
     }))

@@ -41,5 +41,5 @@ pub(super) async fn chunks(
     // Whether there is such a spreadsheet is told by its head, as for every other request.
     state.logs().head(log, None).await?;
     let (urls, expires) = state.logs().chunk_urls(log, &hashes).await?;
-    Ok(Json(ChunksReply { urls, expires }))
+    Ok(Json(ChunksReply { urls, expires_s: expires }))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::EntryView, wire::ForkSource, wire::LoadReply, wire::UpdateReply};
+use cellar_api::{wire::EntriesReply, wire::EntryView, wire::ForkSource, wire::LoadReply};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_log::entry::{Content, Entry};
@@ -77,7 +77,7 @@ pub(super) async fn load(
     tag = "Log",
     params(("after" = Position, Query, description = "Position of the last entry that the client has")),
     responses(
-        (status = 200, description = "The entries", body = UpdateReply),
+        (status = 200, description = "The entries", body = EntriesReply),
         (status = 410, description = "Reload required", body = Problem),
     )
 ))]
@@ -86,10 +86,10 @@ pub(super) async fn update(
     caller: Caller,
     PathId(id): PathId,
     Parameters(parameters): Parameters<After>,
-) -> Result<Json<UpdateReply>, Failure> {
+) -> Result<Json<EntriesReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
     let updated = state.logs().update(log, parameters.after).await?;
-    Ok(Json(UpdateReply {
+    Ok(Json(EntriesReply {
         head: updated.head,
         incarnation: updated.incarnation,
         entries: views(&state, &updated.entries).await?,
@@ -105,7 +105,9 @@ pub(super) async fn views(
     let mut views = Vec::with_capacity(entries.len());
     for entry in entries {
         let mut view = EntryView::from(entry.as_ref());
-        if let (Content::External(external), Some(shown)) = (&entry.content, &mut view.external) {
+        if let (Content::External(external), Some(shown)) =
+            (&entry.content, &mut view.external_body)
+        {
             shown.url = Some(state.logs().external_url(external).await?);
         }
         views.push(view);

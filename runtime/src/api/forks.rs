@@ -107,7 +107,7 @@ pub(super) async fn forks(
     let view = |listed: cellar_log::records::fork::ListedFork| ForkView {
         id: listed.fork,
         position: listed.position,
-        created: listed.created_s,
+        created_s: listed.created_s,
         author: listed.author,
     };
     Ok(Json(ForksReply { forks: forks.into_iter().map(view).collect(), next: page.next }))

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::Health, wire::Reachable};
+use cellar_api::{wire::DependencyStatus, wire::Health};
 
 use super::state::ApiState;
 
@@ -19,7 +19,7 @@ use super::state::ApiState;
 pub(super) async fn health(State(state): State<ApiState>) -> Json<Health> {
     let tables = state.reachable().await;
     let ok = tables.iter().all(|(_, ok)| *ok);
-    let reachable = tables.map(|(name, ok)| Reachable { name: name.to_owned(), ok }).into();
+    let reachable = tables.map(|(name, ok)| DependencyStatus { name: name.to_owned(), ok }).into();
     let build = env!("CARGO_PKG_VERSION").to_owned();
-    Json(Health { ok, build, stack: state.stack().to_owned(), reachable })
+    Json(Health { ok, build, stack: state.stack().to_owned(), dependencies: reachable })
 }

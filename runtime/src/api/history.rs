@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::DiffReply, wire::HistoryReply, wire::PlacedCell};
+use cellar_api::{wire::CellAt, wire::DiffReply, wire::HistoryReply};
 use cellar_base::limits::{
     MAX_PAGE_ENTRIES, MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES,
 };
@@ -92,7 +92,7 @@ pub(super) async fn diff(
     let DiffParameters { from, to, cursor } = parameters;
     let mut sheets = state.logs().diff(log, from, to).await?.sheets;
     let Cut { spans_cut, next } = Page::new(cursor).cut(&mut sheets);
-    Ok(Json(DiffReply { from, to, sheets, spans_cut, next }))
+    Ok(Json(DiffReply { from, to, sheets, spans_truncated: spans_cut, next }))
 }
 
 /// Weighs a reply and counts its cells: some were in earlier pages, some come in later ones.
@@ -123,7 +123,7 @@ impl Page {
         let spans_cut = self.cut_spans(sheets);
         for sheet in sheets {
             sheet.cells.retain(|cell| self.takes(weight_bytes(cell)));
-            sheet.deleted.retain(|placed: &PlacedCell| self.takes(cell_bytes(&placed.cell)));
+            sheet.deleted_cells.retain(|placed: &CellAt| self.takes(cell_bytes(&placed.cell)));
         }
         Cut { spans_cut, next: self.full.then_some(self.seen) }
     }
@@ -220,9 +220,9 @@ mod tests {
             change: SheetChange::Renamed,
             rows: AxisDiff { inserted: Spans::default(), deleted: Spans::of(rows) },
             columns: AxisDiff { inserted: Spans::one(u32::MAX - 1, 1), deleted: Spans::default() },
-            formats: false,
+            formats_changed: false,
             cells: (0..cells).map(differs).collect(),
-            deleted: vec![PlacedCell { row: 0, column: number, cell: cell(text) }],
+            deleted_cells: vec![CellAt { row: 0, column: number, cell: cell(text) }],
         }
     }
 
@@ -256,10 +256,10 @@ mod tests {
             let spans = sheets.iter_mut().flat_map(spans_of).filter(|spans| !spans.is_empty());
             assert_eq!((spans_cut, spans.count() > 0), (pages == 0, pages == 0), "page {pages}");
             assert_eq!(sheets.len(), all.len());
-            let taken = sheets.iter().map(|sheet| sheet.cells.len() + sheet.deleted.len());
+            let taken = sheets.iter().map(|sheet| sheet.cells.len() + sheet.deleted_cells.len());
             cells += taken.sum::<usize>();
             let (from, to) = (Position::FIRST, Position::FIRST);
-            let reply = DiffReply { from, to, sheets, spans_cut, next };
+            let reply = DiffReply { from, to, sheets, spans_truncated: spans_cut, next };
             let bytes = serde_json::to_string(&reply).unwrap().len();
             assert!(bytes <= MAX_REPLY_BYTES, "page {pages} has {bytes} bytes");
             skip = next;

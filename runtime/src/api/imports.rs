@@ -36,14 +36,14 @@ pub(super) async fn grant(
 ) -> Result<Json<ImportUploadsReply>, Failure> {
     let log = caller.log(&state, &id, Need::Write).await?;
     let request: ImportUploadsRequest = body.read()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
     let chunks = request.chunks.iter().map(to_upload).collect::<Result<Vec<_>, _>>()?;
     let granted = state.logs().grant_chunks(log, client, &chunks).await?;
     let uploads = granted.into_iter().map(|granted| ChunkUpload {
         method: granted.method,
         url: granted.url,
         headers: granted.headers.into_iter().collect(),
-        expires: granted.expires_s,
+        expires_s: granted.expires_s,
     });
     Ok(Json(ImportUploadsReply { uploads: uploads.collect() }))
 }
@@ -68,9 +68,9 @@ pub(super) async fn check(
 ) -> Result<Json<ImportCheckReply>, Failure> {
     let log = caller.log(&state, &id, Need::Write).await?;
     let request: ImportCheckRequest = body.read()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
     let tiles = request.tiles.iter().map(uploaded).collect::<Result<Vec<_>, _>>()?;
-    let index = request.index.as_ref().map(uploaded).transpose()?;
+    let index = request.tile_index_chunk.as_ref().map(uploaded).transpose()?;
     let checked = state.logs().check_chunks(log, client, &tiles, index.as_ref()).await?;
     Ok(Json(ImportCheckReply { checked }))
 }

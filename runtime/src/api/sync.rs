@@ -1,7 +1,7 @@
 //! What push and pull share.
 
 use cellar_api::sync::SCHEMA_VERSIONS;
-use cellar_api::{wire::SyncError, wire::SyncRefusal};
+use cellar_api::{wire::SyncError, wire::SyncErrorResponse};
 
 /// The version of either protocol.
 const PROTOCOL_VERSION: u32 = 1;
@@ -11,7 +11,7 @@ pub(super) fn unsupported(
     protocol: &'static str,
     version: u32,
     schema: &str,
-) -> Option<SyncRefusal> {
+) -> Option<SyncErrorResponse> {
     let version_type = if version != PROTOCOL_VERSION {
         protocol
     } else if !SCHEMA_VERSIONS.contains(&schema) {
@@ -20,9 +20,9 @@ pub(super) fn unsupported(
         return None;
     };
     let error = SyncError::VersionNotSupported;
-    Some(SyncRefusal { error, version_type: Some(version_type) })
+    Some(SyncErrorResponse { error, version_type: Some(version_type) })
 }
 
-pub(super) fn refusal(error: SyncError) -> SyncRefusal {
-    SyncRefusal { error, version_type: None }
+pub(super) fn refusal(error: SyncError) -> SyncErrorResponse {
+    SyncErrorResponse { error, version_type: None }
 }

@@ -39,11 +39,11 @@ pub(super) async fn grant(
     let upload = Uuid::new_v4();
     let granted = state.logs().grant_upload(log, upload, request.bytes, sha256).await?;
     Ok(Json(UploadReply {
-        upload,
+        upload_id: upload,
         method: granted.method,
         url: granted.url,
         headers: granted.headers.into_iter().collect(),
-        expires: granted.expires_s,
+        expires_s: granted.expires_s,
     }))
 }
 
@@ -66,7 +66,7 @@ pub(super) async fn complete(
     let log = caller.log(&state, &id, Need::Write).await?;
     let upload: Uuid = upload.parse().map_err(|_| Failure::not_found())?;
     let request: CompleteRequest = body.read()?;
-    let client = ClientKey::derive(&caller.0.subject, &request.client)?;
+    let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
     let completion = Completion {
         upload,
         bytes: request.bytes,
@@ -74,8 +74,8 @@ pub(super) async fn complete(
         client,
         author: Some(caller.0.author),
         incarnation: request.incarnation,
-        acknowledged: request.ack,
-        first_id: request.first,
+        acknowledged: request.acked_id,
+        first_id: request.first_id,
         base: request.base,
     };
     let appended = state.logs().complete_upload(log, completion).await?;

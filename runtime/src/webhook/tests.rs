@@ -69,7 +69,7 @@ async fn handle(records: Vec<Value>, items: u64) -> (Result<(), WebhookError>, V
     let had = receiver.0.lock().unwrap();
     assert!(had.iter().all(|it| it.stack == "books" && it.kind == "cellar.feed"));
     let items = had.iter().flat_map(|delivery| &delivery.data.items);
-    (handled, items.map(|item| item.next - 1).collect())
+    (handled, items.map(|item| item.checkpoint - 1).collect())
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ fn create(
     let subject = arguments.subject.clone().unwrap_or_else(|| OPERATOR.to_owned());
     let grant = Grant { subject, spreadsheets, role, lifetime: arguments.expires_in };
     let (token, expires) = mint(&read_key(&path)?, &project.config, grant)?;
-    output.result(&json!({ "token": token, "expires": expires }), &token);
+    output.result(&json!({ "token": token, "expires_s": expires }), &token);
     Ok(())
 }
 

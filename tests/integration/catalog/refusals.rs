@@ -105,7 +105,7 @@ async fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
     assert_eq!(renamed.status(), 200);
     let second = renamed.headers()["etag"].to_str().unwrap().to_owned();
     assert_eq!(update(first, "Plan").await.headers()["etag"], *second, "repeated, it is done");
-    assert_eq!(alice.update(json!({"name": "Other"})).await.unwrap().changes, 3);
+    assert_eq!(alice.update(json!({"name": "Other"})).await.unwrap().version, 3);
     // The first request once more, late.
     let late = answer::<Value>(update(first, "Plan").await).await;
     assert_eq!(kind(late), ProblemKind::PreconditionFailed);

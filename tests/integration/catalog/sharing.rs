@@ -155,7 +155,7 @@ async fn who_changed_what_is_told_to_whoever_may_know() {
     let all = changes(&alice, "").await.unwrap();
     let told = |all: &Value| -> Vec<String> {
         let changes = all["changes"].as_array().unwrap();
-        let line = |it: &Value| format!("{} {} {}", it["number"], it["by"]["subject"], it["kind"]);
+        let line = |it: &Value| format!("{} {} {}", it["index"], it["by"]["subject"], it["kind"]);
         changes.iter().map(|it| line(it).replace('"', "")).collect()
     };
     let expected =

@@ -177,7 +177,7 @@ async fn a_second_read_fetches_nothing_and_another_window_only_its_own() {
     world.apply(set(&mut Rng::with_seed(7), SheetId::FIRST, 60, 500)).await;
     world.settle().await;
     let loaded = world.client.load(world.log, None).await.unwrap();
-    assert!(loaded.entries.iter().any(|entry| entry.external.is_some()), "no large entry");
+    assert!(loaded.entries.iter().any(|entry| entry.external_body.is_some()), "no large entry");
 
     let (first, fetched) = world.read(None, "A1:C20").await;
     assert!(fetched >= 2, "{fetched}");
@@ -202,7 +202,7 @@ async fn a_second_read_fetches_nothing_and_another_window_only_its_own() {
 }
 
 /// The part of a reply that is `A1:C20`.
-fn first_cells(whole: &CellsReply) -> Vec<cellar_api::wire::PlacedCell> {
+fn first_cells(whole: &CellsReply) -> Vec<cellar_api::wire::CellAt> {
     let inside = rectangle("A1:C20");
     let cells = whole.cells.iter().filter(|placed| inside.contains(placed.row, placed.column));
     cells.cloned().collect()

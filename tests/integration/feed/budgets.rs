@@ -128,10 +128,10 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
     let token = world.cloud.token("operator", Role::Owner);
     let next = super::FeedQuery::default();
     let mut end = operator.feed(&next).await.unwrap();
-    while !end.end {
-        let after = super::FeedQuery { after: Some(end.next), ..next.clone() };
+    while !end.at_end {
+        let after = super::FeedQuery { after: Some(end.checkpoint), ..next.clone() };
         end = operator.feed(&after).await.unwrap();
     }
-    let (units, _) = cost(&format!("feed?after={}", end.next), &token).await;
+    let (units, _) = cost(&format!("feed?after={}", end.checkpoint), &token).await;
     assert_eq!(units, 1.0);
 }

@@ -1,7 +1,7 @@
 //! `feed: everything`: the entries of logs in the feed, over the real tables and their streams.
 
 use cellar::{Client, FeedQuery};
-use cellar_api::wire::SpanView;
+use cellar_api::wire::EventRange;
 use cellar_base::position::Position;
 use cellar_catalog::feed::{LOG_CATEGORY, segment_of_stream};
 use cellar_engine::ports::Segments as _;
@@ -27,14 +27,14 @@ async fn entries(operator: &Client, id: LogId) -> Vec<(u32, u64, String)> {
     loop {
         let page = operator.feed(&query).await.unwrap();
         let spans = page.items.iter().flat_map(|item| &item.spans);
-        for SpanView { stream, first, kinds, events } in spans {
+        for EventRange { stream, first, kinds, events } in spans {
             let of = segment_of_stream(&stream.parse().unwrap());
             let Some((_, segment)) = of.filter(|(log, _)| *log == id) else { continue };
             assert_eq!(events, &None, "what was written is not told");
             entries.extend((*first..).zip(kinds).map(|(num, kind)| (segment, num, kind.clone())));
         }
-        query.after = Some(page.next);
-        if page.end {
+        query.after = Some(page.checkpoint);
+        if page.at_end {
             return entries;
         }
     }

@@ -71,8 +71,8 @@ async fn how_fast_the_feed_is_made_and_how_late_it_is() {
     let mut late = Vec::new();
     while late.len() < TIMED {
         // From the end on.
-        while !page.end {
-            query.after = Some(page.next);
+        while !page.at_end {
+            query.after = Some(page.checkpoint);
             page = operator.feed(&query).await.unwrap();
         }
         super::rename(&alice, last.unwrap(), &format!("Plan {}", late.len())).await;

@@ -32,10 +32,10 @@ impl Subscriber for Counter {
         let item = delivery.item;
         let events: usize = item.spans.iter().map(|span| span.kinds.len()).sum();
         if self.events + events > self.most {
-            self.refused = Some(item.next);
+            self.refused = Some(item.checkpoint);
             return Err("full");
         }
-        self.first.get_or_insert(item.next);
+        self.first.get_or_insert(item.checkpoint);
         self.events += events;
         Ok(())
     }

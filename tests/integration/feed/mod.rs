@@ -131,7 +131,8 @@ async fn until<T: PartialEq + std::fmt::Debug>(wanted: T, ask: impl AsyncFn() ->
 async fn walk(operator: &Client) -> Vec<(String, u64, Vec<String>)> {
     let (mut query, mut spans) = (FeedQuery::default(), Vec::new());
     loop {
-        let FeedReply { items, next, end, feed } = operator.feed(&query).await.unwrap();
+        let FeedReply { items, checkpoint: next, at_end: end, generation: feed } =
+            operator.feed(&query).await.unwrap();
         for span in items.into_iter().flat_map(|item| item.spans) {
             spans.push((span.stream, span.first, span.kinds));
         }

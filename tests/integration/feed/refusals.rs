@@ -60,13 +60,13 @@ async fn checkpoints_that_are_none_are_told_apart() {
     let world = World::new().await;
     let operator = world.operator();
     // Before anything was indexed there is one place.
-    assert!(operator.feed(&from(0)).await.unwrap().end);
+    assert!(operator.feed(&from(0)).await.unwrap().at_end);
     assert_eq!(kind(operator.feed(&from(1)).await), ProblemKind::InvalidRequest);
     world.create(&operator, "Budget").await;
     until(1, async || streams(&operator).await.len()).await;
     let page = operator.feed(&FeedQuery::default()).await.unwrap();
-    let (next, feed) = (page.next, page.feed.unwrap());
-    assert!(operator.feed(&from(next)).await.unwrap().end);
+    let (next, feed) = (page.checkpoint, page.generation.unwrap());
+    assert!(operator.feed(&from(next)).await.unwrap().at_end);
     for beyond in [next + 1, 1_000_000, 1_000_001, 2_000_000, MAX_CHECKPOINT] {
         let refused = operator.feed(&from(beyond)).await;
         let expected = match beyond {
@@ -77,7 +77,7 @@ async fn checkpoints_that_are_none_are_told_apart() {
         assert_eq!(refused.err().and_then(|error| error.problem_kind()), expected, "{beyond}");
     }
     let of = |feed: &str| FeedQuery { feed: Some(feed.to_owned()), ..from(next) };
-    assert!(operator.feed(&of(&feed)).await.unwrap().end);
+    assert!(operator.feed(&of(&feed)).await.unwrap().at_end);
     let other = operator.feed(&of("0123456789abcdef")).await;
     assert_eq!(kind(other), ProblemKind::FeedGenerationChanged, "of another stack");
     assert_eq!(kind(operator.feed(&of("x")).await), ProblemKind::BadRequest);
@@ -93,7 +93,7 @@ async fn parameters_end_at_their_bounds() {
     let operator = world.operator();
     let feed = async |limit, events| {
         let query = FeedQuery { limit: Some(limit), events, ..FeedQuery::default() };
-        operator.feed(&query).await.map(|page| page.end)
+        operator.feed(&query).await.map(|page| page.at_end)
     };
     for (most, events) in [(MAX_FEED_PAGE_ITEMS, false), (MAX_FEED_EVENTS_ITEMS, true)] {
         assert!(feed(1, events).await.unwrap() && feed(most, events).await.unwrap());

@@ -179,9 +179,9 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     author.edit(&cloud, text(0, "first")).await;
     let made = fork(&cloud, source, "many", None).await;
     let request = |ids: std::ops::RangeInclusive<u64>| cellar_api::wire::AppendRequest {
-        client: "of the fork".to_owned(),
+        client_id: "of the fork".to_owned(),
         incarnation: made.incarnation,
-        ack: ids.start() - 1,
+        acked_id: ids.start() - 1,
         mutations: ids
             .map(|id| SentMutation {
                 id,

@@ -136,7 +136,7 @@ async fn what_requests_of_an_import_cost() {
         importer.upload(objects).await;
     }
     let grants = sheet.tiles[..3].iter().map(|it| new_chunk(it.chunk.hash, &it.stored));
-    let request = ImportUploadsRequest { client: CLIENT.to_owned(), chunks: grants.collect() };
+    let request = ImportUploadsRequest { client_id: CLIENT.to_owned(), chunks: grants.collect() };
     let told = cost(&importer.post("imports/uploads", &request).await);
     assert_eq!((told.object_gets, told.object_puts, told.object_tags), (0, 0, 0));
     assert!(told.read_units() <= 1.0, "{told:?}");

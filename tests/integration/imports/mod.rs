@@ -61,7 +61,8 @@ impl Importer {
 
     async fn grant(&self, objects: &[PackedObject]) -> Vec<ChunkUpload> {
         let chunks = objects.iter().map(|object| new_chunk(object.chunk.hash, &object.stored));
-        let request = ImportUploadsRequest { client: CLIENT.to_owned(), chunks: chunks.collect() };
+        let request =
+            ImportUploadsRequest { client_id: CLIENT.to_owned(), chunks: chunks.collect() };
         let reply: ImportUploadsReply = answer(self.post("imports/uploads", &request).await).await;
         reply.uploads
     }
@@ -115,9 +116,9 @@ impl Importer {
     ) -> AppendRequest {
         let mutations = (first_id..).zip(operations);
         AppendRequest {
-            client: CLIENT.to_owned(),
+            client_id: CLIENT.to_owned(),
             incarnation: self.created.incarnation,
-            ack: first_id - 1,
+            acked_id: first_id - 1,
             mutations: mutations.map(|(id, op)| SentMutation { id, base, op }).collect(),
         }
     }
@@ -189,12 +190,16 @@ fn uploaded(object: &PackedObject) -> UploadedChunk {
 }
 
 fn of_index(object: &PackedObject) -> ImportCheckRequest {
-    ImportCheckRequest { client: CLIENT.to_owned(), tiles: vec![], index: Some(uploaded(object)) }
+    ImportCheckRequest {
+        client_id: CLIENT.to_owned(),
+        tiles: vec![],
+        tile_index_chunk: Some(uploaded(object)),
+    }
 }
 
 fn of_tiles(tiles: &[PackedObject]) -> ImportCheckRequest {
     let tiles = tiles.iter().map(uploaded).collect();
-    ImportCheckRequest { client: CLIENT.to_owned(), tiles, index: None }
+    ImportCheckRequest { client_id: CLIENT.to_owned(), tiles, tile_index_chunk: None }
 }
 
 fn names_texts(tile: &PackedObject) -> bool {

@@ -101,49 +101,53 @@ async fn bad_requests_have_their_problems() {
     let long = "c".repeat(MAX_CLIENT_ID_BYTES + 1);
     let most = MAX_IMPORT_OBJECTS;
     for (path, body, status) in [
-        ("uploads", json!({"client": CLIENT, "chunks": vec![&chunk; most]}), 200),
-        ("uploads", json!({"client": CLIENT, "chunks": vec![&chunk; most + 1]}), 413),
-        ("uploads", json!({"client": CLIENT, "chunks": []}), 422),
+        ("uploads", json!({"client_id": CLIENT, "chunks": vec![&chunk; most]}), 200),
+        ("uploads", json!({"client_id": CLIENT, "chunks": vec![&chunk; most + 1]}), 413),
+        ("uploads", json!({"client_id": CLIENT, "chunks": []}), 422),
         ("uploads", json!({}), 422),
         (
             "uploads",
-            json!({"client": CLIENT, "chunks": [{"hash": hash, "bytes": 0, "sha256": hash}]}),
+            json!({"client_id": CLIENT, "chunks": [{"hash": hash, "bytes": 0, "sha256": hash}]}),
             422,
         ),
         (
             "uploads",
-            json!({"client": CLIENT, "chunks": [{"hash": "x", "bytes": 9, "sha256": hash}]}),
+            json!({"client_id": CLIENT, "chunks": [{"hash": "x", "bytes": 9, "sha256": hash}]}),
             422,
         ),
         (
             "uploads",
-            json!({"client": CLIENT, "chunks": [{"hash": hash, "bytes": 9, "sha256": "x"}]}),
+            json!({"client_id": CLIENT, "chunks": [{"hash": hash, "bytes": 9, "sha256": "x"}]}),
             422,
         ),
         (
             "uploads",
-            json!({"client": CLIENT, "chunks": [{"hash": hash, "bytes": 3 << 20, "sha256": hash}]}),
+            json!({"client_id": CLIENT, "chunks": [{"hash": hash, "bytes": 3 << 20, "sha256": hash}]}),
             422,
         ),
         ("checks", json!({}), 422),
         ("uploads", json!({"chunks": [&chunk]}), 422),
-        ("uploads", json!({"client": long, "chunks": [&chunk]}), 422),
-        ("checks", json!({"client": CLIENT}), 422),
-        ("checks", json!({"client": CLIENT, "tiles": vec![&tile; most + 1]}), 413),
-        ("checks", json!({"client": CLIENT, "tiles": [&tile]}), 422),
+        ("uploads", json!({"client_id": long, "chunks": [&chunk]}), 422),
+        ("checks", json!({"client_id": CLIENT}), 422),
+        ("checks", json!({"client_id": CLIENT, "tiles": vec![&tile; most + 1]}), 413),
+        ("checks", json!({"client_id": CLIENT, "tiles": [&tile]}), 422),
         ("checks", json!({"tiles": [&tile]}), 422),
-        ("checks", json!({"client": "", "tiles": [&tile]}), 422),
-        ("checks", json!({"client": CLIENT, "index": {"hash": "../roots/x", "bytes": 9}}), 422),
-        ("checks", json!({"client": CLIENT, "index": tile, "more": 1}), 422),
+        ("checks", json!({"client_id": "", "tiles": [&tile]}), 422),
+        (
+            "checks",
+            json!({"client_id": CLIENT, "tile_index_chunk": {"hash": "../roots/x", "bytes": 9}}),
+            422,
+        ),
+        ("checks", json!({"client_id": CLIENT, "tile_index_chunk": tile, "more": 1}), 422),
     ] {
         let response = importer.post(&format!("imports/{path}"), &body).await;
         assert_eq!(response.status().as_u16(), status, "{path} {body}");
     }
     let index = json!({"importSheet": {
-        "sheet": 1, "name": "x", "extent": {"rows": 1, "columns": 1}, "cells": 1, "index": "AAAA",
+        "sheet": 1, "name": "x", "extent": {"rows": 1, "columns": 1}, "cells": 1, "tile_index": "AAAA",
     }});
     let append = json!({
-        "client": "c", "incarnation": importer.created.incarnation,
+        "client_id": "c", "incarnation": importer.created.incarnation,
         "mutations": [{"id": 1, "base": 0, "op": index}],
     });
     assert_eq!(importer.post("entries", &append).await.status().as_u16(), 422);
@@ -155,7 +159,7 @@ async fn only_who_may_write_there_imports() {
     let mut importer = start().await;
     let sheet = Written::new(2, &[0, 1], 100);
     let chunks = vec![new_chunk(sheet.tiles[0].chunk.hash, &sheet.tiles[0].stored)];
-    let uploads = ImportUploadsRequest { client: CLIENT.to_owned(), chunks };
+    let uploads = ImportUploadsRequest { client_id: CLIENT.to_owned(), chunks };
     let checks = of_index(&sheet.tiles[0]);
     let other = CreateRequest::new("other".to_owned());
     let other = importer.cloud.client("alice").create(&other).await.unwrap();

@@ -69,7 +69,7 @@ impl Written {
             replaces,
             extent: self.sheet.extent,
             cells: self.sheet.cells,
-            index: self.index.clone(),
+            tile_index: self.index.clone(),
         })
     }
 

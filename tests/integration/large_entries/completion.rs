@@ -8,9 +8,9 @@ async fn an_upload_becomes_one_entry_at_its_exact_cost() {
     let bytes = body();
     let grant = fixture.grant(&bytes).await;
     assert_eq!(fixture.put(&grant, &bytes).await, StatusCode::OK);
-    assert_eq!(fixture.pending(grant.upload).await, Some(true));
+    assert_eq!(fixture.pending(grant.upload_id).await, Some(true));
     let request = fixture.completion(&bytes);
-    let reply = fixture.complete(grant.upload, &request).await;
+    let reply = fixture.complete(grant.upload_id, &request).await;
     assert_eq!(reply.status(), StatusCode::OK);
     let told = cost(&reply);
     assert_eq!((told.read_units(), told.write_units, told.table_requests), (0.0, 1, 1));
@@ -20,13 +20,13 @@ async fn an_upload_becomes_one_entry_at_its_exact_cost() {
         reply.results.iter().map(|result| (result.id, result.position, result.status)).collect();
     let appended = MutationStatus::Appended;
     assert_eq!(results, [(1, Some(at(1)), appended), (2, Some(at(1)), appended)]);
-    assert_eq!(fixture.pending(grant.upload).await, Some(false));
+    assert_eq!(fixture.pending(grant.upload_id).await, Some(false));
     assert_eq!(fixture.shown("A1:A3").await, [(0, text(0)), (1, text(1)), (2, text(2))]);
     assert_eq!(fixture.shown("A1999:A2005").await, [(1_998, text(1_998)), (1_999, text(1_999))]);
     // Twice: the same positions, no second entry.
     for ack in [0, 2] {
-        let again = CompleteRequest { ack, ..request.clone() };
-        let reply = fixture.completed(grant.upload, &again).await;
+        let again = CompleteRequest { acked_id: ack, ..request.clone() };
+        let reply = fixture.completed(grant.upload_id, &again).await;
         for result in reply.results {
             assert_eq!((result.position, result.status), (Some(at(1)), MutationStatus::Duplicate));
         }
@@ -50,9 +50,9 @@ async fn readers_see_where_the_body_is_and_verify_it() {
     let updated = reader.update(fixture.created.id, at(0)).await.unwrap().entries;
     for view in [&loaded[1], &updated[0]] {
         assert!(view.mutations.is_empty());
-        let external = view.external.as_ref().unwrap();
+        let external = view.external_body.as_ref().unwrap();
         assert_eq!((external.first_id, external.count), (1, 2));
-        assert!(external.moved.is_empty());
+        assert!(external.axis_maps.is_empty());
         // Without a token: the URL is enough, and only to read.
         let url = external.url.as_deref().unwrap();
         let fetched = fixture.http.get(url).send().await.unwrap();
@@ -81,7 +81,7 @@ async fn a_body_is_read_where_its_rows_have_moved_to() {
     let moved = [(0, text(0)), (1, text(1)), (2, text(2)), (5, text(3)), (6, text(4))];
     assert_eq!(fixture.shown("A1:A20").await, moved);
     let view = fixture.cloud.client("carol").load(fixture.created.id, None).await.unwrap();
-    let moved = &view.entries[2].external.as_ref().unwrap().moved;
+    let moved = &view.entries[2].external_body.as_ref().unwrap().axis_maps;
     assert_eq!((moved.len(), moved[0].rows[0], moved[0].rows[1].1), (1, (0, 0, 3), 5));
     // Rows that move later move it too.
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
@@ -97,37 +97,37 @@ async fn what_is_not_what_was_announced_is_refused_and_changes_nothing() {
     let grant = fixture.grant(&bytes).await;
     // Nothing was uploaded yet.
     let good = fixture.completion(&bytes);
-    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::InvalidUpload);
+    assert_eq!(fixture.refused(grant.upload_id, &good).await.kind, ProblemKind::InvalidUpload);
     // Other bytes than those of the grant do not get in.
     let mut other = bytes.clone();
     *other.last_mut().unwrap() ^= 1;
     assert!(fixture.put(&grant, &other).await.is_client_error());
-    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::InvalidUpload);
+    assert_eq!(fixture.refused(grant.upload_id, &good).await.kind, ProblemKind::InvalidUpload);
     assert_eq!(fixture.put(&grant, &bytes).await, StatusCode::OK);
     let sha_of_other = hexadecimal(&sha256(&other));
     for (request, kind) in [
         (CompleteRequest { sha256: sha_of_other, ..good.clone() }, ProblemKind::InvalidUpload),
         (CompleteRequest { bytes: good.bytes + 1, ..good.clone() }, ProblemKind::InvalidUpload),
         (CompleteRequest { sha256: "x".into(), ..good.clone() }, ProblemKind::InvalidRequest),
-        (CompleteRequest { first: 0, ..good.clone() }, ProblemKind::InvalidUpload),
-        (CompleteRequest { first: 2, ..good.clone() }, ProblemKind::MutationGap),
+        (CompleteRequest { first_id: 0, ..good.clone() }, ProblemKind::InvalidUpload),
+        (CompleteRequest { first_id: 2, ..good.clone() }, ProblemKind::MutationGap),
         (CompleteRequest { base: at(99), ..good.clone() }, ProblemKind::UnknownBase),
         (
             CompleteRequest { incarnation: good.incarnation ^ 1, ..good.clone() },
             ProblemKind::ReloadRequired,
         ),
-        (CompleteRequest { client: String::new(), ..good.clone() }, ProblemKind::InvalidRequest),
+        (CompleteRequest { client_id: String::new(), ..good.clone() }, ProblemKind::InvalidRequest),
     ] {
-        assert_eq!(fixture.refused(grant.upload, &request).await.kind, kind, "{request:?}");
+        assert_eq!(fixture.refused(grant.upload_id, &request).await.kind, kind, "{request:?}");
     }
     assert_eq!(fixture.head().await, at(0));
-    assert_eq!(fixture.pending(grant.upload).await, Some(true), "it still disappears by itself");
+    assert_eq!(fixture.pending(grant.upload_id).await, Some(true), "it still disappears by itself");
     // A part of it is in the log already, by another way.
     let append = append_one(fixture.created, "client", 1, at(0), set_numbers(&[1.0]));
     fixture.cloud.client("alice").append(fixture.created.id, &append).await.unwrap();
-    assert_eq!(fixture.refused(grant.upload, &good).await.kind, ProblemKind::MutationOverlap);
-    let behind = CompleteRequest { first: 2, ack: 1, ..good };
-    assert_eq!(fixture.completed(grant.upload, &behind).await.results[0].position, Some(at(2)));
+    assert_eq!(fixture.refused(grant.upload_id, &good).await.kind, ProblemKind::MutationOverlap);
+    let behind = CompleteRequest { first_id: 2, acked_id: 1, ..good };
+    assert_eq!(fixture.completed(grant.upload_id, &behind).await.results[0].position, Some(at(2)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

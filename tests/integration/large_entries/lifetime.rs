@@ -36,7 +36,7 @@ async fn an_upload_that_is_never_completed_disappears_and_one_that_was_stays() {
     };
     tokio::time::timeout(PATIENCE, wait).await.expect("it disappears");
     assert_eq!(fixture.pending(kept_id).await, Some(false));
-    let request = CompleteRequest { first: 2, ack: 1, ..fixture.completion(&never) };
+    let request = CompleteRequest { first_id: 2, acked_id: 1, ..fixture.completion(&never) };
     assert_eq!(fixture.refused(never_id, &request).await.kind, ProblemKind::InvalidUpload);
     assert_eq!(fixture.head().await, at(1));
     assert_eq!(fixture.shown("A1:A9").await, [(0, text(0)), (1, text(1)), (2, text(2))]);

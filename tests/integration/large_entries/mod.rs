@@ -110,15 +110,15 @@ impl Fixture {
     async fn uploaded(&self, bytes: &[u8]) -> Uuid {
         let grant = self.grant(bytes).await;
         assert_eq!(self.put(&grant, bytes).await, StatusCode::OK);
-        grant.upload
+        grant.upload_id
     }
 
     fn completion(&self, bytes: &[u8]) -> CompleteRequest {
         CompleteRequest {
-            client: "client".to_owned(),
+            client_id: "client".to_owned(),
             incarnation: self.created.incarnation,
-            ack: 0,
-            first: 1,
+            acked_id: 0,
+            first_id: 1,
             base: self.created.head,
             bytes: u64::try_from(bytes.len()).unwrap(),
             sha256: hexadecimal(&sha256(bytes)),

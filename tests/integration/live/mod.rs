@@ -63,7 +63,7 @@ impl World {
     }
 }
 
-fn texts(cells: &[cellar_api::wire::PlacedCell]) -> Vec<String> {
+fn texts(cells: &[cellar_api::wire::CellAt]) -> Vec<String> {
     cells.iter().map(|cell| format!("{},{} {}", cell.row, cell.column, cell.cell.text())).collect()
 }
 

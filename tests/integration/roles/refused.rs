@@ -90,7 +90,7 @@ async fn a_presigned_url_has_the_rights_of_its_signer() {
         let xml = answer.text().await.unwrap();
         assert!(xml.contains("<Code>AccessDenied</Code>") && xml.contains(action), "{xml}");
         let bucket = &cloud.settings.bucket;
-        let object = format!("arn:aws:s3:::{bucket}/uploads/{}/{}", created.id, grant.upload);
+        let object = format!("arn:aws:s3:::{bucket}/uploads/{}/{}", created.id, grant.upload_id);
         assert_refused(&cloud, action, &object);
         let listed = cloud.s3_client().list_objects_v2().bucket(bucket).send().await.unwrap();
         assert_eq!(listed.key_count(), Some(0));
@@ -107,10 +107,10 @@ async fn only_who_may_list_is_told_that_an_object_is_missing() {
         let nonce = "missing".to_owned();
         let created = cloud.client("alice").create(&CreateRequest::new(nonce)).await.unwrap();
         let request = CompleteRequest {
-            client: "c".to_owned(),
+            client_id: "c".to_owned(),
             incarnation: created.incarnation,
-            ack: 0,
-            first: 1,
+            acked_id: 0,
+            first_id: 1,
             base: created.head,
             bytes: 5,
             sha256: hexadecimal(&[7; 32]),

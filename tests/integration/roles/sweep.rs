@@ -311,15 +311,15 @@ async fn read_bodies(world: &OldLogs) {
         let base = client.head(created.id, None).await.unwrap().head;
         let (incarnation, client_name) = (created.incarnation, name.to_owned());
         let request = CompleteRequest {
-            client: client_name,
+            client_id: client_name,
             incarnation,
-            ack: 0,
-            first: 1,
+            acked_id: 0,
+            first_id: 1,
             base,
             bytes,
             sha256,
         };
-        client.complete_upload(created.id, grant.upload, &request).await.unwrap();
+        client.complete_upload(created.id, grant.upload_id, &request).await.unwrap();
         let wait = async {
             while tags() == relayed {
                 tokio::time::sleep(PAUSE).await;
@@ -327,7 +327,7 @@ async fn read_bodies(world: &OldLogs) {
         };
         tokio::time::timeout(PATIENCE, wait).await.expect("the relay removes the tag");
         if is_lost {
-            let key = format!("uploads/{}/{}", created.id, grant.upload);
+            let key = format!("uploads/{}/{}", created.id, grant.upload_id);
             world.blobs.delete(&BlobKey::new(key).unwrap()).await.unwrap();
         }
         let edited = edit_on(cloud, created, &format!("after {name}")).await;
@@ -346,10 +346,10 @@ async fn miss(world: &OldLogs) {
     let client = cloud.client("alice");
     let sha256 = [7; 32];
     let request = CompleteRequest {
-        client: "late".to_owned(),
+        client_id: "late".to_owned(),
         incarnation: created.incarnation,
-        ack: 0,
-        first: 1,
+        acked_id: 0,
+        first_id: 1,
         base: created.head,
         bytes: 10,
         sha256: hexadecimal(&sha256),

@@ -53,14 +53,14 @@ pub(super) fn changes(changes: &[ChangeView]) -> Vec<String> {
     let width = changes.iter().map(|it| escape(&it.by.subject).chars().count()).max().unwrap_or(0);
     let line = |change: &ChangeView| {
         let who = escape(&change.by.subject);
-        [utc(change.created), format!("{who:<width$}"), what(change)].join(GAP)
+        [utc(change.created_s), format!("{who:<width$}"), what(change)].join(GAP)
     };
     changes.iter().map(line).collect()
 }
 
 /// Formats one change: time, person and what changed.
 pub(in crate::cli) fn change(change: &ChangeView) -> String {
-    [utc(change.created), escape(&change.by.subject), what(change)].join(GAP)
+    [utc(change.created_s), escape(&change.by.subject), what(change)].join(GAP)
 }
 
 fn what(change: &ChangeView) -> String {
@@ -133,7 +133,7 @@ mod tests {
             status_since_s: None,
             created_s: Some(0),
             source: None,
-            changes: 3,
+            version: 3,
             role: Some(Role::Owner),
             members: Some(vec![member("alice", Role::Owner), member("bo", Role::Viewer)]),
             links: Some(vec![
@@ -168,8 +168,8 @@ mod tests {
     fn changes_say_who_did_what() {
         let person = |name: &str| Person::new("cellar", name).unwrap();
         let change = |kind: &str| ChangeView {
-            number: 0,
-            created: 0,
+            index: 0,
+            created_s: 0,
             by: person("alice"),
             kind: kind.to_owned(),
             name: None,

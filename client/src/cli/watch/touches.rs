@@ -8,7 +8,7 @@ use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 /// without its object: it is taken for one that does.
 pub(super) fn touches(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
-    entry.external.is_some() || effective.any(|operation| changes(operation, sheet, rectangle))
+    entry.external_body.is_some() || effective.any(|operation| changes(operation, sheet, rectangle))
 }
 
 fn changes(operation: &Operation, sheet: SheetId, rectangle: Rectangle) -> bool {

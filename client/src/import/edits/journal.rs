@@ -196,9 +196,9 @@ impl Journal {
         let acknowledged = u64::try_from(batch).ok()?;
         let op = Operation::SetCells(SetCells { sheet: self.sheet?, cells: cells.to_vec() });
         Some(AppendRequest {
-            client: self.client.clone(),
+            client_id: self.client.clone(),
             incarnation: self.known?.incarnation,
-            ack: acknowledged,
+            acked_id: acknowledged,
             mutations: vec![SentMutation { id: acknowledged.checked_add(1)?, base, op }],
         })
     }
@@ -254,11 +254,14 @@ mod tests {
                 }
                 Step::Finished { spreadsheet, position } => {
                     assert_eq!((spreadsheet, position), (id(1), at(6)));
-                    let ids: Vec<_> = sent.iter().map(|r| (r.mutations[0].id, r.ack)).collect();
+                    let ids: Vec<_> =
+                        sent.iter().map(|r| (r.mutations[0].id, r.acked_id)).collect();
                     assert_eq!(ids, [(1, 0), (2, 1), (3, 2)]);
                     let bases: Vec<_> = sent.iter().map(|r| r.mutations[0].base).collect();
                     assert_eq!(bases, [at(0), at(2), at(4)]);
-                    assert!(sent.iter().all(|r| r.client == sent[0].client && r.incarnation == 7));
+                    assert!(
+                        sent.iter().all(|r| r.client_id == sent[0].client_id && r.incarnation == 7)
+                    );
                     return;
                 }
             }

@@ -145,7 +145,7 @@ impl Journal {
 fn cells_of(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {
-        Operation::ImportSheet(import) => Some((import.extent, import.cells, &import.index)),
+        Operation::ImportSheet(import) => Some((import.extent, import.cells, &import.tile_index)),
         _ => None,
     })
 }

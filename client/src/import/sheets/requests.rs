@@ -122,7 +122,12 @@ impl FileSheets {
         let request = |mutations: Vec<SentMutation>| {
             let first = mutations.first().map_or(1, |sent| sent.id);
             let (client, incarnation) = (client.to_owned(), ground.incarnation);
-            AppendRequest { client, incarnation, ack: first.saturating_sub(1), mutations }
+            AppendRequest {
+                client_id: client,
+                incarnation,
+                acked_id: first.saturating_sub(1),
+                mutations,
+            }
         };
         for ((id, number), sheet) in (1..).zip(ground.next_sheet.0..).zip(&self.sheets) {
             let index_bytes = sheet.index.bytes().len();
@@ -142,7 +147,7 @@ impl FileSheets {
                 replaces: replaces.take(),
                 extent: sheet.extent,
                 cells: sheet.cells,
-                index: sheet.index.clone(),
+                tile_index: sheet.index.clone(),
             });
             mutations.push(SentMutation { id, base: ground.base, op });
         }
@@ -209,7 +214,10 @@ mod tests {
         assert!(sheets.add(sheet(1, 0)).unwrap().is_empty());
         let requests = requests(&sheets);
         let [request] = requests.as_slice() else { panic!("{requests:?}") };
-        assert_eq!((request.incarnation, request.ack, request.client.as_str()), (7, 0, "client"));
+        assert_eq!(
+            (request.incarnation, request.acked_id, request.client_id.as_str()),
+            (7, 0, "client")
+        );
         let ids: Vec<u64> = request.mutations.iter().map(|sent| sent.id).collect();
         assert_eq!(ids, [1, 2]);
         let imports = imports(&requests);
@@ -243,12 +251,12 @@ mod tests {
             for request in &requests {
                 let named = imports(std::slice::from_ref(request))
                     .iter()
-                    .map(|import| Named::by(&import.index).unwrap())
+                    .map(|import| Named::by(&import.tile_index).unwrap())
                     .fold(Named::default(), Named::and);
                 assert!(named.count <= MAX_IMPORT_OBJECTS, "{named:?}");
                 assert!(named.bytes <= MAX_IMPORT_OBJECT_BYTES, "{named:?}");
                 assert!(serde_json::to_vec(request).unwrap().len() <= MAX_REQUEST_BYTES / 2);
-                assert_eq!(request.ack + 1, request.mutations[0].id);
+                assert_eq!(request.acked_id + 1, request.mutations[0].id);
                 assert_eq!(request.mutations[0].id, next);
                 next += u64::try_from(request.mutations.len()).unwrap();
             }

@@ -192,7 +192,7 @@ impl Uploader {
         id: LogId,
         chunks: Vec<NewChunk>,
     ) -> Result<Vec<ChunkUpload>, ClientError> {
-        let request = ImportUploadsRequest { client: self.client_id.clone(), chunks };
+        let request = ImportUploadsRequest { client_id: self.client_id.clone(), chunks };
         self.client.request_import_uploads(id, request).await
     }
 
@@ -202,7 +202,8 @@ impl Uploader {
         tiles: Vec<UploadedChunk>,
         index: Option<UploadedChunk>,
     ) -> Result<(), ClientError> {
-        let request = ImportCheckRequest { client: self.client_id, tiles, index };
+        let request =
+            ImportCheckRequest { client_id: self.client_id, tiles, tile_index_chunk: index };
         self.client.check_import(id, &request).await.map(|_| ())
     }
 

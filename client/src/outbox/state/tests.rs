@@ -63,7 +63,7 @@ fn an_edit_is_sent_the_same_whatever_is_seen_meanwhile() {
     let mut state = state();
     state.author(set(0));
     let first = request(&state);
-    assert_eq!((first.incarnation, first.ack), (7, 0));
+    assert_eq!((first.incarnation, first.acked_id), (7, 0));
     assert_eq!(first.mutations[0].base, at(3));
     assert!(state.saw(at(9), 7, None, "two".into()));
     assert!(!state.saw(at(9), 8, None, "two".into()), "a new incarnation waits for pending edits");
@@ -87,7 +87,7 @@ fn an_answer_drops_what_is_in_the_log_and_moves_the_base() {
     assert!(state.pending.is_empty());
     state.author(set(1));
     let next = request(&state);
-    assert_eq!((next.ack, next.mutations[0].id, next.mutations[0].base), (1, 2, at(4)));
+    assert_eq!((next.acked_id, next.mutations[0].id, next.mutations[0].base), (1, 2, at(4)));
     assert_eq!(state.fault(&key()), None);
 }
 
@@ -103,8 +103,11 @@ fn an_undo_and_a_large_edit_go_alone_and_the_numbering_goes_on() {
             Next::Append(request) => request.mutations.iter().map(|sent| sent.id).collect(),
             Next::Upload(_) => {
                 let completion = state.completion().unwrap();
-                assert_eq!((completion.first, completion.ack, completion.base), (5, 4, at(3)));
-                vec![completion.first]
+                assert_eq!(
+                    (completion.first_id, completion.acked_id, completion.base),
+                    (5, 4, at(3))
+                );
+                vec![completion.first_id]
             }
         };
         state.acknowledge(sent.len(), &reply(&sent, 9)).unwrap();
@@ -143,7 +146,7 @@ fn a_rejected_edit_is_settled_like_any_other() {
     let settled = state.acknowledge(1, &rejected).unwrap();
     assert_eq!(settled[0].answer.rejection, Some(reason));
     state.author(set(0));
-    assert_eq!((request(&state).ack, request(&state).mutations[0].id), (1, 2));
+    assert_eq!((request(&state).acked_id, request(&state).mutations[0].id), (1, 2));
 }
 
 #[test]
@@ -151,11 +154,11 @@ fn an_upload_is_remembered_and_given_up() {
     let mut state = state();
     state.author(large());
     let grant = UploadReply {
-        upload: uuid::Uuid::from_bytes([3; 16]),
+        upload_id: uuid::Uuid::from_bytes([3; 16]),
         method: "PUT".into(),
         url: "http://h/a".into(),
         headers: std::collections::BTreeMap::new(),
-        expires: 1,
+        expires_s: 1,
     };
     state.granted(grant.clone());
     state.uploaded();
@@ -221,7 +224,7 @@ fn starting_over_makes_the_same_edits_as_a_new_client() {
     state.author(set(5));
     state.start_over("two".into(), 8, at(1));
     let request = request(&state);
-    assert_eq!((request.client.as_str(), request.incarnation, request.ack), ("two", 8, 0));
+    assert_eq!((request.client_id.as_str(), request.incarnation, request.acked_id), ("two", 8, 0));
     let edit = &request.mutations[0];
     assert_eq!((edit.id, edit.base, What::Op(edit.op.clone())), (1, at(1), set(5)));
     assert_eq!(state.fault(&key()), None);

@@ -56,7 +56,7 @@ impl Inner {
                 method: "PUT".into(),
                 url: format!("{}/chunks/{id}/{hash}?signature=secret", self.url),
                 headers: headers.into_iter().collect(),
-                expires: 1_700_000_900,
+                expires_s: 1_700_000_900,
             }
         };
         Ok(ImportUploadsReply { uploads: request.chunks.into_iter().map(grant).collect() })
@@ -94,7 +94,7 @@ impl Inner {
         if objects > MAX_IMPORT_OBJECTS && request.tiles.len() > 1 {
             return Err(refused("too many texts"));
         }
-        if let Some(index) = &request.index {
+        if let Some(index) = &request.tile_index_chunk {
             let (hash, bytes) = self.unpacked(index)?;
             let children = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
             checked += 1 + self.check_children(&children)?;
@@ -133,7 +133,7 @@ impl Inner {
         let mut objects = 0;
         for operation in operations {
             let Operation::ImportSheet(import) = operation else { continue };
-            let children = Stripes::of_import(&import.index).unwrap().children().unwrap();
+            let children = Stripes::of_import(&import.tile_index).unwrap().children().unwrap();
             objects += self.check_children(&children)?;
         }
         match usize::try_from(objects).unwrap() {

@@ -65,7 +65,9 @@ impl Inner {
 
     pub(super) fn view(&self, entry: &Entry) -> EntryView {
         let mut view = EntryView::from(entry);
-        if let (Content::External(external), Some(shown)) = (&entry.content, &mut view.external) {
+        if let (Content::External(external), Some(shown)) =
+            (&entry.content, &mut view.external_body)
+        {
             shown.url = Some(format!("{}/bucket/{}", self.url, external.object));
         }
         view
@@ -73,7 +75,7 @@ impl Inner {
 
     pub(super) fn chunk_urls(&self, id: LogId, request: &ChunksRequest) -> ChunksReply {
         let url = |hash| format!("{}/chunks/{id}/{hash}?signature=secret", self.url);
-        ChunksReply { urls: request.hashes.iter().map(url).collect(), expires: 1_700_000_900 }
+        ChunksReply { urls: request.hashes.iter().map(url).collect(), expires_s: 1_700_000_900 }
     }
 
     pub(super) fn chunk(
@@ -117,7 +119,7 @@ impl Inner {
             sheet.cells.retain(|_| index.next() == Some(skip));
         }
         let next = (skip + 1 < cells).then(|| u64::try_from(skip + 1).unwrap());
-        DiffReply { from, to, sheets, spans_cut: false, next }
+        DiffReply { from, to, sheets, spans_truncated: false, next }
     }
 
     pub(super) fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {
@@ -149,10 +151,10 @@ impl Inner {
                 (found, workbook.sheet(found).unwrap())
             }
         };
-        let mut cells: Vec<PlacedCell> = sheet
+        let mut cells: Vec<CellAt> = sheet
             .cells_in(range)
             .filter(|(key, _)| from.is_none_or(|from| *key >= (from.row, from.column)))
-            .map(|((row, column), cell)| PlacedCell { row, column, cell })
+            .map(|((row, column), cell)| CellAt { row, column, cell })
             .take(PAGE_CELLS + 1)
             .collect();
         let next = (cells.len() > PAGE_CELLS).then(|| {
@@ -166,7 +168,7 @@ impl Inner {
             incarnation: self.incarnations[&id],
             extent: sheet.extent(),
             formats: Vec::new(),
-            formats_cut: false,
+            formats_truncated: false,
             cells,
             next,
         })

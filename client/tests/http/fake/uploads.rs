@@ -11,11 +11,11 @@ impl Inner {
             ("x-checksum".to_owned(), request.sha256.clone()),
         ];
         UploadReply {
-            upload,
+            upload_id: upload,
             method: "PUT".into(),
             url: format!("{}/bucket/{upload}?signature=secret", self.url),
             headers: headers.into_iter().collect(),
-            expires: 1_700_000_900,
+            expires_s: 1_700_000_900,
         }
     }
 
@@ -56,16 +56,20 @@ impl Inner {
         let upload: Uuid = upload.parse().unwrap();
         let object = self.objects.get(&upload).cloned().flatten().ok_or_else(absent)?;
         let op = decode_external_body(&object).unwrap().remove(0);
-        let (client, incarnation, ack) = (request.client.clone(), request.incarnation, request.ack);
-        let mutations = vec![SentMutation { id: request.first, base: request.base, op }];
-        let client = self.check(id, &AppendRequest { client, incarnation, ack, mutations })?;
+        let (client, incarnation, ack) =
+            (request.client_id.clone(), request.incarnation, request.acked_id);
+        let mutations = vec![SentMutation { id: request.first_id, base: request.base, op }];
+        let client = self.check(
+            id,
+            &AppendRequest { client_id: client, incarnation, acked_id: ack, mutations },
+        )?;
         let last = self.last_id(id, client).max(ack);
-        let result = if request.first <= last {
-            self.duplicate(id, client, request.first)
+        let result = if request.first_id <= last {
+            self.duplicate(id, client, request.first_id)
         } else {
             let external = ExternalEdits {
                 client,
-                first_id: request.first,
+                first_id: request.first_id,
                 count: 1,
                 base: request.base,
                 object: upload.to_string(),
@@ -75,7 +79,7 @@ impl Inner {
             };
             let position = self.push(id, Content::External(external));
             AppendedMutation {
-                id: request.first,
+                id: request.first_id,
                 status: MutationStatus::Appended,
                 position: Some(position),
                 rejection: None,

@@ -87,7 +87,7 @@ impl OwnEntries {
     #[must_use]
     pub fn has(&self, entry: &EntryView) -> bool {
         match self.client {
-            Some(client) => entry.client == Some(client),
+            Some(client) => entry.client_key == Some(client),
             None => self.positions.contains(&entry.position),
         }
     }

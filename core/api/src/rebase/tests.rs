@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use super::*;
 use cellar_base::limits::MAX_ENTRY_BODY_BYTES;
 use cellar_log::append::Request;
-use cellar_log::append::tests::support::{INCARNATION, at, client, log, set_text};
-use cellar_log::append::tests::world::World;
 use cellar_log::entry::{Content, Entry, Mutation};
+use cellar_log::testing::support::{INCARNATION, at, client, log, set_text};
+use cellar_log::testing::world::World;
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{InsertBefore, RejectionReason, Revert, SheetId, Undo};
 use cellar_sheet::workbook::Workbook;
@@ -275,5 +275,5 @@ fn a_large_entry_acknowledges_all_of_its_ids() {
     let view = EntryView::from(Arc::new(entry).as_ref());
     let ids = |last_id| acknowledged(&view, last_id).map(|found| found.id).collect::<Vec<_>>();
     assert_eq!((ids(0), ids(4), ids(5)), (vec![4, 5], vec![5], vec![]));
-    assert_eq!(view.client, Some(client(1)));
+    assert_eq!(view.client_key, Some(client(1)));
 }

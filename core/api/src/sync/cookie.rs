@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use cellar_log::append::tests::support::log;
+    use cellar_log::testing::support::log;
 
     fn cookie(incarnation: u32, segment: u32, num: u32) -> Cookie {
         let position = Position::new(segment, num).unwrap();

@@ -94,8 +94,8 @@ impl ClientIds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cellar_log::append::tests::support::{at, edits_entry, log};
     use cellar_log::entry::Content;
+    use cellar_log::testing::support::{at, edits_entry, log};
 
     fn cookie() -> Cookie {
         Cookie { log: log(), incarnation: 1, position: at(0, 9), snapshot: Some(at(0, 4)) }

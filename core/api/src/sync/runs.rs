@@ -107,7 +107,7 @@ pub fn runs(pushed: Vec<Pushed>) -> Vec<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cellar_log::append::tests::support::set_text;
+    use cellar_log::testing::support::set_text;
     use cellar_sheet::operation::{RejectionReason, Revert, Undo};
 
     fn edit(client: usize, id: u64, incarnation: u32) -> Pushed {

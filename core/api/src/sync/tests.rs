@@ -3,9 +3,9 @@
 use super::*;
 use cellar_base::identity::{ClientKey, ClientName, SubjectKey};
 use cellar_base::position::Position;
-use cellar_log::append::tests::support::{INCARNATION, at, edits_entry, log, set_text};
-use cellar_log::append::tests::world::World;
 use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal};
+use cellar_log::testing::support::{INCARNATION, at, edits_entry, log, set_text};
+use cellar_log::testing::world::World;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
 
 fn name() -> ClientName {

@@ -15,12 +15,12 @@ use cellar_sheet::operation::{Operation, Rejection};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendRequest {
     /// The client's name, 1 to 64 bytes, its own for each subject: it numbers its mutations.
-    pub client: String,
+    pub client_id: String,
     /// The `incarnation` of the load that the bases come from.
     pub incarnation: u32,
     /// The last id of its own that the client knows to be in the log; 0 if none.
     #[serde(default)]
-    pub ack: u64,
+    pub acked_id: u64,
     /// At least one, at most 1,000, with consecutive ids.
     pub mutations: Vec<SentMutation>,
 }

@@ -33,7 +33,7 @@ pub struct DetailsReply {
     pub source: Option<LogId>,
     /// How many changes of it there were: also the `ETag`, for `If-Match`. 0 for what is not in the
     /// catalog.
-    pub changes: u64,
+    pub version: u64,
     /// What whoever asks may do with it; absent if nothing any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
@@ -157,9 +157,9 @@ pub struct ChangesReply {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeView {
     /// The how manieth it was, from 0.
-    pub number: u64,
+    pub index: u64,
     /// When, Unix seconds.
-    pub created: u64,
+    pub created_s: u64,
     /// Who did it.
     pub by: Person,
     /// What: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`,
@@ -184,8 +184,8 @@ impl From<Dated<CatalogEvent>> for ChangeView {
         let Dated { index, time_ms, event } = dated;
         let (kind, by) = (event.kind().to_owned(), event.by().clone());
         let nothing = Self {
-            number: index,
-            created: time_ms / 1_000,
+            index,
+            created_s: time_ms / 1_000,
             by,
             kind,
             name: None,
@@ -239,7 +239,7 @@ impl DetailsReply {
     /// Its `ETag`.
     #[must_use]
     pub fn etag(&self) -> String {
-        Self::etag_of(self.changes)
+        Self::etag_of(self.version)
     }
 
     /// The `ETag` of details with so many changes.
@@ -273,7 +273,7 @@ impl DetailsReply {
             status_since_s: status.since_s(),
             created_s: listing.map(|listing| listing.created_s),
             source: listing.and_then(|listing| listing.source),
-            changes: listing.map_or(0, |listing| listing.changes),
+            version: listing.map_or(0, |listing| listing.changes),
             role,
             members: listing.and_then(members),
             links: listing.and_then(links),

@@ -6,7 +6,7 @@ use cellar_base::limits::{MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::cell::json_text_bytes;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{Extent, PlacedCell, RangeFormat};
+use cellar_sheet::workbook::{CellAt, Extent, RangeFormat};
 
 /// About how many bytes of JSON a format takes besides its text and its spans.
 const FORMAT_FRAME_BYTES: usize = 48;
@@ -32,9 +32,9 @@ pub struct CellsReply {
     /// On the first page: there are more formats than fit one reply. The oldest are missing, and
     /// come with no page: ask for a smaller range.
     #[serde(default)]
-    pub formats_cut: bool,
+    pub formats_truncated: bool,
     /// The cells.
-    pub cells: Vec<PlacedCell>,
+    pub cells: Vec<CellAt>,
     /// If the cells were cut: the cell to go on `from`, in A1 notation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,

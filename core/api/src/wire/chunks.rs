@@ -18,5 +18,5 @@ pub struct ChunksReply {
     /// A URL for each hash, in the order of the request. Whether the chunk is there is not looked up.
     pub urls: Vec<String>,
     /// When the URLs end, Unix seconds.
-    pub expires: u64,
+    pub expires_s: u64,
 }

@@ -39,11 +39,11 @@ mod tests {
         EntryView {
             position: Position::FIRST,
             kind: EntryKind::Edits,
-            created: 1,
+            created_s: 1,
             author: None,
-            client,
+            client_key: client,
             mutations: Vec::new(),
-            external: None,
+            external_body: None,
         }
     }
 
@@ -51,7 +51,7 @@ mod tests {
     fn a_key_is_sixteen_digits_and_reads_back() {
         let view = view(Some(ClientKey([0, 1, 2, 0xab, 0xcd, 0xef, 0x80, 0xff])));
         let json = serde_json::to_string(&view).unwrap();
-        assert!(json.contains(r#""client":"000102abcdef80ff""#), "{json}");
+        assert!(json.contains(r#""client_key":"000102abcdef80ff""#), "{json}");
         assert_eq!(serde_json::from_str::<EntryView>(&json).unwrap(), view);
         for wrong in
             ["", "000102abcdef80f", "000102abcdef80ff0", "+00102abcdef80ff", "000102abcdef80fg"]
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn an_entry_of_an_older_server_has_none() {
         let json = serde_json::to_string(&view(None)).unwrap();
-        assert!(!json.contains("client"), "{json}");
+        assert!(!json.contains("client_key"), "{json}");
         assert_eq!(serde_json::from_str::<EntryView>(&json).unwrap(), view(None));
     }
 }

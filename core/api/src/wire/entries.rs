@@ -38,7 +38,7 @@ pub struct LoadReply {
 /// Entries after a position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct UpdateReply {
+pub struct EntriesReply {
     /// The newest position known.
     pub head: Position,
     /// The incarnation; another one than the client's means: load again.
@@ -59,7 +59,7 @@ pub struct EntryView {
     /// What kind of entry it is.
     pub kind: EntryKind,
     /// When it was made, Unix seconds.
-    pub created: u64,
+    pub created_s: u64,
     /// Who made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
@@ -67,13 +67,13 @@ pub struct EntryView {
     /// if no answer ever came. Absent where there are none, and from servers before this.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub client: Option<ClientKey>,
+    pub client_key: Option<ClientKey>,
     /// The client's mutations, for an entry of edits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
     /// Where its mutations are, if they are not here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub external: Option<ExternalView>,
+    pub external_body: Option<ExternalBody>,
 }
 
 impl EntryView {
@@ -89,7 +89,7 @@ impl EntryView {
     /// The ids of the first and the last of its mutations, if it has any.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(u64, u64)> {
-        if let Some(external) = &self.external {
+        if let Some(external) = &self.external_body {
             let last = external.first_id.saturating_add(u64::from(external.count));
             return Some((external.first_id, last.saturating_sub(1)));
         }
@@ -107,8 +107,9 @@ impl EntryView {
             std::iter::once(&mutation.op).chain(mutation.committed.iter().flatten())
         });
         let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
-        let external = self.external.iter().map(|external| {
-            let runs = external.moved.iter().map(|moved| moved.rows.len() + moved.columns.len());
+        let external = self.external_body.iter().map(|external| {
+            let runs =
+                external.axis_maps.iter().map(|moved| moved.rows.len() + moved.columns.len());
             EXTERNAL_BYTES.saturating_add(runs.sum::<usize>().saturating_mul(RUN_BYTES))
         });
         operations.map(weight).chain(external).fold(FRAME_BYTES, usize::saturating_add)
@@ -164,7 +165,7 @@ impl MutationView {
 /// Where the operations of a large entry are, and how they lead to where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ExternalView {
+pub struct ExternalBody {
     /// Id of the first mutation.
     pub first_id: u64,
     /// How many mutations the object has.
@@ -180,13 +181,13 @@ pub struct ExternalView {
     pub url: Option<String>,
     /// What has moved between its base and where it stands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub moved: Vec<MovedSheet>,
+    pub axis_maps: Vec<SheetAxisMaps>,
 }
 
 /// Where one sheet of an older space is in a newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct MovedSheet {
+pub struct SheetAxisMaps {
     /// Its number in the older space.
     pub sheet: SheetId,
     /// Its number in the newer; absent if it was deleted.
@@ -198,11 +199,11 @@ pub struct MovedSheet {
     pub columns: Vec<(u32, u32, u32)>,
 }
 
-impl From<&ExternalEdits> for ExternalView {
+impl From<&ExternalEdits> for ExternalBody {
     fn from(external: &ExternalEdits) -> Self {
         let runs =
             |map: &AxisMap| map.runs().iter().map(|run| (run.src, run.dst, run.len)).collect();
-        let moved = external.map.sheets().map(|(sheet, map)| MovedSheet {
+        let moved = external.map.sheets().map(|(sheet, map)| SheetAxisMaps {
             sheet,
             target: map.sheet,
             rows: runs(&map.rows),
@@ -215,7 +216,7 @@ impl From<&ExternalEdits> for ExternalView {
             bytes: external.bytes,
             sha256: hexadecimal(&external.sha256),
             url: None,
-            moved: moved.collect(),
+            axis_maps: moved.collect(),
         }
     }
 }
@@ -228,7 +229,7 @@ impl From<&Entry> for EntryView {
             Content::Edits(_) | Content::External(_) => EntryKind::Edits,
         };
         let external = match &entry.content {
-            Content::External(external) => Some(ExternalView::from(external)),
+            Content::External(external) => Some(ExternalBody::from(external)),
             _ => None,
         };
         let mutations = entry.edits().map(|edits| {
@@ -244,11 +245,11 @@ impl From<&Entry> for EntryView {
         Self {
             position: entry.position,
             kind,
-            created: entry.created_s,
+            created_s: entry.created_s,
             author: entry.author.clone(),
-            client: entry.mutation_ids().map(|(client, ..)| client),
+            client_key: entry.mutation_ids().map(|(client, ..)| client),
             mutations: mutations.unwrap_or_default(),
-            external,
+            external_body: external,
         }
     }
 }
@@ -282,7 +283,7 @@ mod tests {
         });
         let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
         for external in [external(), renumbered] {
-            let mut view = ExternalView::from(&external);
+            let mut view = ExternalBody::from(&external);
             // As in AWS: key, date, signature, and a session token that is escaped.
             view.url = Some("x".repeat(2_560));
             let sent = serde_json::to_string(&view).unwrap().len();

@@ -16,13 +16,13 @@ pub struct FeedReply {
     /// Which feed it is: 16 hexadecimal digits. A stack has another one after a restore or a rebuild; absent
     /// as long as nothing was indexed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feed: Option<String>,
+    pub generation: Option<String>,
     /// What was appended.
     pub items: Vec<FeedItemView>,
     /// The checkpoint behind all of them: ask for what is after it.
-    pub next: u64,
+    pub checkpoint: u64,
     /// Whether there was nothing more.
-    pub end: bool,
+    pub at_end: bool,
 }
 
 /// What one batch appended.
@@ -30,17 +30,17 @@ pub struct FeedReply {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedItemView {
     /// The checkpoint behind it: keep it once it is handled.
-    pub next: u64,
+    pub checkpoint: u64,
     /// When it was indexed, Unix milliseconds.
     pub indexed_ms: u64,
     /// The events, by stream.
-    pub spans: Vec<SpanView>,
+    pub spans: Vec<EventRange>,
 }
 
 /// Events of one stream that follow each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SpanView {
+pub struct EventRange {
     /// The stream: `Spreadsheet-` and an id; or, if the entries of logs are in the feed, `Log-`, an id, a dot
     /// and the number of a log segment, with seven digits.
     pub stream: String,
@@ -54,7 +54,7 @@ pub struct SpanView {
     pub events: Option<Vec<ChangeView>>,
 }
 
-impl From<Span> for SpanView {
+impl From<Span> for EventRange {
     fn from(span: Span) -> Self {
         Self {
             stream: span.stream.to_string(),

@@ -76,7 +76,7 @@ pub struct ForkView {
     /// The last position that both share.
     pub position: Position,
     /// When it was made, Unix seconds.
-    pub created: u64,
+    pub created_s: u64,
     /// Who made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,

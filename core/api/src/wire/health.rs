@@ -13,13 +13,13 @@ pub struct Health {
     /// The name of the stack.
     pub stack: String,
     /// Each thing the API needs, by name.
-    pub reachable: Vec<Reachable>,
+    pub dependencies: Vec<DependencyStatus>,
 }
 
 /// One thing that the API needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Reachable {
+pub struct DependencyStatus {
     /// Its name.
     pub name: String,
     /// Whether it answered.

@@ -32,7 +32,7 @@ pub struct DiffReply {
     /// On the first page: there are more spans of rows and columns than fit one reply. Those that
     /// are missing come with no page: ask for a diff of positions that are nearer to each other.
     #[serde(default)]
-    pub spans_cut: bool,
+    pub spans_truncated: bool,
     /// If the cells were cut: how many to `skip` for those that are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsRequest {
     /// The client that uploads them: the one that will check them and append the import.
-    pub client: String,
+    pub client_id: String,
     /// At least one, at most 256.
     pub chunks: Vec<NewChunk>,
 }
@@ -50,7 +50,7 @@ pub struct ChunkUpload {
     /// Headers that the request must have, as they are.
     pub headers: BTreeMap<String, String>,
     /// When the URL ends, Unix seconds.
-    pub expires: u64,
+    pub expires_s: u64,
 }
 
 /// Uploaded chunks to verify and publish. Only published chunks can be read; uploads are deleted after
@@ -60,7 +60,7 @@ pub struct ChunkUpload {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckRequest {
     /// The client that uploaded them.
-    pub client: String,
+    pub client_id: String,
     /// Chunks of cells, with all long texts that they name. One that names more texts than a request may
     /// check beside others is checked by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +68,7 @@ pub struct ImportCheckRequest {
     /// One chunk of an index, with all chunks of cells that it names. Chunks of an index that it names
     /// must have been checked before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub index: Option<UploadedChunk>,
+    pub tile_index_chunk: Option<UploadedChunk>,
 }
 
 /// A chunk that was uploaded.

@@ -25,16 +25,18 @@ pub use catalog::{
     ChangeView, ChangesReply, DetailsReply, LinkReply, LinkRequest, LinkView, PersonRequest,
     ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
-pub use cellar_sheet::workbook::PlacedCell;
+pub use cellar_sheet::workbook::CellAt;
 pub use cells::{CellsReply, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};
 pub use create::{CreateReply, CreateRequest, Head, Poke};
 pub use entries::{
-    EntryKind, EntryView, ExternalView, LoadReply, MovedSheet, MutationView, UpdateReply,
+    EntriesReply, EntryKind, EntryView, ExternalBody, LoadReply, MutationView, SheetAxisMaps,
 };
-pub use feed::{FeedItemView, FeedReply, ListQuery, SpanView, SpreadsheetView, SpreadsheetsReply};
+pub use feed::{
+    EventRange, FeedItemView, FeedReply, ListQuery, SpreadsheetView, SpreadsheetsReply,
+};
 pub use forks::{ForkReply, ForkRequest, ForkSource, ForkView, ForksReply};
-pub use health::{Health, Reachable};
+pub use health::{DependencyStatus, Health};
 pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
 pub use imports::{
     ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
@@ -44,7 +46,7 @@ pub use problem::{Problem, ProblemKind};
 pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};
 pub use sync::{
     MutationArguments, PatchOperation, PatchValue, PullReply, PullRequest, PushReply, PushRequest,
-    PushStatus, PushedMutation, PushedResult, SyncAnswer, SyncError, SyncRefusal,
+    PushStatus, PushedMutation, PushedResult, SyncAnswer, SyncError, SyncErrorResponse,
 };
 pub use uploads::{CompleteRequest, NotASha256, UploadReply, UploadRequest, parse_sha256};
 

@@ -48,7 +48,7 @@ pub struct LevelStats {
     /// Its chunks; none of the young level, which is inside the root.
     pub chunks: u64,
     /// Whether it is the young level.
-    pub young: bool,
+    pub in_root: bool,
 }
 
 /// What it takes to show 50 rows and 20 columns.
@@ -60,5 +60,5 @@ pub struct OpenStats {
     /// Their bytes as stored.
     pub bytes: u64,
     /// How often objects are asked for, one after the other.
-    pub rounds: u64,
+    pub round_trips: u64,
 }

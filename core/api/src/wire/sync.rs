@@ -187,7 +187,7 @@ pub enum PatchValue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SyncRefusal {
+pub struct SyncErrorResponse {
     /// Which.
     pub error: SyncError,
     /// Of what the version is not supported: `push`, `pull` or `schema`.
@@ -213,7 +213,7 @@ pub enum SyncAnswer<T> {
     /// What was asked for.
     Done(T),
     /// A refusal.
-    Refused(SyncRefusal),
+    Refused(SyncErrorResponse),
 }
 
 /// The arguments of every mutator, whatever it is called. An application may add what it likes.

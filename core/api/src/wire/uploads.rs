@@ -24,7 +24,7 @@ pub struct UploadRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
     /// Which upload, for completing it.
-    pub upload: Uuid,
+    pub upload_id: Uuid,
     /// The method of the request.
     pub method: String,
     /// Where to.
@@ -32,7 +32,7 @@ pub struct UploadReply {
     /// Headers that the request must have, as they are.
     pub headers: BTreeMap<String, String>,
     /// When the URL ends, Unix seconds.
-    pub expires: u64,
+    pub expires_s: u64,
 }
 
 /// Makes an uploaded object an entry. Repeat it unchanged until it is answered.
@@ -41,14 +41,14 @@ pub struct UploadReply {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompleteRequest {
     /// The client's name, as for appends.
-    pub client: String,
+    pub client_id: String,
     /// The `incarnation` of the load that the base comes from.
     pub incarnation: u32,
     /// The last id of its own that the client knows to be in the log; 0 if none.
     #[serde(default)]
-    pub ack: u64,
+    pub acked_id: u64,
     /// Id of the object's first mutation; the others follow without a gap.
-    pub first: u64,
+    pub first_id: u64,
     /// The position the client had seen when it made the edits.
     pub base: Position,
     /// Bytes of the object.

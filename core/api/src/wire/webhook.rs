@@ -28,8 +28,8 @@ impl WebhookDelivery {
     /// had.
     #[must_use]
     pub fn id(&self) -> String {
-        let first = self.data.items.first().map_or(self.data.next, |item| item.next);
-        let feed = self.data.feed.as_deref().unwrap_or_default();
-        format!("{feed}-{first}-{}", self.data.next)
+        let first = self.data.items.first().map_or(self.data.checkpoint, |item| item.checkpoint);
+        let feed = self.data.generation.as_deref().unwrap_or_default();
+        format!("{feed}-{first}-{}", self.data.checkpoint)
     }
 }

@@ -75,7 +75,7 @@ fn value_to_json(value: &Attribute) -> Value {
 
 /// Compares with a released file; it is written if it is not there and that is asked for.
 fn golden(name: &str, item: &Item) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let text = format!("{}\n", serde_json::to_string_pretty(&to_json(item)).unwrap());
     if std::env::var_os("WRITE_GOLDEN_FILES").is_some() && !path.exists() {
         fs::write(&path, &text).unwrap();

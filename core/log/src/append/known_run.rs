@@ -67,7 +67,7 @@ impl KnownRun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::tests::support::{edits_entry, end_entry, text_entry};
+    use crate::testing::support::{edits_entry, end_entry, text_entry};
 
     fn position(segment: u32, num: u32) -> Position {
         Position::new(segment, num).unwrap()

@@ -273,10 +273,10 @@ pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::tests::support::{
+    use crate::entry::Mutation;
+    use crate::testing::support::{
         at, edits_entry, edits_of, request, set_text, snapshot_entry, text_entry,
     };
-    use crate::entry::Mutation;
 
     fn begun() -> (Request, Scan) {
         let request = request(1, 0, &[1, 2], Position::FIRST);

@@ -1,11 +1,11 @@
 //! Each predicate on a whole log, and on one that is damaged in each way it looks for.
 
 use super::*;
-use crate::append::tests::support::{
-    at, client, edits_entry, edits_of, end_entry, set_text, snapshot_entry,
-};
 use crate::entry::{Content, Edits, Entry, Header, Mutation};
 use crate::segment::Segment;
+use crate::testing::support::{
+    at, client, edits_entry, edits_of, end_entry, set_text, snapshot_entry,
+};
 use cellar_base::identity::LogId;
 use cellar_sheet::operation::{
     AddSheet, ClearRange, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,

@@ -31,7 +31,7 @@ pub struct ImportSheet {
     /// How many cells it has.
     pub cells: u64,
     /// Where its chunks are.
-    pub index: TileIndex,
+    pub tile_index: TileIndex,
 }
 
 /// The tile index of an imported sheet, opaque to this crate: `cellar_snapshot::index` packs and reads
@@ -95,7 +95,7 @@ impl From<TileIndex> for String {
 impl ImportSheet {
     /// About how many bytes it takes in memory and in a reply.
     pub(super) fn weight_bytes(&self) -> usize {
-        json_text_bytes(&self.name).saturating_add(self.index.bytes().len().saturating_mul(2))
+        json_text_bytes(&self.name).saturating_add(self.tile_index.bytes().len().saturating_mul(2))
     }
 
     pub(super) fn validated(self) -> Result<Self, InvalidOperation> {

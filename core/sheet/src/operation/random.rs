@@ -70,7 +70,14 @@ pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 pub fn import_of(extent: Extent) -> ImportSheet {
     let index = TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();
     let (sheet, name) = (SheetId(1), "a".to_owned());
-    ImportSheet { sheet, name, replaces: Some(SheetId::FIRST), extent, cells: 27, index }
+    ImportSheet {
+        sheet,
+        name,
+        replaces: Some(SheetId::FIRST),
+        extent,
+        cells: 27,
+        tile_index: index,
+    }
 }
 
 /// A sheet of no chunks: what they hold is tested where they are stored.
@@ -83,7 +90,7 @@ fn import() -> impl Strategy<Value = ImportSheet> {
         replaces,
         extent: Extent::default(),
         cells: 0,
-        index: index(),
+        tile_index: index(),
     })
 }
 

@@ -195,7 +195,7 @@ impl TryFrom<StoredOperation> for Operation {
 
 impl From<&ImportSheet> for StoredImport {
     fn from(import: &ImportSheet) -> Self {
-        let ImportSheet { sheet, name, replaces, extent, cells, index } = import;
+        let ImportSheet { sheet, name, replaces, extent, cells, tile_index: index } = import;
         let replaces = replaces.map(|sheet| sheet.0);
         let index = StoredIndex(index.bytes().to_vec());
         Self(sheet.0, name.clone(), replaces, extent.rows, extent.columns, *cells, index)
@@ -211,7 +211,14 @@ impl StoredImport {
         let index = TileIndex::new(index).map_err(|_| UnreadableOperation::Index)?;
         let (sheet, replaces) = (SheetId(sheet), replaces.map(SheetId));
         let extent = Extent { rows, columns };
-        Ok(ImportSheet { sheet, name: sheet_name(name)?, replaces, extent, cells, index })
+        Ok(ImportSheet {
+            sheet,
+            name: sheet_name(name)?,
+            replaces,
+            extent,
+            cells,
+            tile_index: index,
+        })
     }
 }
 

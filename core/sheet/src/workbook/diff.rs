@@ -13,7 +13,7 @@ use crate::operation::{SheetId, Span, Spans};
 /// A cell and its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PlacedCell {
+pub struct CellAt {
     /// Row, from 0.
     pub row: u32,
     /// Column, from 0.
@@ -45,11 +45,11 @@ pub struct SheetDiff {
     /// Columns inserted and deleted.
     pub columns: AxisDiff,
     /// Whether formats of ranges differ, apart from having moved along.
-    pub formats: bool,
+    pub formats_changed: bool,
     /// Cells that differ, where they stand in the later state.
     pub cells: Vec<CellDiff>,
     /// Cells that went with their row, column or sheet, where they stood in the earlier state.
-    pub deleted: Vec<PlacedCell>,
+    pub deleted_cells: Vec<CellAt>,
 }
 
 /// What became of a sheet.
@@ -113,7 +113,7 @@ impl Workbook {
                 // Everything a deleted sheet had went with it.
                 (Some(from), None) => {
                     let deleted = placed(from, |_| true);
-                    SheetDiff { deleted, ..between(from, from) }
+                    SheetDiff { deleted_cells: deleted, ..between(from, from) }
                 }
                 (from, to) => between(from.unwrap_or(&blank), to.unwrap_or(&blank)),
             };
@@ -129,9 +129,9 @@ impl SheetDiff {
         let axis = |diff: &AxisDiff| diff.inserted.is_empty() && diff.deleted.is_empty();
         axis(&self.rows)
             && axis(&self.columns)
-            && !self.formats
+            && !self.formats_changed
             && self.cells.is_empty()
-            && self.deleted.is_empty()
+            && self.deleted_cells.is_empty()
     }
 }
 
@@ -160,9 +160,9 @@ fn between(from: &Sheet, to: &Sheet) -> SheetDiff {
         change: SheetChange::Kept,
         rows: axis_diff(Axis::Rows, (from, &from_rows), (to, &to_rows)),
         columns: axis_diff(Axis::Columns, (from, &from_columns), (to, &to_columns)),
-        formats: from.formats.mapped(&rows_moved, &columns_moved) != to.formats,
+        formats_changed: from.formats.mapped(&rows_moved, &columns_moved) != to.formats,
         cells,
-        deleted: placed(from, gone),
+        deleted_cells: placed(from, gone),
     }
 }
 
@@ -184,12 +184,12 @@ fn axis_diff(axis: Axis, from: (&Sheet, &Places), to: (&Sheet, &Places)) -> Axis
 }
 
 /// The cells of a sheet whose ids are wanted, where they stand.
-fn placed(sheet: &Sheet, wanted: impl Fn((u64, u64)) -> bool) -> Vec<PlacedCell> {
+fn placed(sheet: &Sheet, wanted: impl Fn((u64, u64)) -> bool) -> Vec<CellAt> {
     let (rows, columns) = sheet.places();
     let held = sheet.cells.keys().filter(|id| wanted(**id));
     let placed = held.filter_map(|(row, column)| {
         let (row, column) = (rows.index(*row)?, columns.index(*column)?);
-        Some(PlacedCell { row, column, cell: sheet.cell(row, column) })
+        Some(CellAt { row, column, cell: sheet.cell(row, column) })
     });
     let mut placed: Vec<_> = placed.filter(|placed| !placed.cell.is_blank()).collect();
     placed.sort_by_key(|placed| (placed.row, placed.column));

@@ -19,7 +19,7 @@ mod tabs;
 mod tests;
 mod undo;
 
-pub use diff::{AxisDiff, CellDiff, PlacedCell, SheetChange, SheetDiff, WorkbookDiff};
+pub use diff::{AxisDiff, CellAt, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
 pub use extent::Extent;
 pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;

@@ -51,7 +51,7 @@ impl PackedSheet {
     /// As [`Stripes::of_import`].
     pub fn of_import(import: &ImportSheet) -> Result<Self, SnapshotError> {
         let moves = Kept::Inline(SheetMoves::default());
-        Ok(Self { sheet: import.sheet, moves, stripes: Stripes::of_import(&import.index)? })
+        Ok(Self { sheet: import.sheet, moves, stripes: Stripes::of_import(&import.tile_index)? })
     }
 }
 

@@ -111,7 +111,7 @@ impl Test {
         let had = self.receiver.had.lock().unwrap();
         let items = had.iter().flat_map(|delivery| &delivery.data.items);
         let spans = items.flat_map(|item| &item.spans);
-        let events = |span: &cellar_api::wire::SpanView| u64::try_from(span.kinds.len()).unwrap();
+        let events = |span: &cellar_api::wire::EventRange| u64::try_from(span.kinds.len()).unwrap();
         spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
     }
 
@@ -208,7 +208,7 @@ async fn a_feed_that_was_built_anew_is_delivered_from_its_beginning() {
     let had = test.had();
     assert_eq!(had[1].1, 0, "from the first event on: {had:?}");
     let feeds: Vec<_> =
-        test.receiver.had.lock().unwrap().iter().map(|it| it.data.feed.clone()).collect();
+        test.receiver.had.lock().unwrap().iter().map(|it| it.data.generation.clone()).collect();
     assert_ne!(feeds.first(), feeds.last());
 }
 

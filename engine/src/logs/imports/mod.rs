@@ -127,7 +127,7 @@ impl Logs {
         for asked in request.imports() {
             let is_there = own.iter().any(|(at, last)| *at > asked.base && *last >= asked.id);
             if !is_there {
-                children.push(of_import(&asked.import.index)?);
+                children.push(of_import(&asked.import.tile_index)?);
             }
         }
         let children: Vec<&Children> = children.iter().collect();

@@ -17,9 +17,9 @@ use crate::error::SynthError;
 /// One mutation of a client that nobody else is.
 pub(super) fn request(head: Head, op: Operation) -> AppendRequest {
     AppendRequest {
-        client: format!("smoke-{}", Uuid::new_v4()),
+        client_id: format!("smoke-{}", Uuid::new_v4()),
         incarnation: head.incarnation,
-        ack: 0,
+        acked_id: 0,
         mutations: vec![SentMutation { id: 1, base: head.head, op }],
     }
 }

@@ -120,7 +120,7 @@ async fn settled(target: &Target<'_>, client: &Client) -> Checked {
 
 async fn health(client: &Client) -> Checked {
     let health = client.health().await?;
-    let silent: Vec<_> = health.reachable.iter().filter(|table| !table.ok).collect();
+    let silent: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
     let failed = || Outcome::Failed(format!("these tables do not answer: {silent:?}"));
     Ok(if health.ok { Outcome::Passed } else { failed() })
 }

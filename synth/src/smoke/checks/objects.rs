@@ -50,9 +50,16 @@ pub(super) async fn large_entry(client: &Client, id: LogId) -> Checked {
     client.upload(&grant, object).await?;
     let name = format!("smoke-{}", Uuid::new_v4());
     let (incarnation, base) = (head.incarnation, head.head);
-    let completion =
-        CompleteRequest { client: name, incarnation, ack: 0, first: 1, base, bytes, sha256 };
-    let reply = client.complete_upload(id, grant.upload, &completion).await?;
+    let completion = CompleteRequest {
+        client_id: name,
+        incarnation,
+        acked_id: 0,
+        first_id: 1,
+        base,
+        bytes,
+        sha256,
+    };
+    let reply = client.complete_upload(id, grant.upload_id, &completion).await?;
     let there = value_at(client, id, "B1", None, reply.head).await?;
     Ok(expect("B1", &Value::Text(text), &there))
 }

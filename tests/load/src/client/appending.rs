@@ -30,9 +30,9 @@ impl LoadClient {
         let operation = operation(&self.appended.name, id, &mut self.random);
         let mutation = SentMutation { id, base: self.base, op: operation.clone() };
         let request = AppendRequest {
-            client: self.appended.name.clone(),
+            client_id: self.appended.name.clone(),
             incarnation: self.spreadsheet.incarnation,
-            ack: id.saturating_sub(1),
+            acked_id: id.saturating_sub(1),
             mutations: vec![mutation],
         };
         self.appended.intents.push(Intent { operation, known: Known::Nothing });

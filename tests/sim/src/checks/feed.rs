@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
-use cellar_api::wire::SpanView;
+use cellar_api::wire::EventRange;
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;
 use cellar_catalog::{
@@ -127,7 +127,7 @@ fn check_received(world: &World, listed: &Listed) {
     // What was given up before the webhook's first call is before its beginning.
     let may_begin_later = world.rare.has(Rare::RecordExpired);
     for delivery in received.iter() {
-        let Some(feed) = delivery.data.feed.as_deref() else {
+        let Some(feed) = delivery.data.generation.as_deref() else {
             world.violated("a delivery of no feed");
             continue;
         };
@@ -151,7 +151,7 @@ fn check_received(world: &World, listed: &Listed) {
 }
 
 /// How many events the receiver has had behind this span.
-fn check_span(world: &World, listed: &Listed, span: &SpanView, expected: usize) -> usize {
+fn check_span(world: &World, listed: &Listed, span: &EventRange, expected: usize) -> usize {
     let first = usize::try_from(span.first).unwrap_or(usize::MAX);
     if first > expected {
         world.violated(format_args!("the receiver had {expected} events, and then {span:?}"));

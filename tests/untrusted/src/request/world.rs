@@ -128,7 +128,7 @@ impl World {
             {"id": 3, "base": 0, "op": {"insertRows": {"before": 1, "count": 2}}},
         ]);
         let append =
-            json!({"client": "c", "incarnation": FIRST_INCARNATION, "mutations": mutations});
+            json!({"client_id": "c", "incarnation": FIRST_INCARNATION, "mutations": mutations});
         world.post(&format!("{path}/entries"), &append).await;
         let push = json!({
             "pushVersion": 1, "clientGroupID": "g", "profileID": "p", "schemaVersion": "1",

@@ -1,12 +1,12 @@
 //! Where a rule turns: the last case on either side of it.
 
 use super::super::*;
-use super::support::*;
-use super::world::World;
 use crate::append::commit::Committer;
 use crate::append::request::{BODY_FRAME_BYTES, RequestMutation};
 use crate::append::scan::operations_bytes;
 use crate::entry::{Mutation, encoded_mutation_bytes};
+use crate::testing::support::*;
+use crate::testing::world::World;
 use crate::transform::Author;
 use cellar_base::identity::ClientName;
 use cellar_base::limits::{

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::support::*;
-use super::world::World;
 use super::*;
 use crate::entry::{Content, Entry};
 use crate::invariants::{MutationId, check_effects};
+use crate::testing::support::*;
+use crate::testing::world::World;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{

@@ -3,20 +3,18 @@
 mod edges;
 mod effect;
 mod model;
-pub(crate) mod support;
 mod transform;
-pub(crate) mod world;
 
 use super::*;
 use crate::entry::Content;
+use crate::testing::support::*;
+use crate::testing::world::{Fault, World};
 use cellar_base::limits::{
     MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST,
     MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
 };
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
-use support::*;
-use world::{Fault, World};
 
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 

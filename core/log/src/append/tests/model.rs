@@ -9,8 +9,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::super::*;
-use super::support::*;
-use super::world::World;
+use crate::testing::support::*;
+use crate::testing::world::World;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
@@ -234,7 +234,7 @@ impl Model {
         let client = &self.clients[who];
         let sent = &client.mutations[client.sent..client.sent + count];
         let mutations = sent.iter().map(|meant| meant.mutation.clone()).collect();
-        let (key, before) = (super::support::client(who as u8), client.sent as u64);
+        let (key, before) = (crate::testing::support::client(who as u8), client.sent as u64);
         let mut request = Request::new(log(), key, None, INCARNATION, before, mutations).unwrap();
         if let Some(resolved) = sent[0].resolved.clone() {
             request = request.resolved(resolved);

@@ -1,9 +1,9 @@
 //! What is learned of the log and what is committed of a request's mutations.
 
 use super::super::*;
-use super::support::*;
-use super::world::{Fault, World};
 use crate::entry::{Content, Edits, ExternalEdits, Header, Mutation};
+use crate::testing::support::*;
+use crate::testing::world::{Fault, World};
 use cellar_base::limits::{
     MAX_BASES_PER_ENTRY, MAX_COMMITTED_OPERATIONS, MAX_MOVED_SHEETS, MAX_MUTATIONS_PER_REQUEST,
     MAX_REPLY_BYTES, MAX_SPANS, MAX_TRANSFORM_CHANGES,

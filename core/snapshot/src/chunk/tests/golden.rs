@@ -11,7 +11,7 @@ use cellar_sheet::cell::ErrorCode;
 
 /// The released bytes; written if they are not there and that is asked for.
 fn released(name: &str, tile: &Tile) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let bytes = encode(tile).unwrap();
     let hex = hexadecimal(&bytes);
     if std::env::var_os("WRITE_GOLDEN_FILES").is_some() && !path.exists() {

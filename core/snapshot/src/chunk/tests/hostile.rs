@@ -99,7 +99,7 @@ fn cells_are_counted_over_all_layers_and_columns() {
 
 #[test]
 fn the_corpus_is_read_or_refused() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz-corpus/chunk");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz-corpus/chunk");
     let (mut read, mut refused) = (0, 0);
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();

@@ -30,7 +30,7 @@ fn folded(pieces: &[&[Operation]]) -> (Outline, Vec<FoldedLevel>) {
     let mut outline = Outline::default();
     let levels = pieces.iter().map(|piece| {
         let mut fold = Fold::new(outline.clone());
-        fold.apply_operations(piece);
+        fold.apply_operations(piece).unwrap();
         let (next, level) = fold.finish();
         outline = next;
         level

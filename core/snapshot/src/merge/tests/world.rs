@@ -44,7 +44,7 @@ impl World {
     /// Folds operations, and merges what they did with the newest levels.
     pub(super) fn snapshot(&mut self, operations: &[Operation], merged: usize) {
         let mut fold = Fold::new(self.outline.clone());
-        fold.apply_operations(operations);
+        fold.apply_operations(operations).unwrap();
         let (outline, folded) = fold.finish();
         self.outline = outline;
         let kept = self.levels.len().saturating_sub(merged);

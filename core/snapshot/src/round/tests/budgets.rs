@@ -27,7 +27,7 @@ fn edit(number: u32) -> Operation {
 /// Bytes of edits: what they take as a chunk of their own.
 fn bytes_alone(operations: &[Operation]) -> usize {
     let mut fold = Fold::new(Outline::default());
-    fold.apply_operations(operations);
+    fold.apply_operations(operations).unwrap();
     let sheets = fold.finish().1.sheets;
     sheets.iter().map(|sheet| chunk_of(&sheet.tile).unwrap().stored.len()).sum()
 }

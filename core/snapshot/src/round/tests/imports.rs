@@ -63,7 +63,7 @@ impl File {
             replaces: self.replaces,
             extent: written.extent,
             cells: written.cells,
-            index,
+            tile_index: index,
         })
     }
 }
@@ -225,7 +225,7 @@ fn what_a_tile_has_beyond_its_place_is_no_part_of_the_sheet() {
         replaces: None,
         extent: Extent { rows: 7, columns: 2 },
         cells: 14,
-        index,
+        tile_index: index,
     });
     let mut workbook = Workbook::default();
     workbook.apply_operation(&import);

@@ -132,7 +132,7 @@ impl Store {
     fn assert_shows(&self, tail: &[Operation], workbook: &Workbook, window: &Window) {
         let base = self.base();
         let mut fold = Fold::new(base.outline);
-        fold.apply_operations(tail);
+        fold.apply_operations(tail).unwrap();
         let (outline, tail) = fold.finish();
         assert_eq!(workbook.tabs(), &outline.tabs);
         let rectangle = Rectangle {

@@ -12,7 +12,7 @@ impl Store {
     fn touched_by(&self, operations: &[Operation]) -> Workbook {
         let before = self.base().outline;
         let mut fold = Fold::new(before.clone());
-        fold.apply_operations(operations);
+        fold.apply_operations(operations).unwrap();
         let (after, level) = fold.finish();
         let mut workbook = Workbook::of_outline(&before);
         let tail = FoldedLevel::default();

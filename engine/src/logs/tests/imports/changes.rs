@@ -67,7 +67,7 @@ async fn an_import_shows_its_cells_and_goes_with_its_undo() {
     assert_eq!(of(SheetChange::Deleted).sheet, SheetId::FIRST);
     let back = world.diff(at(0, 2), at(0, 0)).await;
     let gone = back.sheets.iter().find(|sheet| sheet.change == SheetChange::Deleted).unwrap();
-    assert_eq!(gone.deleted.len(), 3);
+    assert_eq!(gone.deleted_cells.len(), 3);
 
     // Somebody has edited it: it stays. Once that is taken back, it goes, and the first is back.
     let refused = world.edit(3, at(0, 2), undo(at(0, 1))).await;

@@ -110,7 +110,7 @@ impl Sheet {
             replaces: None,
             extent: Extent { rows: self.rows, columns: self.columns },
             cells: 1,
-            index: self.stripes.to_import().unwrap(),
+            tile_index: self.stripes.to_import().unwrap(),
         })
     }
 

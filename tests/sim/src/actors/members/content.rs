@@ -124,7 +124,7 @@ impl Content {
             replaces: None,
             extent: self.extent,
             cells: u64::try_from(self.cells.len()).unwrap_or(u64::MAX),
-            index: self.packed.clone(),
+            tile_index: self.packed.clone(),
         })
     }
 }

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::super::*;
 use super::support::*;
+use crate::append::*;
 use crate::entry::Content;
+use crate::entry::Entry;
+use cellar_base::position::Position;
 use cellar_sheet::metadata::Outline;
 use cellar_sheet::workbook::Workbook;
+use std::sync::Arc;
 
 /// What happens to the next put.
-pub(crate) enum Fault {
+pub enum Fault {
     /// It is refused by this entry, put there just before.
     LosesTo(Arc<Entry>),
     /// It happens and its reply is lost.
@@ -21,18 +24,18 @@ pub(crate) enum Fault {
 }
 
 /// A log in memory that eventually consistent reads see only up to `visible` entries of.
-pub(crate) struct World {
-    pub(crate) entries: BTreeMap<Position, Arc<Entry>>,
-    pub(crate) hidden_from: Option<Position>,
-    pub(crate) faults: VecDeque<Fault>,
-    pub(crate) failing_reads: u32,
-    pub(crate) puts: Vec<Arc<Entry>>,
-    pub(crate) reads: Vec<(Position, bool)>,
-    pub(crate) states_read: u32,
+pub struct World {
+    pub entries: BTreeMap<Position, Arc<Entry>>,
+    pub hidden_from: Option<Position>,
+    pub faults: VecDeque<Fault>,
+    pub failing_reads: u32,
+    pub puts: Vec<Arc<Entry>>,
+    pub reads: Vec<(Position, bool)>,
+    pub states_read: u32,
 }
 
 impl World {
-    pub(crate) fn new(count: u32) -> Self {
+    pub fn new(count: u32) -> Self {
         let mut world = Self {
             entries: BTreeMap::new(),
             hidden_from: None,
@@ -48,7 +51,7 @@ impl World {
     }
 
     /// Adds an entry, with the summary that follows from the one before.
-    pub(crate) fn add(&mut self, entry: Arc<Entry>) {
+    pub fn add(&mut self, entry: Arc<Entry>) {
         let before = self.entries.range(..entry.position).next_back();
         let summary = before.and_then(|(_, before)| before.header.summary.clone());
         let mut entry = Arc::unwrap_or_clone(entry);
@@ -62,7 +65,7 @@ impl World {
     }
 
     /// The state at a position, without cells.
-    pub(crate) fn state(&self, at: Position) -> Arc<Outline> {
+    pub fn state(&self, at: Position) -> Arc<Outline> {
         let mut workbook = Workbook::default();
         for entry in self.entries.range(..=at).map(|(_, entry)| entry) {
             entry.apply_to(&mut workbook).unwrap();
@@ -108,11 +111,7 @@ impl World {
         AppendEvent::PutAccepted
     }
 
-    pub(crate) fn run(
-        &mut self,
-        request: Request,
-        known: &[Arc<Entry>],
-    ) -> Result<Appended, Refusal> {
+    pub fn run(&mut self, request: Request, known: &[Arc<Entry>]) -> Result<Appended, Refusal> {
         // Another time at each request, as for any repeated request.
         let now_s = self.puts.iter().map(|_| 1).sum();
         let inputs = Inputs { now_s, random: 3 };
@@ -136,16 +135,16 @@ impl World {
         panic!("the append does not end")
     }
 
-    pub(crate) fn known(&self) -> Vec<Arc<Entry>> {
+    pub fn known(&self) -> Vec<Arc<Entry>> {
         self.entries.values().cloned().collect()
     }
 
-    pub(crate) fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
+    pub fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
         self.entries.range(base..).map(|(_, entry)| Arc::clone(entry)).collect()
     }
 
     /// Ids of one client in the log, in order; numbers must have no gap.
-    pub(crate) fn ids_of(&self, who: u8) -> Vec<u64> {
+    pub fn ids_of(&self, who: u8) -> Vec<u64> {
         let mut expected = Position::FIRST;
         let mut ids = vec![];
         for entry in self.entries.values() {
