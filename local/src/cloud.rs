@@ -277,15 +277,15 @@ impl Servers<'_> {
             database_url: self.database.url(),
             entry_table: api.entry_table.clone(),
             segment_table: api.segment_table.clone(),
-            stream_table: Some(api.stream_table.clone()),
-            index_table: Some(api.index_table.clone()),
+            event_stream_table: Some(api.event_stream_table.clone()),
+            feed_table: Some(api.feed_table.clone()),
             tables_incarnation: api.incarnation,
             buckets_url: self.buckets.url(),
             bucket: api.bucket.clone(),
             snapshots: snapshots.map(|settings| SnapshotEndpoints {
                 queues_url: self.queues.url(),
                 snapshot_queue: settings.snapshot_queue,
-                pending_snapshot_table: settings.pending_snapshot_table,
+                pending_snapshots_table: settings.pending_snapshots_table,
             }),
         }
     }

@@ -117,10 +117,10 @@ mod tests {
         let made = create(&database, &template, &names, &[]).unwrap();
         let all = [
             "cellar-EntryTable",
-            "cellar-IndexTable",
-            "cellar-PendingSnapshotTable",
+            "cellar-FeedTable",
+            "cellar-PendingSnapshotsTable",
             "cellar-SegmentTable",
-            "cellar-StreamTable",
+            "cellar-EventStreamTable",
         ];
         assert_eq!(made, all);
         assert_eq!(
@@ -145,11 +145,12 @@ mod tests {
         let template = cellar_stack(&Config::default(), Architecture::X86_64).unwrap();
         let names = Names { template: &template, stack: "cellar", url: String::new() };
         let database = Database::memory().unwrap();
-        let mut properties = template.resolved_properties("StreamTable", &names).unwrap().unwrap();
+        let mut properties =
+            template.resolved_properties("EventStreamTable", &names).unwrap().unwrap();
         properties.remove("StreamSpecification");
-        make(&database, &properties, "cellar-StreamTable").unwrap();
+        make(&database, &properties, "cellar-EventStreamTable").unwrap();
         let view = || {
-            let table = existing(&database, "cellar-StreamTable").unwrap();
+            let table = existing(&database, "cellar-EventStreamTable").unwrap();
             table["StreamSpecification"]["StreamViewType"].as_str().map(str::to_owned)
         };
         assert_eq!(view(), None);

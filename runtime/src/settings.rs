@@ -6,7 +6,7 @@ use std::str::FromStr;
 use cellar_api::environment;
 use cellar_catalog::oidc::OidcIssuer;
 use cellar_log::entry::FIRST_INCARNATION;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use serde::Deserialize;
 
 /// What the API needs to know.
@@ -16,10 +16,10 @@ pub struct ApiSettings {
     pub entry_table: String,
     /// Name of the Segment table.
     pub segment_table: String,
-    /// Name of the Stream table.
-    pub stream_table: String,
-    /// Name of the Index table.
-    pub index_table: String,
+    /// Name of the EventStream table.
+    pub event_stream_table: String,
+    /// Name of the Feed table.
+    pub feed_table: String,
     /// Incarnation of the tables: every log has at least this one.
     pub incarnation: u32,
     /// Name of the bucket.
@@ -31,7 +31,7 @@ pub struct ApiSettings {
     /// Whose tokens are accepted.
     pub tokens: TokenSettings,
     /// When logs get Snapshot entries and new segments; never if absent.
-    pub upkeep: Option<UpkeepPolicy>,
+    pub upkeep: Option<LogPolicy>,
 }
 
 /// What the relay needs to know.
@@ -46,10 +46,10 @@ pub struct RelaySettings {
 /// What the indexer needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexerSettings {
-    /// Name of the Stream table.
-    pub stream_table: String,
-    /// Name of the Index table.
-    pub index_table: String,
+    /// Name of the EventStream table.
+    pub event_stream_table: String,
+    /// Name of the Feed table.
+    pub feed_table: String,
     /// Name of the Entry table, if the entries of logs are indexed, too.
     pub entry_table: Option<String>,
     /// Incarnation of the tables.
@@ -63,10 +63,10 @@ pub struct WebhookSettings {
     pub url: String,
     /// Whether it tells what events say.
     pub events: bool,
-    /// Name of the Stream table.
-    pub stream_table: String,
-    /// Name of the Index table.
-    pub index_table: String,
+    /// Name of the EventStream table.
+    pub event_stream_table: String,
+    /// Name of the Feed table.
+    pub feed_table: String,
     /// Name of the bucket with its secrets.
     pub bucket: String,
     /// Name of the stack.
@@ -83,7 +83,7 @@ pub struct SnapshotSettings {
     /// Name of the Segment table.
     pub segment_table: String,
     /// Name of the PendingSnapshots table.
-    pub pending_snapshot_table: String,
+    pub pending_snapshots_table: String,
     /// Name of the bucket.
     pub bucket: String,
     /// URL of the queue of snapshot jobs.
@@ -193,8 +193,8 @@ impl ApiSettings {
             upkeep,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
-            stream_table: required(environment::STREAM_TABLE)?,
-            index_table: required(environment::INDEX_TABLE)?,
+            event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
+            feed_table: required(environment::FEED_TABLE)?,
             bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
             tokens: TokenSettings {
@@ -229,8 +229,8 @@ impl IndexerSettings {
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
-            stream_table: required(environment::STREAM_TABLE)?,
-            index_table: required(environment::INDEX_TABLE)?,
+            event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
+            feed_table: required(environment::FEED_TABLE)?,
             entry_table: variable(environment::ENTRY_TABLE),
             incarnation: incarnation(&variable)?,
         })
@@ -247,8 +247,8 @@ impl WebhookSettings {
         Ok(Self {
             url: required(environment::WEBHOOK_URL)?,
             events: number_or(&variable, environment::WEBHOOK_EVENTS, false)?,
-            stream_table: required(environment::STREAM_TABLE)?,
-            index_table: required(environment::INDEX_TABLE)?,
+            event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
+            feed_table: required(environment::FEED_TABLE)?,
             bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
             incarnation: incarnation(&variable)?,
@@ -280,7 +280,7 @@ impl SnapshotSettings {
         Ok(Self {
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
-            pending_snapshot_table: required(environment::PENDING_SNAPSHOT_TABLE)?,
+            pending_snapshots_table: required(environment::PENDING_SNAPSHOTS_TABLE)?,
             bucket: required(environment::BUCKET)?,
             snapshot_queue: required(environment::SNAPSHOT_QUEUE)?,
         })
@@ -295,8 +295,8 @@ mod tests {
         environment::REQUEST_TIMEOUT_MS,
         environment::ENTRY_TABLE,
         environment::SEGMENT_TABLE,
-        environment::STREAM_TABLE,
-        environment::INDEX_TABLE,
+        environment::EVENT_STREAM_TABLE,
+        environment::FEED_TABLE,
         environment::BUCKET,
         environment::STACK,
         environment::TOKEN_ISSUER,
@@ -306,9 +306,7 @@ mod tests {
 
     fn value(name: &str) -> String {
         match name {
-            environment::UPKEEP => {
-                serde_json::to_string(&UpkeepPolicy::default()).unwrap_or_default()
-            }
+            environment::UPKEEP => serde_json::to_string(&LogPolicy::default()).unwrap_or_default(),
             environment::TOKEN_KEYS => r#"[{"id":"k1","public_key":"AA"}]"#.to_owned(),
             environment::TOKEN_OIDC => r#"[{"issuer":"https://i","audience":"a"}]"#.to_owned(),
             environment::TOKEN_NOT_BEFORE_S => "1800000000".to_owned(),
@@ -355,7 +353,7 @@ mod tests {
     #[test]
     fn upkeep_may_be_absent_but_not_wrong() {
         let settings = ApiSettings::read(|name| Some(value(name))).unwrap();
-        assert_eq!(settings.upkeep, Some(UpkeepPolicy::default()));
+        assert_eq!(settings.upkeep, Some(LogPolicy::default()));
         let without = |name: &str| (name != environment::UPKEEP).then(|| value(name));
         assert_eq!(ApiSettings::read(without).unwrap().upkeep, None);
         let wrong = |name: &str| match name == environment::UPKEEP {
@@ -380,11 +378,8 @@ mod tests {
     #[test]
     fn the_indexer_needs_its_tables() {
         let settings = IndexerSettings::read(|name| Some(value(name))).unwrap();
-        assert_eq!(
-            (settings.index_table.as_str(), settings.incarnation),
-            ("cellar_index_table", 3)
-        );
-        for missing in [environment::STREAM_TABLE, environment::INDEX_TABLE] {
+        assert_eq!((settings.feed_table.as_str(), settings.incarnation), ("cellar_index_table", 3));
+        for missing in [environment::EVENT_STREAM_TABLE, environment::FEED_TABLE] {
             let read = IndexerSettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }
@@ -404,8 +399,8 @@ mod tests {
         assert!(WebhookSettings::read(|name| Some(value(name))).is_err(), "neither true nor false");
         for missing in [
             environment::WEBHOOK_URL,
-            environment::STREAM_TABLE,
-            environment::INDEX_TABLE,
+            environment::EVENT_STREAM_TABLE,
+            environment::FEED_TABLE,
             environment::BUCKET,
             environment::STACK,
         ] {
@@ -428,8 +423,8 @@ mod tests {
     #[test]
     fn the_worker_on_snapshots_needs_all_of_its_variables() {
         let settings = SnapshotSettings::read(|name| Some(value(name))).unwrap();
-        let table = environment::PENDING_SNAPSHOT_TABLE;
-        assert_eq!(settings.pending_snapshot_table, table.to_lowercase());
+        let table = environment::PENDING_SNAPSHOTS_TABLE;
+        assert_eq!(settings.pending_snapshots_table, table.to_lowercase());
         for missing in [
             environment::ENTRY_TABLE,
             environment::SEGMENT_TABLE,

@@ -248,11 +248,11 @@ fn parameters_and_outputs_are_these() {
         ("ApiUrl", "<ApiUrl.FunctionUrl>"),
         ("BucketName", "<Bucket>"),
         ("EntryTableName", "<EntryTable>"),
-        ("IndexTableName", "<IndexTable>"),
-        ("PendingSnapshotTableName", "<PendingSnapshotTable>"),
+        ("EventStreamTableName", "<EventStreamTable>"),
+        ("FeedTableName", "<FeedTable>"),
+        ("PendingSnapshotsTableName", "<PendingSnapshotsTable>"),
         ("SegmentTableName", "<SegmentTable>"),
         ("SnapshotQueueUrl", "<SnapshotQueue>"),
-        ("StreamTableName", "<StreamTable>"),
     ];
     assert_eq!(outputs, wanted.map(|(name, value)| (name, value.to_owned())));
 }

@@ -263,7 +263,7 @@ pub(crate) enum SynthError {
     )]
     Feed(AuditError),
     /// A stack of an earlier Cellar.
-    #[error("the stack has no Index table: it was deployed by an earlier version")]
+    #[error("the stack has no Feed table: it was deployed by an earlier version")]
     #[diagnostic(code(synth::no_index), help("update it with `synth deploy`"))]
     NoIndex,
     /// The webhook.

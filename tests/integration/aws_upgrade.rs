@@ -45,7 +45,8 @@ fn snapshot(name: &str) -> String {
 const STREAMS: &str = "streams-beside-the-stack";
 const INDEX: &str = "index-beside-the-stack";
 /// By the variables that name them.
-const BESIDE: [(&str, &str); 2] = [("CELLAR_STREAM_TABLE", STREAMS), ("CELLAR_INDEX_TABLE", INDEX)];
+const BESIDE: [(&str, &str); 2] =
+    [("CELLAR_EVENT_STREAM_TABLE", STREAMS), ("CELLAR_FEED_TABLE", INDEX)];
 
 /// The previous template, whose API accepts the key.
 fn previous(key: &Value) -> String {
@@ -229,7 +230,7 @@ async fn the_release_before_is_upgraded_with_all_its_data() {
     assert_eq!(deployed.code, 0, "{deployed:?}");
     assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
     let mut upgraded = upgrade.data().await;
-    for made in ["StreamTable", "IndexTable"] {
+    for made in ["EventStreamTable", "FeedTable"] {
         assert!(upgraded.remove(made).is_some(), "{upgraded:?}");
     }
     assert_eq!(upgraded, data, "nothing that holds data is replaced");
@@ -260,14 +261,14 @@ async fn the_release_before_is_restored_without_streams_and_deleted_with_its_dat
     let restored: Value = serde_json::from_str(&restored.stdout).unwrap();
     assert_eq!(restored["tables"].as_array().unwrap().len(), 3, "{restored}");
     let deploy = restored["deploy"].as_str().unwrap();
-    assert!(!deploy.contains("StreamTable") && !deploy.contains("IndexTable"), "{deploy}");
+    assert!(!deploy.contains("EventStreamTable") && !deploy.contains("FeedTable"), "{deploy}");
     let deploy: Vec<&str> = deploy.split(' ').skip(1).collect();
     let bundle = ["--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")];
     let deployed = upgrade.synth(&[deploy.as_slice(), &bundle].concat());
     assert_eq!(deployed.code, 0, "{deployed:?}");
     let now: Vec<String> = upgrade.data().await.into_keys().collect();
     let of_incarnation =
-        ["EntryTable", "IndexTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"];
+        ["EntryTable", "FeedTable", "PendingSnapshotsTable", "SegmentTable", "EventStreamTable"];
     let of_incarnation = of_incarnation.map(|table| format!("{table}Incarnation1"));
     assert_eq!(now, [&["Bucket".to_owned()], &of_incarnation[..]].concat());
     assert!(upgrade.export(spreadsheet, "after.csv") == exported, "the data is the same");

@@ -58,14 +58,14 @@ async fn its_status_is_told(account: &Account) {
     call(account, "monitoring", "GraniteServiceVersion20100801.SetAlarmState", state).await;
     let queues = call(account, "sqs", "AmazonSQS.ListQueues", json!({})).await;
     let queues = queues["QueueUrls"].as_array().unwrap();
-    let queue = queues.iter().find(|url| text(url).contains("RelayDeadLetters")).unwrap();
+    let queue = queues.iter().find(|url| text(url).contains("ChangeStreamDeadLetters")).unwrap();
     let letter = json!({ "QueueUrl": queue, "MessageBody": "x" });
     call(account, "sqs", "AmazonSQS.SendMessage", letter).await;
 
     let status = account.synth(&["status"]);
     for part in [
         "ALARM    ApiErrorsAlarm: 5 is more than 4",
-        "DEAD     1 messages in RelayDeadLetters",
+        "DEAD     1 messages in ChangeStreamDeadLetters",
         "`synth runbook`",
     ] {
         assert!(status.stdout.contains(part), "{part}: {status:?}");
@@ -75,7 +75,7 @@ async fn its_status_is_told(account: &Account) {
     assert_eq!(status["alarms"][0]["name"], alarm["AlarmName"]);
     assert_eq!(
         status["dead_letters"],
-        json!([{ "logical_id": "RelayDeadLetters", "messages": 1 }])
+        json!([{ "logical_id": "ChangeStreamDeadLetters", "messages": 1 }])
     );
     // The local one is another.
     let local = block_in_place(|| account.project.synth(&["status", "--local"]));

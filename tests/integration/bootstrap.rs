@@ -19,7 +19,7 @@ use cellar_engine::logs::Upkept;
 use cellar_engine::ports::{Entries as _, Segments as _};
 use cellar_local::Ports;
 use cellar_log::entry::Content;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{log, request, set_numbers};
@@ -85,8 +85,8 @@ fn variables(cloud: &TestCloud) -> HashMap<&'static str, String> {
         (environment::FUNCTION, environment::FUNCTION_API.to_owned()),
         (environment::ENTRY_TABLE, cloud.settings.entry_table.clone()),
         (environment::SEGMENT_TABLE, cloud.settings.segment_table.clone()),
-        (environment::STREAM_TABLE, cloud.settings.stream_table.clone()),
-        (environment::INDEX_TABLE, cloud.settings.index_table.clone()),
+        (environment::EVENT_STREAM_TABLE, cloud.settings.event_stream_table.clone()),
+        (environment::FEED_TABLE, cloud.settings.feed_table.clone()),
         (environment::BUCKET, cloud.settings.bucket.clone()),
         (environment::REQUEST_TIMEOUT_MS, cloud.settings.request_timeout_ms.to_string()),
         (environment::STACK, cloud.settings.stack.clone()),
@@ -421,12 +421,12 @@ pub(crate) async fn makes_snapshots(program: &str) {
     logs.create(log, None).await.unwrap();
     let edit = set_numbers(&[1.0, 2.5]);
     logs.append(request(log, None, 1, Position::FIRST, edit)).await.unwrap();
-    let policy = UpkeepPolicy { snapshot_entries: 1, ..UpkeepPolicy::default() };
+    let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     let Upkept::Snapshot(position) = logs.upkeep(log, &policy).await.unwrap() else { panic!() };
 
     let own = HashMap::from([
         (environment::FUNCTION, environment::FUNCTION_SNAPSHOT.to_owned()),
-        (environment::PENDING_SNAPSHOT_TABLE, cloud.pending_snapshot_table()),
+        (environment::PENDING_SNAPSHOTS_TABLE, cloud.pending_snapshots_table()),
         (environment::SNAPSHOT_QUEUE, "https://sqs.eu-central-1.amazonaws.com/0/q".to_owned()),
         ("AWS_ENDPOINT_URL_SQS", Sqs::default().start().await),
         ("AWS_ENDPOINT_URL_S3", cloud.buckets_url.clone()),

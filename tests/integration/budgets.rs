@@ -12,7 +12,7 @@ use cellar_engine::snapshots::{BuildError, SnapshotBuilder, SnapshotPorts, Snaps
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::FIRST_INCARNATION;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::dynamodb::DynamoTables;
 use cellar_snapshot::pending_snapshot::Outcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
@@ -186,7 +186,7 @@ async fn upkeep_costs_one_write_unit_every_thousand_entries_and_else_nothing() {
     let fixture = Fixture::start().await;
     let (logs, log) = (fixture.cold(), log("upkeep"));
     logs.create(log, None).await.unwrap();
-    let policy = UpkeepPolicy::default();
+    let policy = LogPolicy::default();
     let mut base = Position::FIRST;
     for id in 1..=1_010 {
         let edit = set_numbers(&[id as f64]);

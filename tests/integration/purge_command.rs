@@ -55,7 +55,7 @@ impl Past {
         let meter = Arc::new(Meter::default());
         let (entries, segments) = (&endpoints.entry_table, &endpoints.segment_table);
         let tables = DynamoTables::named(entries, segments, client.clone(), Arc::clone(&meter));
-        let streams = endpoints.stream_table.as_ref().unwrap();
+        let streams = endpoints.event_stream_table.as_ref().unwrap();
         let streams = DynamoStreams::named(streams, client, Arc::clone(&meter));
         let buckets = s3::client_for_endpoint(&endpoints.buckets_url, &access_key, &secret_key);
         let blobs = Arc::new(S3Blobs::new(endpoints.bucket, buckets, meter));

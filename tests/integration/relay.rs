@@ -113,7 +113,7 @@ async fn a_snapshot_entry_leads_to_one_job_a_new_spreadsheet_and_an_edit_to_none
     let bodies = bodies(queue).await;
     let jobs: Vec<_> = bodies.iter().map(|body| SnapshotJob::decode(body).unwrap()).collect();
     assert_eq!(jobs, [SnapshotJob { log: log(7), position: at(4) }]);
-    assert!(cloud.queue("RelayDeadLetters").is_empty().await.unwrap());
+    assert!(cloud.queue("ChangeStreamDeadLetters").is_empty().await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +132,7 @@ async fn an_external_body_loses_its_tag_and_a_repetition_changes_nothing() {
     put(&cloud, 7, 4, &[("T", text("S"))]).await;
     wait_for(cloud.queue("SnapshotQueue"), 1).await;
     assert_eq!(world.tags.is_pending("uploads/a/never-named"), Some(true));
-    assert!(cloud.queue("RelayDeadLetters").is_empty().await.unwrap());
+    assert!(cloud.queue("ChangeStreamDeadLetters").is_empty().await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,7 +153,7 @@ async fn what_can_never_succeed_ends_among_the_dead_letters_and_blocks_nothing()
         .unwrap();
     put(&cloud, 7, 1, &[("T", text("E")), ("E", text("uploads/a/gone"))]).await;
     put(&cloud, 9, 1, &[("T", text("S"))]).await;
-    let (queue, letters) = (cloud.queue("SnapshotQueue"), cloud.queue("RelayDeadLetters"));
+    let (queue, letters) = (cloud.queue("SnapshotQueue"), cloud.queue("ChangeStreamDeadLetters"));
     wait_for(letters, 2).await;
     wait_for(queue, 1).await;
     let jobs = bodies(queue).await;
@@ -198,5 +198,5 @@ async fn a_killed_cloud_loses_no_job_and_repeats_none_that_was_done() {
     relayed.dedup();
     logs.sort_unstable();
     assert_eq!(relayed, logs);
-    assert!(cloud.queue("RelayDeadLetters").is_empty().await.unwrap());
+    assert!(cloud.queue("ChangeStreamDeadLetters").is_empty().await.unwrap());
 }

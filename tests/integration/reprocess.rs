@@ -20,7 +20,7 @@ use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
 use cellar_log::entry::{Content, Entry, ExternalEdits, encode_external_body};
 use cellar_log::transform::SpaceMap;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_sheet::a1::{CellName, Rectangle};
@@ -55,7 +55,7 @@ impl World {
         let names = (endpoints.entry_table, endpoints.segment_table);
         let meter = Arc::new(Meter::default());
         let tables = DynamoTables::named(&names.0, &names.1, client.clone(), Arc::clone(&meter));
-        let pending = endpoints.snapshots.unwrap().pending_snapshot_table;
+        let pending = endpoints.snapshots.unwrap().pending_snapshots_table;
         let pending = DynamoPendingSnapshots::named(pending, client.clone(), Arc::clone(&meter));
         let s3 = s3::client_for_endpoint(&endpoints.buckets_url, &access_key, &secret_key);
         let blobs = Arc::new(S3Blobs::new(endpoints.bucket, s3, meter));
@@ -73,7 +73,7 @@ impl World {
     async fn log_with_snapshots(&self, nonce: &str, edits: u32) -> Log {
         let (logs, log) = (self.logs(), log(nonce));
         logs.create(log, Some("alice".into())).await.unwrap();
-        let policy = UpkeepPolicy { snapshot_entries: ENTRIES, ..UpkeepPolicy::default() };
+        let policy = LogPolicy { snapshot_entries: ENTRIES, ..LogPolicy::default() };
         let mut tail = Position::FIRST;
         for id in 1..=edits {
             let appended = logs.append(edit(log, 1, id.into(), tail, block(id))).await.unwrap();

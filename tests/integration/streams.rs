@@ -77,7 +77,7 @@ impl Fixture {
     async fn start() -> Self {
         let cloud = TestCloud::start_without_snapshots().await;
         let (client, meter) = (cloud.dynamodb_client(), Arc::new(Meter::default()));
-        let table = cloud.settings.stream_table.as_str();
+        let table = cloud.settings.event_stream_table.as_str();
         let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let policy = CalvePolicy { bytes: 32 * 1024, events: 2 };
@@ -209,7 +209,7 @@ async fn health_tells_whether_the_table_answers() {
         all.map(|(name, ok)| (name.to_owned(), ok)).to_vec()
     };
     assert_eq!(told(&cloud.settings).await, (true, parts(true)));
-    let gone = ApiSettings { stream_table: "gone".to_owned(), ..cloud.settings.clone() };
+    let gone = ApiSettings { event_stream_table: "gone".to_owned(), ..cloud.settings.clone() };
     assert_eq!(told(&gone).await, (false, parts(false)));
 }
 

@@ -69,7 +69,8 @@ impl World {
         assert_eq!(page.next, None);
         let mut all: Vec<String> = page.blobs.iter().map(|blob| format!("{blob:?}")).collect();
         let settings = &self.cloud.settings;
-        for table in [&settings.entry_table, &settings.segment_table, &settings.stream_table] {
+        for table in [&settings.entry_table, &settings.segment_table, &settings.event_stream_table]
+        {
             let read = self.cloud.dynamodb_client().scan().table_name(table).send().await.unwrap();
             assert!(read.last_evaluated_key().is_none());
             all.extend(read.items().iter().map(in_order));

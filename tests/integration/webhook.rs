@@ -14,7 +14,7 @@ use cellar_engine::feed::WebhookError;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Blobs;
 use cellar_local::Ports;
-use cellar_runtime::dynamodb::{DynamoIndex, DynamoStreams};
+use cellar_runtime::dynamodb::{DynamoFeed, DynamoStreams};
 use cellar_runtime::s3::S3Blobs;
 use cellar_runtime::webhook::{WebhookParts, WebhookSecrets};
 use cellar_stacks::config::Webhook;
@@ -207,8 +207,12 @@ impl ByHand {
         let (settings, meter) = (&self.cloud.settings, || Arc::clone(&self.meter));
         let client = || self.cloud.dynamodb_client();
         let parts = WebhookParts {
-            index: Arc::new(DynamoIndex::named(&settings.index_table, client(), meter())),
-            streams: Arc::new(DynamoStreams::named(&settings.stream_table, client(), meter())),
+            index: Arc::new(DynamoFeed::named(&settings.feed_table, client(), meter())),
+            streams: Arc::new(DynamoStreams::named(
+                &settings.event_stream_table,
+                client(),
+                meter(),
+            )),
             blobs: blobs(&self.cloud, &self.meter),
             url: self.receiver.url().to_owned(),
             receivers: Receivers::AlsoThisMachine,

@@ -225,14 +225,14 @@ impl TestCloud {
     }
 
     /// The name of the table of pending snapshots.
-    pub fn pending_snapshot_table(&self) -> String {
-        format!("{}-PendingSnapshotTable", self.config.stack)
+    pub fn pending_snapshots_table(&self) -> String {
+        format!("{}-PendingSnapshotsTable", self.config.stack)
     }
 
     /// The table of pending snapshots, and its meter.
     pub fn pending_snapshots(&self) -> (DynamoPendingSnapshots, Arc<Meter>) {
         let meter = Arc::new(Meter::default());
-        let (table, client) = (self.pending_snapshot_table(), self.dynamodb_client());
+        let (table, client) = (self.pending_snapshots_table(), self.dynamodb_client());
         (DynamoPendingSnapshots::named(table, client, Arc::clone(&meter)), meter)
     }
 

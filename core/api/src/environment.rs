@@ -10,7 +10,7 @@ pub const FUNCTION: &str = "CELLAR_FUNCTION";
 pub const FUNCTION_API: &str = "api";
 /// Value of [`FUNCTION`] for the relay from the Entry table's stream to jobs.
 pub const FUNCTION_RELAY: &str = "relay";
-/// Value of [`FUNCTION`] for the indexer of the Stream table's stream.
+/// Value of [`FUNCTION`] for the indexer of the EventStream table's stream.
 pub const FUNCTION_INDEXER: &str = "indexer";
 /// Value of [`FUNCTION`] for the delivery of the feed to a URL.
 pub const FUNCTION_WEBHOOK: &str = "webhook";
@@ -21,14 +21,14 @@ pub const ENTRY_TABLE: &str = "CELLAR_ENTRY_TABLE";
 /// Name of the Segment table.
 pub const SEGMENT_TABLE: &str = "CELLAR_SEGMENT_TABLE";
 /// Name of the PendingSnapshots table.
-pub const PENDING_SNAPSHOT_TABLE: &str = "CELLAR_PENDING_SNAPSHOT_TABLE";
-/// Name of the Stream table.
-pub const STREAM_TABLE: &str = "CELLAR_STREAM_TABLE";
-/// Name of the Index table.
-pub const INDEX_TABLE: &str = "CELLAR_INDEX_TABLE";
+pub const PENDING_SNAPSHOTS_TABLE: &str = "CELLAR_PENDING_SNAPSHOTS_TABLE";
+/// Name of the EventStream table.
+pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
+/// Name of the Feed table.
+pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
 /// When logs get Snapshot entries and new segments, as JSON
-/// ([`UpkeepPolicy`](cellar_log::upkeep::UpkeepPolicy)); absent means never.
-pub const UPKEEP: &str = "CELLAR_UPKEEP";
+/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)); absent means never.
+pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
 /// Name of the bucket for large entries and snapshots.
 pub const BUCKET: &str = "CELLAR_BUCKET";
 /// Incarnation of the tables: what the incarnation of every log is at least; absent means 0. See
@@ -55,4 +55,4 @@ pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
 /// Where the feed is delivered to: a URL.
 pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";
 /// `true` if what is delivered tells what events say, too; absent means that it does not.
-pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_EVENTS";
+pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_PAYLOADS";

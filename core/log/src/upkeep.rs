@@ -13,7 +13,7 @@ use cellar_base::limits::{
 /// When a log gets a Snapshot entry, and when a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UpkeepPolicy {
+pub struct LogPolicy {
     /// Entries since the last Snapshot entry after which another is put.
     pub snapshot_entries: u32,
     /// Bytes of bodies since the last Snapshot entry after which another is put.
@@ -24,7 +24,7 @@ pub struct UpkeepPolicy {
     pub segment_bytes: u64,
 }
 
-impl Default for UpkeepPolicy {
+impl Default for LogPolicy {
     fn default() -> Self {
         Self {
             snapshot_entries: SNAPSHOT_ENTRIES,
@@ -35,7 +35,7 @@ impl Default for UpkeepPolicy {
     }
 }
 
-impl UpkeepPolicy {
+impl LogPolicy {
     /// Whether the segment that ends with this entry is to be rolled now. Finding out whether it can
     /// be rolled costs a read, so that a segment which still waits for its first snapshot is tried
     /// only at every `ROLL_TRY_ENTRIES`th entry.
@@ -79,7 +79,7 @@ mod tests {
     use cellar_base::identity::LogId;
     use cellar_base::position::Position;
 
-    const POLICY: UpkeepPolicy = UpkeepPolicy {
+    const POLICY: LogPolicy = LogPolicy {
         snapshot_entries: 10,
         snapshot_bytes: 1_000,
         segment_entries: 64,
@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn a_policy_reads_back() {
-        let json = serde_json::to_string(&UpkeepPolicy::default()).unwrap();
-        assert_eq!(serde_json::from_str::<UpkeepPolicy>(&json).unwrap(), UpkeepPolicy::default());
-        assert!(serde_json::from_str::<UpkeepPolicy>("{}").is_err());
+        let json = serde_json::to_string(&LogPolicy::default()).unwrap();
+        assert_eq!(serde_json::from_str::<LogPolicy>(&json).unwrap(), LogPolicy::default());
+        assert!(serde_json::from_str::<LogPolicy>("{}").is_err());
     }
 }

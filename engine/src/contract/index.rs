@@ -1,4 +1,4 @@
-//! The contract of the Index table.
+//! The contract of the Feed table.
 #![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
 
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
@@ -7,7 +7,7 @@ use cellar_catalog::stream::{InvalidEvent, Kind, StreamName};
 
 use crate::ports::{Index, IndexOutcome};
 
-/// Checks the Index table against everything that the engine relies on. It has to be empty.
+/// Checks the Feed table against everything that the engine relies on. It has to be empty.
 pub async fn index<T: Index>(index: &T) {
     partitions_are_begun_once_and_the_newest_is_found(index).await;
     items_are_put_once_and_read_in_order(index).await;

@@ -1,4 +1,4 @@
-//! The contract of the Stream table.
+//! The contract of the EventStream table.
 #![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::ports::{StreamOutcome, Streams};
 /// Few, so that tips calve soon.
 const SMALL: CalvePolicy = CalvePolicy { bytes: usize::MAX, events: 2 };
 
-/// Checks the Stream table against everything that the engine relies on.
+/// Checks the EventStream table against everything that the engine relies on.
 pub async fn streams<T: Streams>(streams: &T) {
     nothing_is_there_at_first(streams).await;
     a_first_tip_is_put_once(streams).await;

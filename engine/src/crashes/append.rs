@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::position::Position;
 use cellar_log::append::Request;
 use cellar_log::invariants::{MutationId, check_acknowledged, readable};
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_sheet::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
 
 use super::driver::{Again, Driver, Placed, Promise, again, placed};
@@ -47,7 +47,7 @@ impl Driver for Client {
 /// appends next does what is due.
 struct WithUpkeep {
     client: Client,
-    policy: UpkeepPolicy,
+    policy: LogPolicy,
 }
 
 impl Driver for WithUpkeep {
@@ -156,8 +156,8 @@ async fn taking_back() -> Crashes<Client> {
 
 /// A Snapshot entry behind every second edit.
 async fn with_snapshot_entries() -> Crashes<WithUpkeep> {
-    let never = UpkeepPolicy::default();
-    let policy = UpkeepPolicy { snapshot_entries: 2, ..never };
+    let never = LogPolicy::default();
+    let policy = LogPolicy { snapshot_entries: 2, ..never };
     Crashes::of(WithUpkeep { client: three_requests(), policy }, empty()).await
 }
 
@@ -167,7 +167,7 @@ async fn with_a_roll() -> Crashes<WithUpkeep> {
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
     let text = |id: u64| vec![set(0, &format!("rolled {id}"))];
     let requests = (1..=3).map(|id| edits(log(), 1, id, at(0, 14), text(id))).collect();
-    let policy = UpkeepPolicy { segment_entries: 16, ..UpkeepPolicy::default() };
+    let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
     Crashes::of(WithUpkeep { client: Client { requests }, policy }, before).await
 }
 

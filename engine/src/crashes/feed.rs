@@ -25,12 +25,12 @@ use crate::system::SystemRandom;
 /// Items of a partition: few, so that partitions end.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
-/// Batches of the stream of the Stream table.
+/// Batches of the stream of the EventStream table.
 struct Indexing {
     batches: Vec<Vec<Span>>,
 }
 
-/// Batches of the stream of the Index table.
+/// Batches of the stream of the Feed table.
 struct Delivering {
     batches: Vec<(Checkpoint, Checkpoint)>,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::driver::{Again, Driver, again, learn_tail, placed};
@@ -38,7 +38,7 @@ struct Process {
 
 /// What the source has before; of its snapshots the first is made.
 const SOURCE_EDITS: u64 = 4;
-const MARKED: UpkeepPolicy = UpkeepPolicy {
+const MARKED: LogPolicy = LogPolicy {
     snapshot_entries: 1,
     snapshot_bytes: 1 << 20,
     segment_entries: 1 << 20,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cellar_log::records::entry::encode;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_snapshot::relay::INSERT;
 
 use super::driver::{Again, Driver, learn_tail};
@@ -71,7 +71,7 @@ impl Driver for Stream {
 async fn stream() -> Crashes<Stream> {
     let before = edited(2).await;
     let logs = before.logs();
-    let policy = UpkeepPolicy { snapshot_entries: 1, ..UpkeepPolicy::default() };
+    let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     for id in 3..6 {
         learn_tail(&logs, log()).await.unwrap();
         logs.upkeep(log(), &policy).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_base::limits::ABANDONED_S;
 use cellar_base::position::Position;
 use cellar_log::entry::Content;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -117,7 +117,7 @@ impl Driver for Operator {
 async fn marked() -> Arc<FaultyPorts> {
     let ports = edited(1).await;
     let logs = ports.logs();
-    let policy = UpkeepPolicy { snapshot_entries: 1, ..UpkeepPolicy::default() };
+    let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     for id in 2..5 {
         learn_tail(&logs, log()).await.unwrap();
         logs.upkeep(log(), &policy).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use super::driver::{Again, Driver, again, learn_tail};
 use super::run::Crashes;
@@ -12,7 +12,7 @@ use crate::ports::Segments as _;
 
 /// Learns the tail of a log, and does what it needs: by this policy, or a roll if there is none.
 struct Keeping {
-    policy: Option<UpkeepPolicy>,
+    policy: Option<LogPolicy>,
 }
 
 impl Driver for Keeping {
@@ -42,14 +42,14 @@ async fn rolled() -> Crashes<Keeping> {
 }
 
 async fn marked() -> Crashes<Keeping> {
-    let policy = UpkeepPolicy { snapshot_entries: 3, ..UpkeepPolicy::default() };
+    let policy = LogPolicy { snapshot_entries: 3, ..LogPolicy::default() };
     Crashes::of(Keeping { policy: Some(policy) }, edited(3).await).await
 }
 
 async fn rolled_by_upkeep() -> Crashes<Keeping> {
     let before = edited(16).await;
     before.tables.raise_last_snapshot(log(), at(0, 0)).await.unwrap();
-    let policy = UpkeepPolicy { segment_entries: 16, ..UpkeepPolicy::default() };
+    let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
     Crashes::of(Keeping { policy: Some(policy) }, before).await
 }
 

@@ -152,7 +152,7 @@ impl Stored {
     }
 }
 
-/// The records of the Index table that have an attribute.
+/// The records of the Feed table that have an attribute.
 fn of_index<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) -> Vec<T> {
     let records = ports.index.everything();
     records.iter().filter(|record| record.contains_key(attribute)).map(read).collect()

@@ -7,7 +7,7 @@ use cellar_base::limits::{KNOWN_TAIL_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::roll::Rolled;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use super::{LogError, Logs};
 use crate::ports::PutOutcome;
@@ -32,7 +32,7 @@ impl Logs {
     ///
     /// # Errors
     /// [`LogError::Store`] if the store fails, [`LogError::Roll`] as [`Logs::roll`].
-    pub async fn upkeep(&self, log: LogId, policy: &UpkeepPolicy) -> Result<Upkept, LogError> {
+    pub async fn upkeep(&self, log: LogId, policy: &LogPolicy) -> Result<Upkept, LogError> {
         let Some(tail) = self.young_tail(log) else { return Ok(Upkept::Nothing) };
         // What a fork inherits is kept up where it stands.
         if self.read(|| self.inherits(log, tail.position)).await?.is_some() {
@@ -59,7 +59,7 @@ impl Logs {
     async fn put_snapshot_entry(
         &self,
         mut tail: Arc<Entry>,
-        policy: &UpkeepPolicy,
+        policy: &LogPolicy,
     ) -> Result<Upkept, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;

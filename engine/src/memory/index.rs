@@ -1,4 +1,4 @@
-//! The Index table in memory: the same records, the same conditions, no database.
+//! The Feed table in memory: the same records, the same conditions, no database.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

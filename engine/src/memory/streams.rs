@@ -1,4 +1,4 @@
-//! The Stream table in memory: the same records, the same conditions, no database.
+//! The EventStream table in memory: the same records, the same conditions, no database.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! The Index table.
+//! The Feed table.
 
 use async_trait::async_trait;
 use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
@@ -19,7 +19,7 @@ pub enum IndexOutcome {
     Failed(PortError),
 }
 
-/// The Index table: the feed of everything that was appended (design `6-catalog-feed.md` §3). Items and
+/// The Feed table: the feed of everything that was appended (design `6-catalog-feed.md` §3). Items and
 /// partitions never change; writes are never retried by the port: an unknown outcome is for the machine.
 #[async_trait]
 pub trait Index: Send + Sync {

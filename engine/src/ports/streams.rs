@@ -1,4 +1,4 @@
-//! The Stream table.
+//! The EventStream table.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub enum StreamOutcome {
     Failed(PortError),
 }
 
-/// The Stream table (design `6-catalog-feed.md` §1). Nothing is ever deleted, and writes are never
+/// The EventStream table (design `6-catalog-feed.md` §1). Nothing is ever deleted, and writes are never
 /// retried by the port: an unknown outcome is for the append machine.
 #[async_trait]
 pub trait Streams: Send + Sync {
@@ -71,7 +71,7 @@ pub struct StreamPage {
     pub next: Option<StreamScanKey>,
 }
 
-/// A place in a scan of the Stream table: the key of the last item that was looked at.
+/// A place in a scan of the EventStream table: the key of the last item that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamScanKey {
     /// The stream.

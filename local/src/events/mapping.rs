@@ -176,7 +176,7 @@ mod tests {
         let mapping = read(|_| {}).unwrap();
         assert_eq!(mapping.table, "cellar-EntryTable");
         assert_eq!(mapping.function, "RelayFunction");
-        assert_eq!(mapping.dead_letters.as_deref(), Some("RelayDeadLetters"));
+        assert_eq!(mapping.dead_letters.as_deref(), Some("ChangeStreamDeadLetters"));
         assert_eq!(mapping.timeout, Duration::from_secs(60));
         let rules = Rules {
             batch_size: 100,

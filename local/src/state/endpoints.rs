@@ -20,12 +20,12 @@ pub struct Endpoints {
     pub entry_table: String,
     /// Name of its Segment table.
     pub segment_table: String,
-    /// Name of its Stream table; none of a process of an earlier Cellar.
+    /// Name of its EventStream table; none of a process of an earlier Cellar.
     #[serde(default)]
-    pub stream_table: Option<String>,
-    /// Name of its Index table; none of a process of an earlier Cellar.
+    pub event_stream_table: Option<String>,
+    /// Name of its Feed table; none of a process of an earlier Cellar.
     #[serde(default)]
-    pub index_table: Option<String>,
+    pub feed_table: Option<String>,
     /// Incarnation of its tables.
     #[serde(default)]
     pub tables_incarnation: u32,
@@ -46,7 +46,7 @@ pub struct SnapshotEndpoints {
     /// The URL of the queue of jobs: its name there.
     pub snapshot_queue: String,
     /// Name of the table of pending snapshots.
-    pub pending_snapshot_table: String,
+    pub pending_snapshots_table: String,
 }
 
 /// What signs requests to the tables, the queues and the buckets. The operator's are made once and kept in the

@@ -1,4 +1,4 @@
-//! The Index table, and the streams themselves.
+//! The Feed table, and the streams themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The Stream table with one stream: its tip, its calves, and the conditions of writes to them.
+//! The EventStream table with one stream: its tip, its calves, and the conditions of writes to them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

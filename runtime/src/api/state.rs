@@ -12,11 +12,11 @@ use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, Upkept};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, Clock, Entries, Index, Lists, Pokes, Random, Segments, Streams};
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use tokio::sync::Mutex;
 #[cfg(feature = "aws")]
 use {
-    crate::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables},
+    crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables},
     crate::s3::S3Blobs,
     crate::token::HttpKeySource,
     cellar_engine::ports::NoPokes,
@@ -49,7 +49,7 @@ struct Shared {
     stack: String,
     meter: Arc<Meter>,
     request_timeout: Duration,
-    upkeep: Option<UpkeepPolicy>,
+    upkeep: Option<LogPolicy>,
     pokes: Arc<dyn Pokes>,
     reachable: Mutex<Option<(Instant, ReachableTables)>>,
     bodies: Arc<Bodies>,
@@ -110,10 +110,10 @@ impl ApiState {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SettingsError> {
         let meter = Arc::new(Meter::default());
-        let (table, client) = (settings.stream_table.as_str(), dynamodb.clone());
+        let (table, client) = (settings.event_stream_table.as_str(), dynamodb.clone());
         let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
-        let (table, client) = (settings.index_table.as_str(), dynamodb.clone());
-        let index = Arc::new(DynamoIndex::named(table, client, Arc::clone(&meter)));
+        let (table, client) = (settings.feed_table.as_str(), dynamodb.clone());
+        let index = Arc::new(DynamoFeed::named(table, client, Arc::clone(&meter)));
         let tables = Arc::new(DynamoTables::new(settings, dynamodb, Arc::clone(&meter)));
         let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
         let random = Arc::new(SystemRandom);
@@ -278,7 +278,7 @@ impl ApiState {
     }
 }
 
-/// Whether the Stream table answers, asked for a stream that nobody writes.
+/// Whether the EventStream table answers, asked for a stream that nobody writes.
 async fn answers(streams: &dyn Streams) -> bool {
     let Ok(nobodys) = StreamName::new("Health", "nobody") else { return false };
     streams.tip(&nobodys, false).await.is_ok()

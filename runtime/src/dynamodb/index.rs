@@ -1,4 +1,4 @@
-//! The Index table: the feed, and people's lists of spreadsheets.
+//! The Feed table: the feed, and people's lists of spreadsheets.
 
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ use crate::outcome::port_error;
 
 /// The table, behind a client; counts what it consumes.
 #[derive(Debug, Clone)]
-pub struct DynamoIndex {
+pub struct DynamoFeed {
     pub(super) client: Client,
     pub(super) table: String,
     pub(super) meter: Arc<Meter>,
 }
 
-impl DynamoIndex {
+impl DynamoFeed {
     /// The table of this name.
     #[must_use]
     pub fn named(table: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
@@ -127,7 +127,7 @@ fn limited(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
 }
 
 #[async_trait]
-impl Index for DynamoIndex {
+impl Index for DynamoFeed {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
         let last = self.last(PARTITIONS.to_owned(), consistent).await?;
         Ok(last.as_ref().map(decode_partition).transpose()?)
@@ -205,7 +205,7 @@ impl Index for DynamoIndex {
 }
 
 #[async_trait]
-impl Lists for DynamoIndex {
+impl Lists for DynamoFeed {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
         let record = list::encode(person, entry);
         let condition = "attribute_not_exists(#a) OR #a <= :a";

@@ -9,7 +9,7 @@ mod segments;
 mod streams;
 mod webhook;
 
-pub use index::DynamoIndex;
+pub use index::DynamoFeed;
 pub use pending_snapshots::DynamoPendingSnapshots;
 pub use streams::DynamoStreams;
 

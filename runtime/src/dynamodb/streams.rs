@@ -1,4 +1,4 @@
-//! The Stream table.
+//! The EventStream table.
 
 mod scan;
 

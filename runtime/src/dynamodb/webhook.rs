@@ -1,4 +1,4 @@
-//! The record of the Index table that says how far the webhook has come.
+//! The record of the Feed table that says how far the webhook has come.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -9,11 +9,11 @@ use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{PortError, WebhookProgresses};
 
 use super::items::{to_attributes, to_value};
-use super::{DynamoIndex, consumed_units, refused_units, update_refused};
+use super::{DynamoFeed, consumed_units, refused_units, update_refused};
 use crate::outcome::port_error;
 
 #[async_trait]
-impl WebhookProgresses for DynamoIndex {
+impl WebhookProgresses for DynamoFeed {
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
         let record = self.get(webhook::key()).await?;
         Ok(record.as_ref().map(webhook::decode).transpose()?)

@@ -1,4 +1,4 @@
-//! The indexer as a Lambda: batches of the Stream table's stream in, and of the Entry table's if the entries of
+//! The indexer as a Lambda: batches of the EventStream table's stream in, and of the Entry table's if the entries of
 //! logs are to be in the feed, too; the index written (design `6-catalog-feed.md` §3).
 
 #[cfg(test)]
@@ -21,7 +21,7 @@ use cellar_engine::ports::{Clock, Index, Lists, Random, Streams};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_snapshot::relay::INSERT;
 
-use crate::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables};
+use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
 use crate::table_stream::{self, FirstFailed, image, sequence_number};
 
@@ -41,7 +41,7 @@ pub enum IndexerFailure {
     Index(#[from] IndexError),
 }
 
-/// Handles batches of the Stream table's stream.
+/// Handles batches of the EventStream table's stream.
 #[derive(Clone)]
 pub struct IndexerHandler {
     indexer: Indexer,
@@ -75,12 +75,13 @@ impl IndexerPorts {
 /// The indexer over the tables that the settings name.
 #[must_use]
 pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Meter>) -> Indexer {
-    let streams = DynamoStreams::named(&settings.stream_table, client.clone(), Arc::clone(&meter));
+    let streams =
+        DynamoStreams::named(&settings.event_stream_table, client.clone(), Arc::clone(&meter));
     let entries = settings.entry_table.as_ref().map(|entries| {
         // Only entries are read.
         DynamoTables::named(entries, "", client.clone(), Arc::clone(&meter))
     });
-    let index = Arc::new(DynamoIndex::named(&settings.index_table, client, meter));
+    let index = Arc::new(DynamoFeed::named(&settings.feed_table, client, meter));
     let ports = IndexerPorts {
         index: Arc::clone(&index) as _,
         lists: index,

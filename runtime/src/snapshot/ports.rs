@@ -55,12 +55,12 @@ pub fn handler(
     builder: impl FnOnce(BuilderPorts) -> Arc<dyn SnapshotBuilder>,
 ) -> SnapshotHandler {
     let SnapshotClients { dynamodb, s3, meter, clock } = clients;
-    let SnapshotSettings { entry_table, segment_table, pending_snapshot_table, bucket, .. } =
+    let SnapshotSettings { entry_table, segment_table, pending_snapshots_table, bucket, .. } =
         settings;
     let tables = DynamoTables::named(entry_table, segment_table, dynamodb.clone(), meter.clone());
     let tables = Arc::new(tables);
     let pending =
-        DynamoPendingSnapshots::named(pending_snapshot_table, dynamodb, Arc::clone(&meter));
+        DynamoPendingSnapshots::named(pending_snapshots_table, dynamodb, Arc::clone(&meter));
     let builder = builder(BuilderPorts {
         entries: tables.clone(),
         segments: tables.clone(),

@@ -1,4 +1,4 @@
-//! The webhook as a Lambda: batches of the Index table's stream in, the feed delivered to a URL (design
+//! The webhook as a Lambda: batches of the Feed table's stream in, the feed delivered to a URL (design
 //! `6-catalog-feed.md` §3).
 
 mod secrets;
@@ -22,7 +22,7 @@ use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, Clock};
 use cellar_engine::system::{SystemClock, SystemRandom};
 
-use crate::dynamodb::{DynamoIndex, DynamoStreams};
+use crate::dynamodb::{DynamoFeed, DynamoStreams};
 use crate::settings::WebhookSettings;
 use crate::table_stream::image;
 use sender::HttpSender;
@@ -30,7 +30,7 @@ use sender::HttpSender;
 pub use secrets::WebhookSecrets;
 pub use signature::{BadSecret, Secret};
 
-/// Handles batches of the Index table's stream.
+/// Handles batches of the Feed table's stream.
 #[derive(Clone)]
 pub struct WebhookHandler {
     webhook: Webhook,
@@ -38,9 +38,9 @@ pub struct WebhookHandler {
 
 /// What a webhook is made of.
 pub struct WebhookParts {
-    /// The Index table.
-    pub index: Arc<DynamoIndex>,
-    /// The Stream table.
+    /// The Feed table.
+    pub index: Arc<DynamoFeed>,
+    /// The EventStream table.
     pub streams: Arc<DynamoStreams>,
     /// The bucket with its secrets.
     pub blobs: Arc<dyn Blobs>,
@@ -87,8 +87,8 @@ pub fn over_dynamodb(
     meter: Arc<Meter>,
     receivers: Receivers,
 ) -> Webhook {
-    let index = DynamoIndex::named(&settings.index_table, client.clone(), Arc::clone(&meter));
-    let streams = DynamoStreams::named(&settings.stream_table, client, meter);
+    let index = DynamoFeed::named(&settings.feed_table, client.clone(), Arc::clone(&meter));
+    let streams = DynamoStreams::named(&settings.event_stream_table, client, meter);
     let WebhookSettings { url, events, stack, incarnation, .. } = settings;
     let (index, streams) = (Arc::new(index), Arc::new(streams));
     WebhookParts { index, streams, blobs, url, receivers, events, stack, incarnation }.webhook()

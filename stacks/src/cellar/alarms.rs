@@ -107,7 +107,7 @@ fn of_api(config: &Config, parts: &Parts<'_>) -> Vec<Named> {
 /// Whatever keeps the relay and the indexer from their records, errors and throttling included, shows in
 /// the records' age; what they gave up is in one queue.
 fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
-    let Events { relay, relay_dead_letters, .. } = parts.events;
+    let Events { relay, change_stream_dead_letters, .. } = parts.events;
     let age = |function| (Metric::IteratorAge, Watched::function(function));
     let (relays, indexers) = (age(relay), age(parts.indexer));
     let webhook = parts.webhook.map(|webhook| {
@@ -130,9 +130,9 @@ fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
             watch(indexers.0, indexers.1, ITERATOR_AGE_MS_MAX, 1),
         ),
         (
-            "RelayDeadLetterCount",
+            "ChangeStreamDeadLetter",
             "Relay, indexer or webhook failed permanently on a record.",
-            watch(Metric::Messages, Watched::queue(relay_dead_letters), 0, 1),
+            watch(Metric::Messages, Watched::queue(change_stream_dead_letters), 0, 1),
         ),
     ];
     always.into_iter().chain(webhook).collect()
@@ -153,7 +153,7 @@ fn of_snapshots(parts: &Parts<'_>) -> Vec<Named> {
             watch(Metric::OldestMessage, Watched::queue(snapshots), JOB_AGE_S_MAX, 1),
         ),
         (
-            "SnapshotDeadLetterCount",
+            "SnapshotDeadLetter",
             "A snapshot job failed permanently.",
             watch(Metric::Messages, Watched::queue(snapshot_dead_letters), 0, 1),
         ),

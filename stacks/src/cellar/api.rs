@@ -41,8 +41,8 @@ pub(super) fn add(
         .environment(environment::FUNCTION, environment::FUNCTION_API)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
-        .environment(environment::STREAM_TABLE, storage.streams.name())
-        .environment(environment::INDEX_TABLE, storage.index.name())
+        .environment(environment::EVENT_STREAM_TABLE, storage.streams.name())
+        .environment(environment::FEED_TABLE, storage.index.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::REQUEST_TIMEOUT_MS, request_timeout_ms(config).to_string())
@@ -126,9 +126,9 @@ fn in_tables(storage: &Storage) -> [Statement; 4] {
     let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
     // An append updates the tip of its stream.
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    let streams = Statement::allow("StreamTable", actions, [storage.streams.arn()]);
+    let streams = Statement::allow("EventStreamTable", actions, [storage.streams.arn()]);
     // What the indexer wrote.
-    let index = Statement::allow("IndexTable", ["dynamodb:Query"], [storage.index.arn()]);
+    let index = Statement::allow("FeedTable", ["dynamodb:Query"], [storage.index.arn()]);
     [entries, segments, streams, index]
 }
 

@@ -36,7 +36,7 @@ fn of_work(parts: &Parts<'_>) -> [Widget; 3] {
     let indexer = || Watched::function(parts.indexer);
     let snapshot = || Watched::function(parts.snapshot);
     let jobs = || Watched::queue(&parts.events.snapshots);
-    let relay_letters = Watched::queue(&parts.events.relay_dead_letters);
+    let relay_letters = Watched::queue(&parts.events.change_stream_dead_letters);
     let snapshot_letters = Watched::queue(&parts.events.snapshot_dead_letters);
     let streams = Widget::new("Relay and indexer: age of their streams' records, ms")
         .line("relay's", Metric::IteratorAge, relay())

@@ -32,7 +32,7 @@ pub(super) struct Events {
     /// The function that reads the stream.
     pub(super) relay: Handle<Function>,
     /// What the functions on streams of tables could not do: a letter names its stream.
-    pub(super) relay_dead_letters: Handle<Queue>,
+    pub(super) change_stream_dead_letters: Handle<Queue>,
     /// The jobs.
     pub(super) snapshots: Handle<Queue>,
     /// Jobs that came back too often.
@@ -52,9 +52,9 @@ pub(super) fn add(
         .visibility_s(6 * SNAPSHOT_TIMEOUT_S)
         .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES);
     let snapshots = queue(stack, "SnapshotQueue", config, jobs)?;
-    let relay_dead_letters = queue(stack, "RelayDeadLetters", config, Queue::new())?;
+    let change_stream_dead_letters = queue(stack, "ChangeStreamDeadLetters", config, Queue::new())?;
     let logs = functions::log_group(stack, "RelayLogGroup", config)?;
-    let role = role(storage, &snapshots, &relay_dead_letters, &logs);
+    let role = role(storage, &snapshots, &change_stream_dead_letters, &logs);
     let role = permissions::allow_traces(role, config);
     let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
@@ -67,10 +67,10 @@ pub(super) fn add(
         .environment(environment::SNAPSHOT_QUEUE, snapshots.url())
         .environment(environment::BUCKET, storage.bucket.name());
     let relay = stack.add("RelayFunction", relay)?;
-    let source = source(storage, &relay, &relay_dead_letters);
+    let source = source(storage, &relay, &change_stream_dead_letters);
     stack.add("RelaySource", source)?;
     suppressions::for_stream_function(stack, &relay);
-    Ok(Events { relay, relay_dead_letters, snapshots, snapshot_dead_letters })
+    Ok(Events { relay, change_stream_dead_letters, snapshots, snapshot_dead_letters })
 }
 
 /// Adds a queue and its policy.

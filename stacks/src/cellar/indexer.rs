@@ -1,4 +1,4 @@
-//! The indexer: from the Stream table's stream, and the Entry table's if that is wanted, to the index of
+//! The indexer: from the EventStream table's stream, and the Entry table's if that is wanted, to the index of
 //! everything that was appended (design `6-catalog-feed.md` §3).
 
 use cellar_api::environment;
@@ -50,8 +50,8 @@ pub(super) fn add(
         .timeout_s(TIMEOUT_S)
         .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
-        .environment(environment::STREAM_TABLE, storage.streams.name())
-        .environment(environment::INDEX_TABLE, storage.index.name());
+        .environment(environment::EVENT_STREAM_TABLE, storage.streams.name())
+        .environment(environment::FEED_TABLE, storage.index.name());
     let function = match has_entries {
         true => function.environment(environment::ENTRY_TABLE, storage.entries.name()),
         false => function,
@@ -96,7 +96,7 @@ fn role(
     }
     stream.push(permissions::list_streams());
     let write = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    tables.push(Statement::allow("IndexTable", write, [storage.index.arn()]));
+    tables.push(Statement::allow("FeedTable", write, [storage.index.arn()]));
     let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
     Role::assumed_by(Service::Lambda)
         .policy("stream", stream)

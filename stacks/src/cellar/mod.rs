@@ -15,7 +15,7 @@ mod webhook;
 
 pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
-pub use storage::{TABLES, index_table, tables};
+pub use storage::{TABLES, feed_table, tables};
 
 use thiserror::Error;
 
@@ -36,14 +36,14 @@ pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
 /// Output: the name of the Segment table.
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
 /// Output: the name of the PendingSnapshots table.
-pub const OUTPUT_PENDING_SNAPSHOT_TABLE: &str = "PendingSnapshotTableName";
-/// Output: the name of the Stream table.
-pub const OUTPUT_STREAM_TABLE: &str = "StreamTableName";
-/// Output: the name of the Index table.
-pub const OUTPUT_INDEX_TABLE: &str = "IndexTableName";
+pub const OUTPUT_PENDING_SNAPSHOTS_TABLE: &str = "PendingSnapshotsTableName";
+/// Output: the name of the EventStream table.
+pub const OUTPUT_STREAM_TABLE: &str = "EventStreamTableName";
+/// Output: the name of the Feed table.
+pub const OUTPUT_INDEX_TABLE: &str = "FeedTableName";
 /// Outputs: the names of the tables that hold the customers' data, in the order of [`tables`].
 pub const OUTPUT_TABLES: [&str; TABLES] =
-    [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_STREAM_TABLE];
+    [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_STREAM_TABLE];
 /// Output: the name of the bucket.
 pub const OUTPUT_BUCKET: &str = "BucketName";
 /// Output: the name of the function that serves the API.
@@ -100,7 +100,7 @@ pub fn cellar_stack(
         config,
         architecture,
         &storage,
-        &events.relay_dead_letters,
+        &events.change_stream_dead_letters,
         &code,
     )?;
     let webhook = webhook::add(
@@ -108,7 +108,7 @@ pub fn cellar_stack(
         config,
         architecture,
         &storage,
-        &events.relay_dead_letters,
+        &events.change_stream_dead_letters,
         &code,
     )?;
     let parts = alarms::Parts {
@@ -128,12 +128,12 @@ pub fn cellar_stack(
         (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),
         (OUTPUT_SEGMENT_TABLE, "Name of the Segment table.", storage.segments.name()),
         (
-            OUTPUT_PENDING_SNAPSHOT_TABLE,
+            OUTPUT_PENDING_SNAPSHOTS_TABLE,
             "Name of the PendingSnapshots table.",
             storage.pending_snapshots.name(),
         ),
-        (OUTPUT_STREAM_TABLE, "Name of the Stream table.", storage.streams.name()),
-        (OUTPUT_INDEX_TABLE, "Name of the Index table.", storage.index.name()),
+        (OUTPUT_STREAM_TABLE, "Name of the EventStream table.", storage.streams.name()),
+        (OUTPUT_INDEX_TABLE, "Name of the Feed table.", storage.index.name()),
         (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
         (
             OUTPUT_API_FUNCTION,

@@ -43,7 +43,7 @@ pub(super) fn add(
         .environment(environment::FUNCTION, environment::FUNCTION_SNAPSHOT)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
-        .environment(environment::PENDING_SNAPSHOT_TABLE, storage.pending_snapshots.name())
+        .environment(environment::PENDING_SNAPSHOTS_TABLE, storage.pending_snapshots.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
     let function = stack.add("SnapshotFunction", function)?;
@@ -66,7 +66,7 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
     let segments = Statement::allow("SegmentTable", update, [storage.segments.arn()]);
     let write = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"];
     let pending =
-        Statement::allow("PendingSnapshotTable", write, [storage.pending_snapshots.arn()]);
+        Statement::allow("PendingSnapshotsTable", write, [storage.pending_snapshots.arn()]);
     let sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject", "s3:PutObject"],

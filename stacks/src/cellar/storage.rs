@@ -27,9 +27,9 @@ pub(super) struct Storage {
     pub(super) segments: Handle<Table>,
     /// The PendingSnapshots table.
     pub(super) pending_snapshots: Handle<Table>,
-    /// The Stream table.
+    /// The EventStream table.
     pub(super) streams: Handle<Table>,
-    /// The Index table.
+    /// The Feed table.
     pub(super) index: Handle<Table>,
     /// The bucket for large entries and snapshots.
     pub(super) bucket: Handle<Bucket>,
@@ -38,20 +38,20 @@ pub(super) struct Storage {
 /// How many tables hold the customers' data.
 pub const TABLES: usize = 4;
 
-/// The logical ids of the Entry, the Segment, the PendingSnapshots and the Stream table of an incarnation. Tables
+/// The logical ids of the Entry, the Segment, the PendingSnapshots and the EventStream table of an incarnation. Tables
 /// that were restored have ids of their own: under its id, a resource cannot become another. The Stream
 /// table is the last: stacks that were deployed before there was one have the others.
 #[must_use]
 pub fn tables(incarnation: u32) -> [String; TABLES] {
-    ["EntryTable", "SegmentTable", "PendingSnapshotTable", "StreamTable"]
+    ["EntryTable", "SegmentTable", "PendingSnapshotsTable", "EventStreamTable"]
         .map(|table| of_incarnation(table, incarnation))
 }
 
-/// The logical id of the Index table of an incarnation. It is made of the Stream table: a restore to a moment does
+/// The logical id of the Feed table of an incarnation. It is made of the EventStream table: a restore to a moment does
 /// not bring it back, but has a new one, which is empty until it is made anew.
 #[must_use]
-pub fn index_table(incarnation: u32) -> String {
-    of_incarnation("IndexTable", incarnation)
+pub fn feed_table(incarnation: u32) -> String {
+    of_incarnation("FeedTable", incarnation)
 }
 
 fn of_incarnation(table: &str, incarnation: u32) -> String {
@@ -68,16 +68,16 @@ pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, Synthes
     let id = |table| of_incarnation(table, config.incarnation);
     let entries = stack.add(&id("EntryTable"), entries)?;
     let segments = stack.add(&id("SegmentTable"), log_table(config))?;
-    let pending_snapshots = stack.add(&id("PendingSnapshotTable"), log_table(config))?;
+    let pending_snapshots = stack.add(&id("PendingSnapshotsTable"), log_table(config))?;
     // The stream feeds the indexer.
-    let streams = stream_table(config).stream(StreamView::NewImage);
-    let streams = stack.add(&id("StreamTable"), streams)?;
+    let streams = event_stream_table(config).stream(StreamView::NewImage);
+    let streams = stack.add(&id("EventStreamTable"), streams)?;
     // The stream feeds the webhook, if there is one.
     let index = match config.webhook {
         Some(_) => index(config).stream(StreamView::NewImage),
         None => index(config),
     };
-    let index = stack.add(&id("IndexTable"), index)?;
+    let index = stack.add(&id("FeedTable"), index)?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {
@@ -95,13 +95,13 @@ fn log_table(config: &Config) -> Table {
     table(config, (schema::PARTITION_KEY, AttributeType::Binary), number)
 }
 
-/// The Stream table has its own: the name of a stream, and an index in it (design `6-catalog-feed.md` §1).
-fn stream_table(config: &Config) -> Table {
+/// The EventStream table has its own: the name of a stream, and an index in it (design `6-catalog-feed.md` §1).
+fn event_stream_table(config: &Config) -> Table {
     let number = (schema::STREAM_INDEX, AttributeType::Number);
     table(config, (schema::STREAM, AttributeType::String), number)
 }
 
-/// The Index table has texts, which sort as what they name (design `6-catalog-feed.md` §3).
+/// The Feed table has texts, which sort as what they name (design `6-catalog-feed.md` §3).
 fn index(config: &Config) -> Table {
     let [partition, sort] =
         [schema::INDEX_PARTITION, schema::INDEX_SORT].map(|key| (key, AttributeType::String));

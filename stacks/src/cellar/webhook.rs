@@ -1,4 +1,4 @@
-//! The webhook: from the Index table's stream to a URL (design `6-catalog-feed.md` §3). Only where one is
+//! The webhook: from the Feed table's stream to a URL (design `6-catalog-feed.md` §3). Only where one is
 //! configured.
 
 use cellar_api::environment;
@@ -43,8 +43,8 @@ pub(super) fn add(
         .timeout_s(TIMEOUT_S)
         .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_WEBHOOK)
-        .environment(environment::STREAM_TABLE, storage.streams.name())
-        .environment(environment::INDEX_TABLE, storage.index.name())
+        .environment(environment::EVENT_STREAM_TABLE, storage.streams.name())
+        .environment(environment::FEED_TABLE, storage.index.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::WEBHOOK_URL, webhook.url.as_str());
@@ -78,7 +78,7 @@ fn role(
 ) -> Role {
     let stream = permissions::read_stream("IndexStream", &storage.index);
     let write = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    let mut tables = vec![Statement::allow("IndexTable", write, [storage.index.arn()])];
+    let mut tables = vec![Statement::allow("FeedTable", write, [storage.index.arn()])];
     if webhook.payloads {
         let read = ["dynamodb:GetItem", "dynamodb:Query"];
         tables.push(Statement::allow("ReadStreams", read, [storage.streams.arn()]));

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use cellar_base::limits::{SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES};
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use serde::{Deserialize, Serialize};
 
 use super::error::ConfigProblem;
@@ -50,8 +50,8 @@ impl Default for Snapshots {
 
 impl Snapshots {
     /// What the API is told of it; nothing if snapshots are not enabled.
-    pub fn upkeep(&self) -> Option<UpkeepPolicy> {
-        self.enabled.then_some(UpkeepPolicy {
+    pub fn upkeep(&self) -> Option<LogPolicy> {
+        self.enabled.then_some(LogPolicy {
             snapshot_entries: self.entries,
             snapshot_bytes: self.bytes,
             segment_entries: self.segment_entries,
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_api_is_told_of_them_only_if_they_are_enabled() {
         let mut snapshots = Snapshots::default();
-        assert_eq!(snapshots.upkeep(), Some(UpkeepPolicy::default()));
+        assert_eq!(snapshots.upkeep(), Some(LogPolicy::default()));
         snapshots.enabled = false;
         assert_eq!(snapshots.upkeep(), None);
     }

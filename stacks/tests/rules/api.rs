@@ -1,7 +1,7 @@
 //! The API's function and its URL.
 
 use cellar_api::environment;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_stacks::{Architecture, Config, Template, cellar_stack};
 use serde_json::{Value, json};
 
@@ -90,9 +90,9 @@ fn the_environment_is_what_the_runtime_reads() {
             environment::FUNCTION: environment::FUNCTION_API,
             environment::ENTRY_TABLE: "<EntryTable>",
             environment::SEGMENT_TABLE: "<SegmentTable>",
-            environment::STREAM_TABLE: "<StreamTable>",
-            environment::INDEX_TABLE: "<IndexTable>",
-            environment::UPKEEP: serde_json::json!(UpkeepPolicy::default()).to_string(),
+            environment::EVENT_STREAM_TABLE: "<EventStreamTable>",
+            environment::FEED_TABLE: "<FeedTable>",
+            environment::UPKEEP: serde_json::json!(LogPolicy::default()).to_string(),
             environment::BUCKET: "<Bucket>",
             environment::STACK: "<AWS::StackName>",
             environment::REQUEST_TIMEOUT_MS: "28000",

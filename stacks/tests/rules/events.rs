@@ -1,7 +1,7 @@
 //! The relay, the queues and what functions have in common.
 
 use cellar_api::environment;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_stacks::config::Webhook;
 use cellar_stacks::{Config, FeedScope, Template};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn the_worker_on_snapshots_is_told_what_it_reads_and_sized_as_configured() {
             environment::FUNCTION: environment::FUNCTION_SNAPSHOT,
             environment::ENTRY_TABLE: "<EntryTable>",
             environment::SEGMENT_TABLE: "<SegmentTable>",
-            environment::PENDING_SNAPSHOT_TABLE: "<PendingSnapshotTable>",
+            environment::PENDING_SNAPSHOTS_TABLE: "<PendingSnapshotsTable>",
             environment::BUCKET: "<Bucket>",
             environment::SNAPSHOT_QUEUE: "<SnapshotQueue>",
         })
@@ -67,8 +67,8 @@ fn appends_ask_for_snapshots_only_if_that_is_enabled() {
     };
     config.snapshots.entries = 77;
     let policy = upkeep(&config).unwrap();
-    let policy: UpkeepPolicy = serde_json::from_str(policy.as_str().unwrap()).unwrap();
-    assert_eq!(policy, UpkeepPolicy { snapshot_entries: 77, ..UpkeepPolicy::default() });
+    let policy: LogPolicy = serde_json::from_str(policy.as_str().unwrap()).unwrap();
+    assert_eq!(policy, LogPolicy { snapshot_entries: 77, ..LogPolicy::default() });
     config.snapshots.enabled = false;
     assert_eq!(upkeep(&config), None);
 }
@@ -81,8 +81,8 @@ fn the_indexer_is_told_what_it_reads_and_writes() {
         function["Environment"]["Variables"],
         json!({
             environment::FUNCTION: environment::FUNCTION_INDEXER,
-            environment::STREAM_TABLE: "<StreamTable>",
-            environment::INDEX_TABLE: "<IndexTable>",
+            environment::EVENT_STREAM_TABLE: "<EventStreamTable>",
+            environment::FEED_TABLE: "<FeedTable>",
         })
     );
 }
@@ -102,7 +102,7 @@ fn the_indexer_gets_every_append_and_no_calf() {
     let (relay, _) = source("RelaySource");
     let (indexer, patterns) = source("IndexerSource");
     let mut wanted = relay;
-    wanted["EventSourceArn"] = json!({"Fn::GetAtt": ["StreamTable", "StreamArn"]});
+    wanted["EventSourceArn"] = json!({"Fn::GetAtt": ["EventStreamTable", "StreamArn"]});
     wanted["FunctionName"] = json!({"Fn::GetAtt": ["IndexerFunction", "Arn"]});
     assert_eq!(indexer, wanted, "but for what it reads and who, as the relay's");
     let appends = json!({"dynamodb": {"NewImage": {"a": {"N": [{"exists": true}]}}}});
@@ -141,7 +141,7 @@ fn the_webhook_is_there_only_if_it_is_configured() {
     let template = template_of(&Config::default());
     assert!(!template.to_json().contains("Webhook"));
     assert!(
-        !template.resource("IndexTable").unwrap().properties.contains_key("StreamSpecification")
+        !template.resource("FeedTable").unwrap().properties.contains_key("StreamSpecification")
     );
     let webhook = Webhook { payloads: false, ..super::webhook() };
     let url = webhook.url.clone();
@@ -149,8 +149,8 @@ fn the_webhook_is_there_only_if_it_is_configured() {
     let function = template.resolved_properties("WebhookFunction", &Echo).unwrap().unwrap();
     let mut variables = json!({
         environment::FUNCTION: environment::FUNCTION_WEBHOOK,
-        environment::STREAM_TABLE: "<StreamTable>",
-        environment::INDEX_TABLE: "<IndexTable>",
+        environment::EVENT_STREAM_TABLE: "<EventStreamTable>",
+        environment::FEED_TABLE: "<FeedTable>",
         environment::BUCKET: "<Bucket>",
         environment::STACK: "<AWS::StackName>",
         environment::WEBHOOK_URL: url,
@@ -161,7 +161,7 @@ fn the_webhook_is_there_only_if_it_is_configured() {
     variables[environment::WEBHOOK_EVENTS] = json!("true");
     assert_eq!(function["Environment"]["Variables"], variables);
     let source = template.resource("WebhookSource").unwrap().properties.clone();
-    assert_eq!(source["EventSourceArn"], json!({"Fn::GetAtt": ["IndexTable", "StreamArn"]}));
+    assert_eq!(source["EventSourceArn"], json!({"Fn::GetAtt": ["FeedTable", "StreamArn"]}));
     // A receiver that is away for half a day gets everything.
     assert_eq!(
         (&source["MaximumRetryAttempts"], &source["BisectBatchOnFunctionError"]),
@@ -182,7 +182,7 @@ fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
             "BatchSize": 100,
             "BisectBatchOnFunctionError": true,
             "DestinationConfig": {
-                "OnFailure": {"Destination": {"Fn::GetAtt": ["RelayDeadLetters", "Arn"]}}
+                "OnFailure": {"Destination": {"Fn::GetAtt": ["ChangeStreamDeadLetters", "Arn"]}}
             },
             "EventSourceArn": {"Fn::GetAtt": ["EntryTable", "StreamArn"]},
             "FunctionName": {"Fn::GetAtt": ["RelayFunction", "Arn"]},

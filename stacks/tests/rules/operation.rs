@@ -33,7 +33,7 @@ fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
         let wanted = [
             // Age says of relay, indexer and worker also that they fail or are throttled.
             ("ApproximateAgeOfOldestMessage", "<SnapshotQueue.QueueName>"),
-            ("ApproximateNumberOfMessagesVisible", "<RelayDeadLetters.QueueName>"),
+            ("ApproximateNumberOfMessagesVisible", "<ChangeStreamDeadLetters.QueueName>"),
             ("ApproximateNumberOfMessagesVisible", "<SnapshotDeadLetters.QueueName>"),
             ("ConsumedWriteCapacityUnits", "<EntryTable>"),
             ("Errors", "<SnapshotFunction>"),

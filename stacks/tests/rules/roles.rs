@@ -69,8 +69,8 @@ fn api() -> Vec<Use> {
             ],
         ),
         (
-            "StreamTable",
-            arn("StreamTable"),
+            "EventStreamTable",
+            arn("EventStreamTable"),
             &[
                 // `Streams::tip`: what the newest events make of a stream.
                 "dynamodb:GetItem",
@@ -83,7 +83,7 @@ fn api() -> Vec<Use> {
             ],
         ),
         // `Index::newest_incarnation` and `items`, and `Lists::listed`: the feed, and lists of spreadsheets.
-        ("IndexTable", arn("IndexTable"), &["dynamodb:Query"]),
+        ("FeedTable", arn("FeedTable"), &["dynamodb:Query"]),
         (
             "Uploads",
             below("uploads"),
@@ -122,7 +122,7 @@ fn api() -> Vec<Use> {
 /// What the relay does, and Lambda on its behalf.
 fn relay() -> Vec<Use> {
     let queues = json!([
-        {"Fn::GetAtt": ["SnapshotQueue", "Arn"]}, {"Fn::GetAtt": ["RelayDeadLetters", "Arn"]}
+        {"Fn::GetAtt": ["SnapshotQueue", "Arn"]}, {"Fn::GetAtt": ["ChangeStreamDeadLetters", "Arn"]}
     ]);
     let mut uses: Vec<Use> = vec![
         (
@@ -149,17 +149,17 @@ fn indexer() -> Vec<Use> {
     let mut uses: Vec<Use> = vec![
         (
             "StreamsStream",
-            json!([{"Fn::GetAtt": ["StreamTable", "StreamArn"]}]),
+            json!([{"Fn::GetAtt": ["EventStreamTable", "StreamArn"]}]),
             // Lambda reads the stream.
             &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
         ),
         // Lambda reads the stream.
         ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
         // `Streams::tip` and `calves_back`: what is missing, and what lists follow from.
-        ("ReadStreams", arn("StreamTable"), &["dynamodb:GetItem", "dynamodb:Query"]),
+        ("ReadStreams", arn("EventStreamTable"), &["dynamodb:GetItem", "dynamodb:Query"]),
         (
-            "IndexTable",
-            arn("IndexTable"),
+            "FeedTable",
+            arn("FeedTable"),
             &[
                 // `Index::mark`.
                 "dynamodb:GetItem",
@@ -172,7 +172,7 @@ fn indexer() -> Vec<Use> {
             ],
         ),
         // Lambda sends what failed to the dead letters.
-        ("DeadLetters", arn("RelayDeadLetters"), &["sqs:SendMessage"]),
+        ("DeadLetters", arn("ChangeStreamDeadLetters"), &["sqs:SendMessage"]),
     ];
     uses.push(by_lambda("IndexerLogGroup"));
     uses
@@ -183,7 +183,7 @@ fn webhook(events: bool) -> Vec<Use> {
     let mut uses: Vec<Use> = vec![
         (
             "IndexStream",
-            json!([{"Fn::GetAtt": ["IndexTable", "StreamArn"]}]),
+            json!([{"Fn::GetAtt": ["FeedTable", "StreamArn"]}]),
             // Lambda reads the stream.
             &["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
         ),
@@ -191,22 +191,22 @@ fn webhook(events: bool) -> Vec<Use> {
         ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
         // `WebhookProgresses::progress`, `Index::items` and `newest_incarnation`, `WebhookProgresses::advance`.
         (
-            "IndexTable",
-            arn("IndexTable"),
+            "FeedTable",
+            arn("FeedTable"),
             &["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"],
         ),
     ];
     if events {
         // What events say: `Streams::tip` and `calves_back`.
         let read: &[&str] = &["dynamodb:GetItem", "dynamodb:Query"];
-        uses.push(("ReadStreams", arn("StreamTable"), read));
+        uses.push(("ReadStreams", arn("EventStreamTable"), read));
     }
     uses.extend::<Vec<Use>>(vec![
         // `WebhookSecrets::get`.
         ("Secrets", like("webhook/secrets.json"), &["s3:GetObject", "s3:PutObject"]),
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
         // Lambda sends what failed to the dead letters.
-        ("DeadLetters", arn("RelayDeadLetters"), &["sqs:SendMessage"]),
+        ("DeadLetters", arn("ChangeStreamDeadLetters"), &["sqs:SendMessage"]),
     ]);
     uses.push(by_lambda("WebhookLogGroup"));
     uses
@@ -237,8 +237,8 @@ fn snapshot() -> Vec<Use> {
             &["dynamodb:GetItem", "dynamodb:UpdateItem"],
         ),
         (
-            "PendingSnapshotTable",
-            arn("PendingSnapshotTable"),
+            "PendingSnapshotsTable",
+            arn("PendingSnapshotsTable"),
             // `PendingSnapshots::delete`, `create` and `replace`, `first_up_to` and `first_after`.
             &["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"],
         ),

@@ -12,7 +12,7 @@ fn data_survives_the_stack() {
     let tables: Vec<_> = resources_of(&template, "AWS::DynamoDB::Table").collect();
     assert_eq!(
         tables.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
-        ["EntryTable", "IndexTable", "PendingSnapshotTable", "SegmentTable", "StreamTable"]
+        ["EntryTable", "EventStreamTable", "FeedTable", "PendingSnapshotsTable", "SegmentTable"]
     );
     for (id, table) in tables {
         let properties = &table.properties;
@@ -27,10 +27,10 @@ fn data_survives_the_stack() {
     assert!(bucket.contains_key("BucketEncryption"));
     for (id, deletion_policy) in [
         ("EntryTable", "Retain"),
-        ("IndexTable", "Retain"),
-        ("PendingSnapshotTable", "Retain"),
+        ("FeedTable", "Retain"),
+        ("PendingSnapshotsTable", "Retain"),
         ("SegmentTable", "Retain"),
-        ("StreamTable", "Retain"),
+        ("EventStreamTable", "Retain"),
         // Whoever makes them in vain takes them away again.
         ("Bucket", "RetainExceptOnCreate"),
         ("BucketPolicy", "RetainExceptOnCreate"),
@@ -56,14 +56,14 @@ fn each_incarnation_has_tables_of_its_own_and_the_api_knows_it() {
         resources_of(&template, "AWS::DynamoDB::Table").map(|(id, _)| id).collect();
     let ids = [
         "EntryTableIncarnation3",
-        "IndexTableIncarnation3",
-        "PendingSnapshotTableIncarnation3",
+        "EventStreamTableIncarnation3",
+        "FeedTableIncarnation3",
+        "PendingSnapshotsTableIncarnation3",
         "SegmentTableIncarnation3",
-        "StreamTableIncarnation3",
     ];
     assert_eq!(tables, ids);
     let mut named = cellar_stacks::cellar::tables(3).to_vec();
-    named.push(cellar_stacks::cellar::index_table(3));
+    named.push(cellar_stacks::cellar::feed_table(3));
     named.sort();
     assert_eq!(named, ids);
     let functions = ["ApiFunction", "IndexerFunction"];
@@ -116,8 +116,8 @@ fn tables_have_their_keys_and_a_stream_where_a_function_reads_it() {
     let template = template_of(&Config::default());
     for (id, table) in resources_of(&template, "AWS::DynamoDB::Table") {
         let (partition, kind, sort, kind_of_sort) = match id {
-            "StreamTable" => ("p", "S", "i", "N"),
-            "IndexTable" => ("p", "S", "i", "S"),
+            "EventStreamTable" => ("p", "S", "i", "N"),
+            "FeedTable" => ("p", "S", "i", "S"),
             _ => ("S", "B", "N", "N"),
         };
         assert_eq!(
@@ -138,10 +138,10 @@ fn tables_have_their_keys_and_a_stream_where_a_function_reads_it() {
         );
     }
     let stream = |id| template.resource(id).unwrap().properties.get("StreamSpecification");
-    for id in ["EntryTable", "StreamTable"] {
+    for id in ["EntryTable", "EventStreamTable"] {
         assert_eq!(stream(id), Some(&json!({"StreamViewType": "NEW_IMAGE"})), "{id}");
     }
-    for id in ["SegmentTable", "PendingSnapshotTable", "IndexTable"] {
+    for id in ["SegmentTable", "PendingSnapshotsTable", "FeedTable"] {
         assert_eq!(stream(id), None, "{id}");
     }
 }

@@ -6,7 +6,7 @@ use cellar_engine::feed::{Auditor, FeedReader};
 use cellar_engine::meter::Meter;
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_runtime::dynamodb::{
-    self, DynamoIndex, DynamoPendingSnapshots, DynamoStreams, DynamoTables,
+    self, DynamoFeed, DynamoPendingSnapshots, DynamoStreams, DynamoTables,
 };
 use cellar_runtime::indexer::IndexerPorts;
 use cellar_runtime::s3::{self, S3Blobs};
@@ -14,7 +14,7 @@ use cellar_runtime::sqs::{self, SqsQueue};
 use cellar_stacks::FeedScope;
 use cellar_stacks::cellar::{
     OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_INDEX_TABLE,
-    OUTPUT_PENDING_SNAPSHOT_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
+    OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
     OUTPUT_STREAM_TABLE,
 };
 
@@ -40,7 +40,7 @@ pub(super) struct Data {
     feed: FeedScope,
     cloud: Option<Reached>,
     /// The streams and their index, and the incarnation of the tables; none in a stack of a version that had none.
-    streams: Option<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32)>,
+    streams: Option<(Arc<DynamoStreams>, Arc<DynamoFeed>, u32)>,
 }
 
 impl Data {
@@ -89,10 +89,10 @@ impl Data {
         let streams = streams.zip(state.outputs.get(OUTPUT_INDEX_TABLE)).map(|(streams, index)| {
             let named = (dynamodb.clone(), Arc::clone(&meter));
             let streams = DynamoStreams::named(streams, named.0.clone(), named.1.clone());
-            let index = DynamoIndex::named(index, named.0, named.1);
+            let index = DynamoFeed::named(index, named.0, named.1);
             (Arc::new(streams), Arc::new(index), project.config.incarnation)
         });
-        let pending = output(&state, OUTPUT_PENDING_SNAPSHOT_TABLE)?;
+        let pending = output(&state, OUTPUT_PENDING_SNAPSHOTS_TABLE)?;
         let pending = DynamoPendingSnapshots::named(pending, dynamodb, Arc::clone(&meter));
         let jobs =
             SqsQueue::new(sqs::client(&aws.config, &meter), output(&state, OUTPUT_SNAPSHOT_QUEUE)?);
@@ -133,9 +133,7 @@ impl Data {
     ///
     /// # Errors
     /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.
-    pub(super) fn indexed(
-        &self,
-    ) -> Result<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32), SynthError> {
+    pub(super) fn indexed(&self) -> Result<(Arc<DynamoStreams>, Arc<DynamoFeed>, u32), SynthError> {
         self.streams.clone().ok_or(SynthError::NoIndex)
     }
 

@@ -260,7 +260,9 @@ impl<'a> Restore<'a> {
         let deploy = format!("synth{staged} deploy{}", leaving.collect::<String>());
         let made = match decided.tables.len() {
             TABLES => "",
-            _ => "There was no Stream table at that moment: the deployment makes an empty one. ",
+            _ => {
+                "There was no EventStream table at that moment: the deployment makes an empty one. "
+            }
         };
         let names: Vec<&str> = decided.tables.iter().map(|(_, name)| name.as_str()).collect();
         let text = format!(
@@ -290,7 +292,7 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Whether the stack has a Stream table that was not there at the moment.
+/// Whether the stack has a EventStream table that was not there at the moment.
 async fn streams_are_later(
     aws: &Aws,
     state: &StackState,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_stacks::cellar::{SEE_RUNBOOK, TABLES, index_table, tables};
+use cellar_stacks::cellar::{SEE_RUNBOOK, TABLES, feed_table, tables};
 use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::template::Resource;
 use cellar_stacks::{Config, Template};
@@ -31,10 +31,10 @@ const ALARMS: [(&str, &str); 11] = [
     part!("RelayIteratorAgeAlarm"),
     part!("IndexerIteratorAgeAlarm"),
     part!("WebhookIteratorAgeAlarm"),
-    part!("RelayDeadLetterCountAlarm"),
+    part!("ChangeStreamDeadLetterAlarm"),
     part!("SnapshotErrorsAlarm"),
     part!("SnapshotQueueAgeAlarm"),
-    part!("SnapshotDeadLetterCountAlarm"),
+    part!("SnapshotDeadLetterAlarm"),
 ];
 
 const ALARM: &str = ResourceType::Alarm.name();
@@ -106,7 +106,7 @@ pub(super) fn render(
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
         tables: tables(config.incarnation),
-        index: index_table(config.incarnation),
+        index: feed_table(config.incarnation),
         key,
         key_region: key.and_then(|key| key.split(':').nth(3)).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
@@ -159,7 +159,7 @@ impl Names {
 
     /// The logical id of a table that was restored is another.
     fn at_incarnation(&self, logical_id: &str) -> String {
-        let all = |incarnation| tables(incarnation).into_iter().chain([index_table(incarnation)]);
+        let all = |incarnation| tables(incarnation).into_iter().chain([feed_table(incarnation)]);
         let mut restored = all(0).zip(all(self.incarnation));
         let found = restored.find(|(first, _)| first == logical_id);
         found.map_or_else(|| logical_id.to_owned(), |(_, now)| now)

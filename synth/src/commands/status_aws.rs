@@ -206,14 +206,14 @@ mod tests {
         );
         let (logical_id, name) = ("ApiErrorsAlarm".to_owned(), "a-1".to_owned());
         status.alarms = Some(vec![Alarm { logical_id, name, reason: Some("5 > 4\n".to_owned()) }]);
-        let logical_id = "RelayDeadLetters".to_owned();
+        let logical_id = "ChangeStreamDeadLetters".to_owned();
         status.dead_letters = Some(vec![DeadLetters { logical_id, messages: 3 }]);
         status.unknown.push("cannot read".to_owned());
         let shown = text(&status, None);
         for line in [
             "url      https://u/ (NOT answering)",
             "ALARM    ApiErrorsAlarm: 5 > 4\\n",
-            "DEAD     3 messages in RelayDeadLetters",
+            "DEAD     3 messages in ChangeStreamDeadLetters",
             "unknown  cannot read",
             "`synth runbook`",
         ] {

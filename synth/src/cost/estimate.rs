@@ -2,7 +2,7 @@
 //! `tests/integration/`, or measured (README, "What it costs" and "Measured").
 
 use cellar_base::limits::{SEGMENT_ENTRIES, SNAPSHOT_ENTRIES};
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use super::bill::Amounts;
 use super::facts::{Facts, Function};
@@ -83,7 +83,7 @@ pub(crate) struct Usage {
 }
 
 /// What is used of AWS in a month.
-pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<UpkeepPolicy>) -> Amounts {
+pub(crate) fn estimate(usage: &Usage, facts: &Facts, policy: Option<LogPolicy>) -> Amounts {
     let of = u128::from;
     let (edits, reads) = (of(usage.edits), of(usage.reads));
     let every = |entries: u32| edits / u128::from(entries.max(1));
@@ -196,11 +196,7 @@ pub(super) fn add_standing(amounts: &mut Amounts, facts: &Facts, hours: u128) {
 }
 
 /// What an estimate takes for granted.
-pub(crate) fn assumptions(
-    usage: &Usage,
-    facts: &Facts,
-    policy: Option<UpkeepPolicy>,
-) -> Vec<String> {
+pub(crate) fn assumptions(usage: &Usage, facts: &Facts, policy: Option<LogPolicy>) -> Vec<String> {
     let snapshot = policy.map_or(SNAPSHOT_ENTRIES, |policy| policy.snapshot_entries);
     let segment = policy.map_or(SEGMENT_ENTRIES, |policy| policy.segment_entries);
     let mut said = vec![
@@ -257,7 +253,7 @@ mod tests {
 
     fn amounts(usage: Usage) -> Amounts {
         let usage = Usage { request_ms: 20, ..usage };
-        estimate(&usage, &facts(&Config::default()), Some(UpkeepPolicy::default()))
+        estimate(&usage, &facts(&Config::default()), Some(LogPolicy::default()))
     }
 
     fn total(amounts: &Amounts) -> String {
@@ -288,7 +284,7 @@ mod tests {
     fn entries_in_the_feed_cost_two_units_for_each_five_that_come_together() {
         let config = Config { feed: FeedScope::Everything, ..Config::default() };
         let usage = Usage { edits: 1_000_000, request_ms: 20, ..Usage::default() };
-        let policy = Some(UpkeepPolicy::default());
+        let policy = Some(LogPolicy::default());
         let of = |config: &Config| estimate(&usage, &facts(config), policy);
         let (catalog, everything) = (of(&Config::default()), of(&config));
         let more = |meter| everything.of(meter) - catalog.of(meter);
@@ -329,7 +325,7 @@ mod tests {
     fn traces_are_paid_for_where_there_are_some() {
         let facts = facts(&Config { tracing: true, ..Config::default() });
         let usage = Usage { edits: 1_000_000, request_ms: 20, ..Usage::default() };
-        let policy = Some(UpkeepPolicy::default());
+        let policy = Some(LogPolicy::default());
         let used = estimate(&usage, &facts, policy);
         assert_eq!(used.of(Meter::Traces), 1_002_000);
         assert_eq!(total(&used), "6.442846934542");
@@ -358,7 +354,7 @@ mod tests {
         assert_eq!((used.of(Meter::TableWrites), used.of(Meter::TableReads)), (10_000, 0));
         assert_eq!(used.of(Meter::ObjectWrites), 0);
         let said = |policy| assumptions(&usage, &Facts::default(), policy).len();
-        assert_eq!(said(None) + 1, said(Some(UpkeepPolicy::default())));
+        assert_eq!(said(None) + 1, said(Some(LogPolicy::default())));
     }
 
     #[test]
@@ -390,7 +386,7 @@ mod tests {
             table_bytes: u64::MAX,
             request_ms: 900_000,
         };
-        let used = estimate(&usage, &facts(&Config::default()), Some(UpkeepPolicy::default()));
+        let used = estimate(&usage, &facts(&Config::default()), Some(LogPolicy::default()));
         assert!(used.of(Meter::TimeOnArm) > GB && !total(&used).is_empty());
     }
 }

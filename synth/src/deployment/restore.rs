@@ -6,7 +6,7 @@
 //! process that knows positions behind the moment writes to the old tables, whatever it still does, and
 //! a client that knows such positions is told by the incarnation that it has to load again.
 
-use cellar_stacks::cellar::{index_table, tables};
+use cellar_stacks::cellar::{feed_table, tables};
 use serde_json::{Map, Value, json};
 
 use crate::moment::utc;
@@ -111,7 +111,7 @@ impl Restoring {
             tables: tables(incarnation).into_iter().zip(names.iter().cloned()).collect(),
             leaving: incarnations
                 .filter(|(other, _)| *other != incarnation)
-                .flat_map(|(it, _)| tables(it).into_iter().chain([index_table(it)]))
+                .flat_map(|(it, _)| tables(it).into_iter().chain([feed_table(it)]))
                 .filter(|table| resources.iter().any(|(id, _)| id == table))
                 .collect(),
             is_imported: imported.is_some(),
@@ -224,7 +224,7 @@ mod tests {
     fn a_stack_of_before_there_were_streams_gets_back_what_it_has() {
         let before: Vec<_> = resources(&[(0, 0)])
             .into_iter()
-            .filter(|(id, _)| !id.starts_with("StreamTable"))
+            .filter(|(id, _)| !id.starts_with("EventStreamTable"))
             .collect();
         let there = |there: &[(String, String)], names: &[String]| {
             Restoring::decide(names, 0, &borrowed(there))
@@ -238,16 +238,18 @@ mod tests {
         let again = there(&imported, &names[..TABLES - 1]);
         assert_eq!((again.is_imported, &again.leaving), (true, &ids(0)));
         // What is made of the tables goes with them, and is not restored.
-        let index = ("IndexTable".to_owned(), "cellar-IndexTable".to_owned());
+        let index = ("FeedTable".to_owned(), "cellar-FeedTable".to_owned());
         let indexed: Vec<_> = resources(&[(0, 0)]).into_iter().chain([index]).collect();
         let decided = there(&indexed, &names);
-        assert_eq!(decided.leaving, [&tables(0)[..], &["IndexTable".to_owned()]].concat());
+        assert_eq!(decided.leaving, [&tables(0)[..], &["FeedTable".to_owned()]].concat());
         assert_eq!(decided.tables.len(), TABLES);
         let wanted =
             cellar_stack(&Config { incarnation: 1, ..Config::default() }, Architecture::Arm64);
         let deployed = json!({ "Resources": {} }).to_string();
         let template = again.import_template(&deployed, &wanted.unwrap().to_value()).unwrap();
-        assert!(template.contains("EntryTableIncarnation1") && !template.contains("StreamTable"));
+        assert!(
+            template.contains("EntryTableIncarnation1") && !template.contains("EventStreamTable")
+        );
     }
 
     #[test]
@@ -280,7 +282,7 @@ mod tests {
             assert!(table["DeletionPolicy"].as_str().unwrap().starts_with("Retain"), "{id}");
             let properties = table["Properties"].as_object().unwrap();
             assert_eq!(properties["DeletionProtectionEnabled"], false);
-            let key = if id.starts_with("Stream") { "i" } else { "N" };
+            let key = if id.starts_with("EventStream") { "i" } else { "N" };
             assert_eq!(properties["KeySchema"][1]["AttributeName"], key);
             let named: Vec<&str> = properties.keys().map(String::as_str).collect();
             let bare =

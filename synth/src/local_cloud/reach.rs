@@ -8,7 +8,7 @@ use cellar_local::{
     Endpoints, LocalCloud, Occupancy, Options, Ports, SnapshotEndpoints, StateFolder,
 };
 use cellar_runtime::dynamodb::{
-    self, DynamoIndex, DynamoPendingSnapshots, DynamoStreams, DynamoTables,
+    self, DynamoFeed, DynamoPendingSnapshots, DynamoStreams, DynamoTables,
 };
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
@@ -80,14 +80,14 @@ impl Reached {
     pub(crate) fn streams(
         &self,
         meter: &Arc<Meter>,
-    ) -> Option<(Arc<DynamoStreams>, Arc<DynamoIndex>, u32)> {
-        let Endpoints { stream_table, index_table, tables_incarnation, database_url, .. } =
+    ) -> Option<(Arc<DynamoStreams>, Arc<DynamoFeed>, u32)> {
+        let Endpoints { event_stream_table, feed_table, tables_incarnation, database_url, .. } =
             &self.endpoints;
-        let (streams, index) = stream_table.as_ref().zip(index_table.as_ref())?;
+        let (streams, index) = event_stream_table.as_ref().zip(feed_table.as_ref())?;
         let client =
             dynamodb::client_for_endpoint(database_url, &self.access_key, &self.secret_key);
         let streams = DynamoStreams::named(streams, client.clone(), Arc::clone(meter));
-        let index = DynamoIndex::named(index, client, Arc::clone(meter));
+        let index = DynamoFeed::named(index, client, Arc::clone(meter));
         Some((Arc::new(streams), Arc::new(index), *tables_incarnation))
     }
 
@@ -99,7 +99,7 @@ impl Reached {
     ) -> Arc<DynamoPendingSnapshots> {
         let url = &self.endpoints.database_url;
         let client = dynamodb::client_for_endpoint(url, &self.access_key, &self.secret_key);
-        let table = &snapshots.pending_snapshot_table;
+        let table = &snapshots.pending_snapshots_table;
         Arc::new(DynamoPendingSnapshots::named(table, client, Arc::clone(meter)))
     }
 

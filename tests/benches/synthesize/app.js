@@ -22,7 +22,7 @@ const table = (id, stream) =>
   });
 const entries = table('EntryTable', dynamodb.StreamViewType.NEW_IMAGE);
 const segments = table('SegmentTable');
-const pending = table('PendingSnapshotTable');
+const pending = table('PendingSnapshotsTable');
 
 const bucket = new s3.Bucket(stack, 'Bucket', {
   blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
@@ -44,7 +44,7 @@ const queue = (id, more) =>
     retentionPeriod: Duration.days(14),
     ...more,
   });
-const relayDeadLetters = queue('RelayDeadLetters');
+const relayDeadLetters = queue('ChangeStreamDeadLetters');
 const snapshotDeadLetters = queue('SnapshotDeadLetters');
 const snapshots = queue('SnapshotQueue', {
   visibilityTimeout: Duration.minutes(30),
@@ -114,7 +114,7 @@ alarm('ApiRequests', api.metricInvocations(), 30000);
 alarm('EntryWriteUnits', entries.metricConsumedWriteCapacityUnits(), 60000);
 alarm('RelayErrors', relay.metricErrors(), 1);
 alarm('RelayIteratorAge', relay.metric('IteratorAge'), 600000);
-alarm('RelayDeadLetters', relayDeadLetters.metricApproximateNumberOfMessagesVisible(), 1);
+alarm('ChangeStreamDeadLetters', relayDeadLetters.metricApproximateNumberOfMessagesVisible(), 1);
 alarm('SnapshotErrors', snapshot.metricErrors(), 1);
 alarm('SnapshotQueueAge', snapshots.metricApproximateAgeOfOldestMessage(), 21600);
 alarm('SnapshotDeadLetters', snapshotDeadLetters.metricApproximateNumberOfMessagesVisible(), 1);

@@ -66,10 +66,10 @@ async fn failed_first_deployment(configuration: &str) -> BTreeMap<String, String
         "Bucket",
         "BucketPolicy",
         "EntryTable",
-        "IndexTable",
-        "PendingSnapshotTable",
+        "FeedTable",
+        "PendingSnapshotsTable",
         "SegmentTable",
-        "StreamTable",
+        "EventStreamTable",
     ];
     let (emulator, account) = emulated().await;
     configure(&account, configuration);
@@ -110,10 +110,10 @@ async fn a_first_deployment_that_fails_leaves_nothing_behind_but_protected_table
             ("Bucket", gone),
             ("BucketPolicy", gone),
             ("EntryTable", tables),
-            ("IndexTable", tables),
-            ("PendingSnapshotTable", tables),
+            ("FeedTable", tables),
+            ("PendingSnapshotsTable", tables),
             ("SegmentTable", tables),
-            ("StreamTable", tables),
+            ("EventStreamTable", tables),
         ];
         let expected = expected.map(|(id, status)| (id.to_owned(), status.to_owned()));
         assert_eq!(failed_first_deployment(configuration).await, expected.into());

@@ -112,7 +112,7 @@ async fn a_feed_that_lost_a_place_is_built_anew_and_says_the_same() {
         let cellar_base::record::Attribute::Text(text) = value else { panic!("a key is text") };
         delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(text));
     }
-    delete.table_name(&world.cloud.settings.index_table).send().await.unwrap();
+    delete.table_name(&world.cloud.settings.feed_table).send().await.unwrap();
     let audit = auditor.verify().await.unwrap();
     assert!(audit.findings.contains(&Finding::Lost { at: lost }), "{audit:?}");
     assert!(audit.findings.iter().any(|finding| !finding.can_be_repaired()));

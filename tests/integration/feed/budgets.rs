@@ -12,7 +12,7 @@ use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Entries as _, PutOutcome};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::entry::{Content, Entry};
-use cellar_runtime::dynamodb::{DynamoIndex, DynamoStreams, DynamoTables};
+use cellar_runtime::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 
 use super::{World, names, until};
 
@@ -30,9 +30,9 @@ impl Costs {
     fn cold(&self) -> Indexer {
         let settings = &self.world.cloud.settings;
         let client = || self.world.cloud.dynamodb_client();
-        let index = DynamoIndex::named(&settings.index_table, client(), Arc::clone(&self.meter));
+        let index = DynamoFeed::named(&settings.feed_table, client(), Arc::clone(&self.meter));
         let streams =
-            DynamoStreams::named(&settings.stream_table, client(), Arc::clone(&self.meter));
+            DynamoStreams::named(&settings.event_stream_table, client(), Arc::clone(&self.meter));
         let time = (Arc::new(SystemClock) as _, Arc::new(SystemRandom) as _);
         Indexer::new(Arc::new(index), Arc::new(streams), Arc::new(NoReactions), time, 0)
     }

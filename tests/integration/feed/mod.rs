@@ -23,7 +23,7 @@ use cellar_catalog::access::Role;
 use cellar_engine::feed::{Auditor, FeedReader};
 use cellar_engine::meter::Meter;
 use cellar_engine::system::{SystemClock, SystemRandom};
-use cellar_runtime::dynamodb::{DynamoIndex, DynamoStreams};
+use cellar_runtime::dynamodb::{DynamoFeed, DynamoStreams};
 use cellar_runtime::indexer::IndexerPorts;
 use cellar_tests::cloud::TestCloud;
 
@@ -55,11 +55,12 @@ impl World {
         of.create(&request).await.unwrap().id
     }
 
-    fn tables(&self) -> (Arc<DynamoStreams>, Arc<DynamoIndex>) {
+    fn tables(&self) -> (Arc<DynamoStreams>, Arc<DynamoFeed>) {
         let (settings, client) = (&self.cloud.settings, self.cloud.dynamodb_client());
         let meter = Arc::new(Meter::default());
-        let streams = DynamoStreams::named(&settings.stream_table, client.clone(), meter.clone());
-        let index = DynamoIndex::named(&settings.index_table, client, meter);
+        let streams =
+            DynamoStreams::named(&settings.event_stream_table, client.clone(), meter.clone());
+        let index = DynamoFeed::named(&settings.feed_table, client, meter);
         (Arc::new(streams), Arc::new(index))
     }
 

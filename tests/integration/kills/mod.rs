@@ -136,7 +136,7 @@ impl Killed {
     fn pending(&self) -> DynamoPendingSnapshots {
         let (endpoints, access_key, secret_key) = self.folder().endpoints().unwrap().unwrap();
         let client = client_for_endpoint(&endpoints.database_url, &access_key, &secret_key);
-        let table = format!("{}-PendingSnapshotTable", Config::default().stack);
+        let table = format!("{}-PendingSnapshotsTable", Config::default().stack);
         DynamoPendingSnapshots::named(table, client, Arc::new(Meter::default()))
     }
 
@@ -149,7 +149,7 @@ impl Killed {
         let template = Template::from_json(&template).unwrap();
         let options = Options { stack: Config::default().stack, port: 0 };
         let cloud = LocalCloud::start(&template, &folder, &options).await.unwrap();
-        for queue in ["SnapshotDeadLetters", "RelayDeadLetters"] {
+        for queue in ["SnapshotDeadLetters", "ChangeStreamDeadLetters"] {
             assert_eq!(cloud.queue(queue).unwrap().len().await, Ok(0), "{queue}");
         }
     }

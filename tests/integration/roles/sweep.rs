@@ -149,7 +149,7 @@ async fn list(cloud: &TestCloud, created: CreateReply) {
         assert_eq!(renamed.status(), 200);
     }
     let stream = stream_of(created.id).unwrap().to_string();
-    let lost = cloud.dynamodb_client().update_item().table_name(&cloud.settings.stream_table);
+    let lost = cloud.dynamodb_client().update_item().table_name(&cloud.settings.event_stream_table);
     let lost = lost.key(STREAM, AttributeValue::S(stream));
     let lost = lost.key(STREAM_INDEX, AttributeValue::N(TIP_INDEX.to_string()));
     lost.update_expression(format!("REMOVE {UNFOLDS}")).send().await.unwrap();
@@ -173,7 +173,7 @@ async fn index(cloud: &TestCloud) {
     };
     let put = |stream: &str, index: u64, next: u64, events: usize| {
         let (kinds, events) = (vec![text("Said"); events], vec![event(); events]);
-        let put = cloud.dynamodb_client().put_item().table_name(&cloud.settings.stream_table);
+        let put = cloud.dynamodb_client().put_item().table_name(&cloud.settings.event_stream_table);
         put.item("p", text(stream))
             .item("i", number(index))
             .item("n", number(next))

@@ -51,7 +51,7 @@ impl Tables {
         let entries = DynamoTables::named(entry, segment, client.clone(), Arc::clone(&meter));
         let snapshots = endpoints.snapshots.ok_or_else(|| part("nothing makes snapshots"))?;
         let pending =
-            DynamoPendingSnapshots::named(&snapshots.pending_snapshot_table, client, meter);
+            DynamoPendingSnapshots::named(&snapshots.pending_snapshots_table, client, meter);
         Ok(Self { entries, pending })
     }
 

@@ -11,7 +11,7 @@ use cellar_base::limits::{
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::logs::{Completion, LogError, Logs};
 use cellar_log::append::{Appended, Request};
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use crate::ports::counting_attempts;
 use crate::process::{Mortality, Process};
@@ -48,7 +48,7 @@ pub struct Server {
     /// What it knows of the catalog.
     pub catalog: CatalogStore,
     /// When it puts Snapshot entries, and rolls.
-    pub policy: UpkeepPolicy,
+    pub policy: LogPolicy,
 }
 
 /// The API's processes.
@@ -59,7 +59,7 @@ pub struct Fleet {
 }
 
 struct State {
-    policy: UpkeepPolicy,
+    policy: LogPolicy,
     made: u32,
     servers: Vec<Server>,
 }
@@ -67,7 +67,7 @@ struct State {
 impl Fleet {
     /// So many processes, which keep logs up like this.
     #[must_use]
-    pub fn new(world: &Arc<World>, count: u32, policy: UpkeepPolicy) -> Self {
+    pub fn new(world: &Arc<World>, count: u32, policy: LogPolicy) -> Self {
         let state = Mutex::new(State { policy, made: 0, servers: Vec::new() });
         let fleet = Self { world: Arc::clone(world), random: world.random.fork(), state };
         let mut state = fleet.lock();
@@ -119,7 +119,7 @@ impl Fleet {
     }
 
     /// A new version is deployed: new processes take over, old ones end what they do.
-    pub fn redeploy(&self, policy: UpkeepPolicy) {
+    pub fn redeploy(&self, policy: LogPolicy) {
         let mut state = self.lock();
         state.policy = policy;
         for index in 0..state.servers.len() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use tokio::task::JoinSet;
 
 use crate::actors;
@@ -70,7 +70,7 @@ fn drawn(shape: Shape, random: &SimRandom) -> Shape {
     };
     let function_ms = shape.function_ms << random.below(3);
     Shape {
-        policy: UpkeepPolicy { snapshot_entries, ..policy },
+        policy: LogPolicy { snapshot_entries, ..policy },
         habits,
         function_ms,
         servers: 1 + random.below(shape.servers),

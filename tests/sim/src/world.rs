@@ -82,11 +82,11 @@ pub struct World {
     pub dead_letters: Arc<MemoryQueue>,
     /// The stream of the Entry table.
     pub stream: Stream,
-    /// The Stream table.
+    /// The EventStream table.
     pub streams: MemoryStreams,
     /// Its stream.
     pub streams_stream: Stream,
-    /// The Index table.
+    /// The Feed table.
     pub index: MemoryIndex,
     /// Its stream.
     pub index_stream: Stream,

@@ -2,7 +2,7 @@
 //! `6-catalog-feed.md` §3).
 //!
 //! `DynamoDB`'s own stream of changes forgets after a day. The indexer reads it and appends what it says
-//! to the Index table: [`Item`]s of [`Span`]s, numbered without gaps within a partition; a [`Checkpoint`] is
+//! to the Feed table: [`Item`]s of [`Span`]s, numbered without gaps within a partition; a [`Checkpoint`] is
 //! a partition and a place in it. For each stream the table has a [`Mark`]: how far it is indexed.
 //!
 //! [`Indexing`] is the whole decision, a pure state machine. Every event is indexed once, in the order of

@@ -1,4 +1,4 @@
-//! What a change of the Stream table says.
+//! What a change of the EventStream table says.
 
 use super::span::Span;
 use crate::records::stream::decode_appended;

@@ -1,4 +1,4 @@
-//! The records of the Index table that are the feed (design `6-catalog-feed.md` §3).
+//! The records of the Feed table that are the feed (design `6-catalog-feed.md` §3).
 
 use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
 use crate::stream::{Payload, StreamName};

@@ -1,4 +1,4 @@
-//! The record of the Index table that says how far the webhook has come.
+//! The record of the Feed table that says how far the webhook has come.
 
 use crate::feed::{Checkpoint, FeedId};
 use crate::webhook::WebhookProgress;

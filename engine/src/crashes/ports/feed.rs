@@ -1,4 +1,4 @@
-//! The Index table and the webhook's receiver in trouble.
+//! The Feed table and the webhook's receiver in trouble.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;

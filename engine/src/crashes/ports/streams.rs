@@ -1,4 +1,4 @@
-//! The Stream table in trouble.
+//! The EventStream table in trouble.
 
 use std::sync::Arc;
 

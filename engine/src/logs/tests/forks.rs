@@ -5,7 +5,7 @@ use cellar_base::limits::{
 };
 use cellar_log::lineage::Lineage;
 use cellar_log::records::fork::{ListedFork, number};
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use super::super::inherited::KnownLineages;
 use super::*;
@@ -253,7 +253,7 @@ async fn nothing_is_written_where_a_fork_inherits() {
     let fresh = logs(&tables);
     let inherited = fresh.get(fork, at(0, 1)).await.unwrap().unwrap();
     fresh.learn(&[inherited]);
-    let eager = UpkeepPolicy { snapshot_entries: 1, ..UpkeepPolicy::default() };
+    let eager = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     let upkept = fresh.upkeep(fork, &eager).await.unwrap();
     assert!(matches!(upkept, Upkept::Nothing), "{upkept:?}");
     // And a machine that were wrong would be refused.

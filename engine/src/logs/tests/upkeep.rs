@@ -1,11 +1,11 @@
 //! Snapshot entries and new segments behind appends.
 
 use cellar_base::limits::ROLL_TRY_ENTRIES;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use super::*;
 
-const POLICY: UpkeepPolicy = UpkeepPolicy {
+const POLICY: LogPolicy = LogPolicy {
     snapshot_entries: 10,
     snapshot_bytes: 1 << 20,
     segment_entries: 32,
@@ -59,7 +59,7 @@ async fn a_process_that_knows_no_tail_does_nothing() {
     let tables = counted();
     logs(&tables).create(log(), None).await.unwrap();
     calls(&tables);
-    let always = UpkeepPolicy { snapshot_entries: 0, segment_entries: 0, ..POLICY };
+    let always = LogPolicy { snapshot_entries: 0, segment_entries: 0, ..POLICY };
     assert_eq!(logs(&tables).upkeep(log(), &always).await, Ok(Upkept::Nothing));
     assert_eq!(calls(&tables), 0);
 }
@@ -73,7 +73,7 @@ async fn of_many_processes_at_once_one_puts_the_snapshot_entry() {
         append(&one, id).await;
     }
     two.load(log(), None).await.unwrap();
-    let due = UpkeepPolicy { snapshot_entries: 10, ..POLICY };
+    let due = LogPolicy { snapshot_entries: 10, ..POLICY };
     assert_eq!(one.upkeep(log(), &due).await, Ok(Upkept::Snapshot(at(0, 11))));
     // The other knows nothing of it, loses, and learns that it is done.
     assert_eq!(two.upkeep(log(), &due).await, Ok(Upkept::Nothing));
@@ -98,7 +98,7 @@ async fn a_long_segment_is_rolled_once_it_has_a_snapshot() {
     let tables = counted();
     let logs = logs(&tables);
     logs.create(log(), None).await.unwrap();
-    let never = UpkeepPolicy { snapshot_entries: u32::MAX, ..POLICY };
+    let never = LogPolicy { snapshot_entries: u32::MAX, ..POLICY };
     let mut tail = Position::FIRST;
     let mut tries = Vec::new();
     for id in 1..=3 * u64::from(ROLL_TRY_ENTRIES) {

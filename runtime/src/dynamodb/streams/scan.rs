@@ -1,4 +1,4 @@
-//! All streams of the Stream table: for an operator, never for a function of the stack.
+//! All streams of the EventStream table: for an operator, never for a function of the stack.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;

@@ -9,7 +9,7 @@ mod offloader;
 
 use std::sync::Arc;
 
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use tokio::task::JoinSet;
 
 use self::machine::Machine;
@@ -75,6 +75,6 @@ async fn deploy(simulation: &Simulation) {
         world.sleep_ms(world.random.within(0..=4 * think_ms)).await;
         let snapshot_entries = 2 + world.random.below(policy.snapshot_entries);
         let segment_entries = 16 * (1 + world.random.below(3));
-        simulation.fleet.redeploy(UpkeepPolicy { snapshot_entries, segment_entries, ..policy });
+        simulation.fleet.redeploy(LogPolicy { snapshot_entries, segment_entries, ..policy });
     }
 }

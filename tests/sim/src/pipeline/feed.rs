@@ -51,10 +51,10 @@ fn webhook(process: &Process) -> Webhook {
     Webhook::new(ports, "sim")
 }
 
-/// The indexer, on the Stream table's stream.
+/// The indexer, on the EventStream table's stream.
 struct IndexerFunction;
 
-/// The webhook, on the Index table's stream.
+/// The webhook, on the Feed table's stream.
 struct WebhookFunction;
 
 struct Indexing {

@@ -1,4 +1,4 @@
-//! The Index table.
+//! The Feed table.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The Stream table.
+//! The EventStream table.
 
 use std::sync::Arc;
 

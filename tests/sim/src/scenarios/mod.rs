@@ -5,7 +5,7 @@ mod shapes;
 use std::fmt;
 use std::str::FromStr;
 
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use crate::editor::Habits;
 use crate::plan::FaultPlan;
@@ -68,7 +68,7 @@ pub struct Shape {
     /// What each of them does.
     pub habits: Habits,
     /// When logs are kept up, at the latest.
-    pub policy: UpkeepPolicy,
+    pub policy: LogPolicy,
     /// Workers on snapshots at once; if 0, nothing follows an entry.
     pub workers: usize,
     /// How long a worker may run, milliseconds.

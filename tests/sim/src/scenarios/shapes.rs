@@ -1,6 +1,6 @@
 //! Figures of each scenario.
 
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 
 use super::{Scenario, Shape};
 use crate::editor::Habits;
@@ -14,7 +14,7 @@ const HOUR_MS: u64 = 60 * 60 * 1_000;
 const FUNCTION_MS: u64 = 15 * 60 * 1_000;
 
 /// Logs that are never kept up.
-const NO_UPKEEP: UpkeepPolicy = UpkeepPolicy {
+const NO_UPKEEP: LogPolicy = LogPolicy {
     snapshot_entries: u32::MAX,
     snapshot_bytes: u64::MAX,
     segment_entries: u32::MAX,
@@ -87,7 +87,7 @@ fn roll_race() -> Shape {
     Shape {
         editors: 5,
         habits: Habits { requests: 10, think_ms: 1_500, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[
             Rare::SnapshotEntryPut,
@@ -109,7 +109,7 @@ fn snapshot_crashes() -> Shape {
     Shape {
         worst: FaultPlan { crash: Rate(400), freeze: Rate(200), latency_max_ms: 2_000, ..worst },
         habits: Habits { text_bytes: 6_000, think_ms: 5_000, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 6, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 6, ..NO_UPKEEP },
         workers: 2,
         function_ms: 40_000,
         promised: &[
@@ -137,7 +137,7 @@ fn duplicate_storm() -> Shape {
             repeated: Rate(5_000),
             ..FaultPlan::worst()
         },
-        policy: UpkeepPolicy { snapshot_entries: 4, segment_entries: 16, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 4, segment_entries: 16, ..NO_UPKEEP },
         workers: 4,
         promised: &[
             Rare::MessageDuplicated,
@@ -157,7 +157,7 @@ fn slow_predecessor() -> Shape {
     Shape {
         worst: FaultPlan { latency_max_ms: 4_000, freeze: Rate(300), ..FaultPlan::worst() },
         habits: Habits { requests: 6, text_bytes: 8_000, think_ms: 2_000, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 3, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 3, ..NO_UPKEEP },
         workers: 3,
         function_ms: 40_000,
         promised: &[
@@ -174,7 +174,7 @@ fn zombie_after_trim() -> Shape {
     Shape {
         habits: Habits { requests: 20, think_ms: 30 * HOUR_MS, ..HABITS },
         editors: 3,
-        policy: UpkeepPolicy { snapshot_entries: 5, segment_entries: 16, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 5, segment_entries: 16, ..NO_UPKEEP },
         worst: FaultPlan { freeze: Rate(150), freeze_max_ms: 60 * HOUR_MS, ..FaultPlan::worst() },
         workers: 2,
         promised: &[
@@ -192,7 +192,7 @@ fn zombie_after_trim() -> Shape {
 fn outage_and_reprocess() -> Shape {
     Shape {
         habits: Habits { requests: 12, think_ms: 8 * HOUR_MS, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         worst: FaultPlan { lost: Rate(6_000), ..FaultPlan::worst() },
         workers: 2,
         promised: &[
@@ -210,7 +210,7 @@ fn offline_clients() -> Shape {
     Shape {
         editors: 1,
         habits: Habits { requests: 14, think_ms: 60_000, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 10, segment_entries: 16, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 10, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[
             Rare::Offline,
@@ -228,7 +228,7 @@ fn fork_under_load() -> Shape {
     Shape {
         editors: 3,
         habits: Habits { requests: 10, think_ms: 2_000, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 16, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 6, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[Rare::Forked, Rare::ForkRepeated, Rare::SnapshotMade, Rare::RollWon],
         ..calm()
@@ -240,7 +240,7 @@ fn large_edits() -> Shape {
         worst: FaultPlan { crash: Rate(400), ..FaultPlan::worst() },
         editors: 3,
         habits: Habits { requests: 8, think_ms: 60_000, large: Rate(5_000), ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         workers: 2,
         promised: &[
             Rare::Uploaded,
@@ -257,7 +257,7 @@ fn large_edits() -> Shape {
 fn hostile_tenant() -> Shape {
     Shape {
         editors: 2,
-        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         workers: 2,
         promised: &[Rare::Foreign, Rare::GarbageRefused, Rare::SnapshotMade],
         ..calm()
@@ -268,7 +268,7 @@ fn hostile_member() -> Shape {
     Shape {
         editors: 1,
         habits: Habits { requests: 6, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 6, segment_entries: 32, ..NO_UPKEEP },
         workers: 2,
         promised: &[
             Rare::Imported,
@@ -285,7 +285,7 @@ fn hostile_member() -> Shape {
 fn new_version() -> Shape {
     Shape {
         habits: Habits { requests: 10, think_ms: 1_000, ..HABITS },
-        policy: UpkeepPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
+        policy: LogPolicy { snapshot_entries: 8, segment_entries: 16, ..NO_UPKEEP },
         workers: 2,
         promised: &[Rare::Redeployed, Rare::SnapshotMade, Rare::RollWon, Rare::RollLost],
         ..calm()

@@ -13,7 +13,7 @@ use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryIndex, MemoryStreams
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, NoPokes, Random};
 use cellar_log::entry::FIRST_INCARNATION;
-use cellar_log::upkeep::UpkeepPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::api::{ApiPorts, ApiState, router};
 use cellar_runtime::settings::ApiSettings;
 use cellar_runtime::token::NoKeySource;
@@ -170,14 +170,14 @@ impl World {
         let settings = ApiSettings {
             entry_table: String::new(),
             segment_table: String::new(),
-            stream_table: String::new(),
-            index_table: String::new(),
+            event_stream_table: String::new(),
+            feed_table: String::new(),
             incarnation: FIRST_INCARNATION,
             bucket: String::new(),
             stack: "test".to_owned(),
             request_timeout_ms: REQUEST_TIMEOUT_MS,
             tokens: token::settings(),
-            upkeep: Some(UpkeepPolicy::default()),
+            upkeep: Some(LogPolicy::default()),
         };
         let ports = ApiPorts {
             entries: tables.clone(),

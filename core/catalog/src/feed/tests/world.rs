@@ -25,7 +25,7 @@ pub(super) fn span(stream: usize, first: u64, events: u64) -> Span {
     Span { stream: name(stream), first, kinds: (first..first + events).map(kind).collect() }
 }
 
-/// The Index table, and the streams themselves.
+/// The Feed table, and the streams themselves.
 #[derive(Default)]
 pub(super) struct Table {
     pub(super) partitions: BTreeMap<u64, Feed>,
