@@ -117,10 +117,10 @@ mod tests {
         let made = create(&database, &template, &names, &[]).unwrap();
         let all = [
             "cellar-EntryTable",
+            "cellar-EventStreamTable",
             "cellar-FeedTable",
             "cellar-PendingSnapshotsTable",
             "cellar-SegmentTable",
-            "cellar-EventStreamTable",
         ];
         assert_eq!(made, all);
         assert_eq!(

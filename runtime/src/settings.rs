@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn the_indexer_needs_its_tables() {
         let settings = IndexerSettings::read(|name| Some(value(name))).unwrap();
-        assert_eq!((settings.feed_table.as_str(), settings.incarnation), ("cellar_index_table", 3));
+        assert_eq!((settings.feed_table.as_str(), settings.incarnation), ("cellar_feed_table", 3));
         for missing in [environment::EVENT_STREAM_TABLE, environment::FEED_TABLE] {
             let read = IndexerSettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));

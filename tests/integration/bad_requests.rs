@@ -246,7 +246,7 @@ async fn sizes_end_at_their_limits() {
         let mutation = mutation(&[cells, vec![last]].concat());
         assert_eq!(mutation.len(), bytes);
         format!(
-            "{{\"client\":\"c\",\"incarnation\":{},\"mutations\":[{mutation}]}}",
+            "{{\"client_id\":\"c\",\"incarnation\":{},\"mutations\":[{mutation}]}}",
             fixture.created.incarnation
         )
     };

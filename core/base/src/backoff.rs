@@ -1,31 +1,31 @@
-//! Exponential backoff with full jitter, from a random number that is passed in.
+//! Exponential backoff with full jitter. The random number is an argument.
 
 use crate::limits::{BACKOFF_BASE_MS, BACKOFF_MAX_MS};
 
-/// Doublings after which any bound has long been reached.
+/// Doublings after which every bound is reached.
 const DOUBLINGS_MAX: u32 = 16;
 
-/// Between what bounds somebody waits.
+/// The bounds of a backoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// The longest wait before the first retry, milliseconds.
+    /// Longest wait before the first retry, in milliseconds.
     pub base_ms: u64,
-    /// The longest wait of all, milliseconds.
+    /// Longest wait before any retry, in milliseconds.
     pub max_ms: u64,
 }
 
-/// How Cellar's own requests wait (design `2-log.md` §2 step 4).
+/// Backoff of Cellar's own requests.
 const OWN: Backoff = Backoff { base_ms: BACKOFF_BASE_MS, max_ms: BACKOFF_MAX_MS };
 
 impl Backoff {
-    /// Milliseconds to wait before attempt `attempt` (the first retry is 1): uniform between 0 and the
-    /// bound `base_ms · 2^(attempt−1)`, at most `max_ms`.
+    /// Returns the milliseconds to wait before attempt `attempt` (the first retry is 1): uniform
+    /// between 0 and `base_ms · 2^(attempt−1)`, at most `max_ms`.
     #[must_use]
     pub fn full_jitter_ms(self, attempt: u32, random: u64) -> u64 {
         random % self.longest_ms(attempt).saturating_add(1)
     }
 
-    /// The longest of those waits: for who is alone and has nobody to make room for.
+    /// Returns the longest of these waits, for a caller that competes with nobody.
     #[must_use]
     pub fn longest_ms(self, attempt: u32) -> u64 {
         let doublings = attempt.saturating_sub(1).min(DOUBLINGS_MAX);

@@ -1,14 +1,13 @@
-//! Bytes as text in JSON: Base64 with padding (RFC 4648 §4).
+//! Base64 with padding (RFC 4648 §4), for bytes in JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Writes bytes.
 pub fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Reads what [`encode`] wrote.
+/// Decodes Base64; `None` for any other text.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }

@@ -1,14 +1,15 @@
-//! Lists of stored records that are counted while they are decoded.
+//! Lists that are bounded while they are decoded.
 //!
-//! One byte of a body may become a hundred in memory, so a list is bounded before it is there. The
-//! length that the bytes declare is believed for nothing: no memory is reserved by it.
+//! One stored byte may become a hundred bytes in memory, so a list is bounded before it is
+//! allocated. The declared length is not trusted: no memory is reserved for it.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Decodes a list of at most `MAX`; for `#[serde(deserialize_with)]`. The layout is that of `Vec`.
+/// Decodes a list of at most `MAX` elements; for `#[serde(deserialize_with)]`. The layout is that
+/// of `Vec`.
 pub fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -27,7 +28,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // A declared length is enough to refuse a list, not to make room for one.
+        // The declared length can refuse a list, but reserves no memory.
         if items.size_hint().is_some_and(|declared| declared > MAX) {
             return Err(A::Error::custom("a list is longer than any may be"));
         }
@@ -42,7 +43,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 }
 
-/// A list of at most `MAX` behind an `Option`; for `#[serde(deserialize_with)]`.
+/// Decodes an optional list of at most `MAX` elements; for `#[serde(deserialize_with)]`.
 pub fn at_most_if_any<'de, D, T, const MAX: usize>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error>

@@ -1,6 +1,6 @@
-//! Counts of things, for people.
+//! Numbers and counts in messages.
 
-/// A number that is not negative, with a comma between thousands.
+/// Formats a non-negative number with commas between thousands.
 pub fn grouped(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub fn grouped(number: impl TryInto<u64>) -> String {
     text
 }
 
-/// `1 cell`, `2 cells`, `23,632 cells`, of a number that is not negative.
+/// Formats a count with its noun: `1 cell`, `2 cells`, `23,632 cells`.
 pub fn count(number: impl TryInto<u64>, one: &str, many: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     format!("{} {}", grouped(number), if number == 1 { one } else { many })

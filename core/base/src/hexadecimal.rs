@@ -1,15 +1,15 @@
 //! Bytes as hexadecimal digits.
 
-/// Bytes as lower-case hexadecimal digits.
+/// Formats bytes as lowercase hexadecimal digits.
 #[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of exactly two hexadecimal digits each, in either case; `None` for any other text.
+/// Parses exactly two hexadecimal digits per byte, in either case; `None` for any other text.
 pub fn parse_hexadecimal<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let digits = text.as_bytes();
-    // `from_str_radix` takes a sign, which is no digit.
+    // `from_str_radix` accepts a sign, which is not a digit.
     if digits.len() != 2 * BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }

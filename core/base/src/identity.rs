@@ -1,4 +1,4 @@
-//! Who and what: ids of logs, hashes of subjects and of clients.
+//! Ids of spreadsheets, and the hashes that identify subjects and clients.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,30 +8,30 @@ use uuid::Uuid;
 
 use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 
-/// The id of a log, and so of its spreadsheet: a UUID.
+/// Id of a spreadsheet (UUID), and of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LogId(Uuid);
 
-/// What a fork's id has between its hash: the version of a UUID that is a hash, and `f0c`.
+/// Marks the id of a fork: the version digit of a hashed UUID, followed by `f0c`.
 const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
 /// A nonce or client id of the wrong length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {what} has {length} bytes; it must have 1 to {max}")]
 pub struct BadLength {
-    /// What it should have been.
+    /// Name of the value.
     pub what: &'static str,
-    /// The most bytes it may have.
+    /// Largest allowed length in bytes.
     pub max: usize,
-    /// The bytes it has.
+    /// Actual length in bytes.
     pub length: usize,
 }
 
 impl LogId {
-    /// The id of the spreadsheet that `subject` creates with `nonce`: a hash of both, so that a
-    /// repeated create finds its own and nobody can probe another's (design `4-sync.md` §1).
+    /// Derives the id of the spreadsheet that `subject` creates with `nonce`. It is a hash of both,
+    /// so a repeated create finds its own spreadsheet, and nobody can guess the id of another.
     ///
     /// # Errors
     /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
@@ -45,8 +45,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
     }
 
-    /// The id of the fork of `source` that `subject` makes with `nonce`, as [`LogId::derive`]. It says
-    /// that it may be a fork: see [`LogId::may_be_fork`].
+    /// Derives the id of the fork of `source` that `subject` creates with `nonce`, as
+    /// [`LogId::derive`]. The id is marked as a fork's: see [`LogId::may_be_fork`].
     ///
     /// # Errors
     /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
@@ -65,21 +65,19 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(marked).into_uuid()))
     }
 
-    /// Whether this may be the id of a fork: the third group of its digits is `8f0c`. So nothing is
-    /// read for others to find out, and a log that has these digits by chance costs one read.
+    /// Returns whether this may be the id of a fork: the third group of its digits is `8f0c`. Other
+    /// ids need no read to find out. An id with these digits by chance costs one read.
     #[must_use]
     pub fn may_be_fork(&self) -> bool {
         let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
         [high, low] == FORK_MARK
     }
 
-    /// The log with this UUID.
     #[must_use]
     pub fn from_uuid(uuid: Uuid) -> Self {
         Self(uuid)
     }
 
-    /// The 16 bytes of the UUID.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
@@ -100,38 +98,36 @@ impl FromStr for LogId {
     }
 }
 
-/// A hash of a token's issuer and subject: who somebody is, whichever issuer says so
-/// (design `4-sync.md` §2).
+/// Identifies a person: a hash of the issuer and subject of their tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SubjectKey([u8; 32]);
 
 impl SubjectKey {
-    /// The key of `subject` as named by `issuer`.
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 subject");
-        // The length keeps ("ab", "c") apart from ("a", "bc").
+        // The length distinguishes ("ab", "c") from ("a", "bc").
         hasher.update(&u64::try_from(issuer.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(issuer.as_bytes());
         hasher.update(subject.as_bytes());
         Self(*hasher.finalize().as_bytes())
     }
 
-    /// The 32 bytes of the hash.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// The idempotency evidence on an entry: 8 bytes, a hash of the subject and the client's id.
+/// Identifies the client of an entry, to recognize repeated mutations: 8 bytes, a hash of subject
+/// and client id.
 ///
-/// The subject is part of it, so that nobody can use another's client id (design `4-sync.md` §2).
+/// The subject is included so that nobody can use another subject's client id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClientKey(pub [u8; 8]);
 
 impl ClientKey {
-    /// The key of `client_id` as used by `subject`.
+    /// Derives the key of `client_id` as used by `subject`.
     ///
     /// # Errors
     /// [`BadLength`] unless the id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
@@ -150,8 +146,8 @@ impl ClientKey {
     }
 }
 
-/// What a client of a sync group calls itself, and its group (design `4-sync.md` §4): kept with its
-/// mutations, because a pull answers with names.
+/// The client id of a Replicache client, and its client group. Stored with its mutations, because
+/// the reply of a pull contains them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName {
     group: String,
@@ -159,7 +155,7 @@ pub struct ClientName {
 }
 
 impl ClientName {
-    /// The name of `client` in `group`.
+    /// Creates the name of `client` in `group`.
     ///
     /// # Errors
     /// [`BadLength`] unless each has 1 to `MAX_CLIENT_ID_BYTES` bytes.
@@ -169,32 +165,30 @@ impl ClientName {
         Ok(Self { group: group.to_owned(), client: client.to_owned() })
     }
 
-    /// Its group.
     #[must_use]
     pub fn group(&self) -> &str {
         &self.group
     }
 
-    /// Its own name.
     #[must_use]
     pub fn client(&self) -> &str {
         &self.client
     }
 
-    /// The key of its mutations: a group is bound to its subject, and a client to its group. Never
-    /// the key of a client that appends without a group.
+    /// Derives the key of the client's mutations. A group belongs to its subject, and a client to
+    /// its group. Never equals the key of a client without a group.
     #[must_use]
     pub fn key(&self, subject: &SubjectKey) -> ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
         hasher.update(&subject.0);
-        // The length keeps ("ab", "c") apart from ("a", "bc").
+        // The length distinguishes ("ab", "c") from ("a", "bc").
         hasher.update(&u64::try_from(self.group.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(self.group.as_bytes());
         hasher.update(self.client.as_bytes());
         ClientKey::finish(&hasher)
     }
 
-    /// Bytes of both.
+    /// Returns the bytes of both names.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.group.len().saturating_add(self.client.len())

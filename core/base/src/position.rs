@@ -1,4 +1,4 @@
-//! Positions: where an entry stands in the log, and so which version of the spreadsheet it makes.
+//! Positions: the places of entries in a log, and so the versions of a spreadsheet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::MAX_SEGMENTS;
 
-/// A place in a log: the number of the log segment and of the entry in it (design `2-log.md` §1).
+/// Place of an entry in a log: the number of its segment and its number in the segment.
 ///
 /// Ordered by segment, then entry. Printed and parsed as `segment.num`; in JSON it is one number,
 /// [`Position::pack`].
@@ -18,11 +18,11 @@ pub struct Position {
     num: u32,
 }
 
-/// A log-segment number that is too large to be exact as a JSON number.
+/// A segment number that would not be exact as a JSON number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("log segment {segment} is out of range; it must be below {MAX_SEGMENTS}")]
 pub struct SegmentOutOfRange {
-    /// The segment that was given.
+    /// The segment number.
     pub segment: u64,
 }
 
@@ -30,17 +30,17 @@ pub struct SegmentOutOfRange {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42")]
 pub struct NotAPosition {
-    /// The text that was given.
+    /// The text.
     pub text: String,
 }
 
 impl Position {
     /// The first entry of every log.
     pub const FIRST: Self = Self { segment: 0, num: 0 };
-    /// The last that any entry of any log can have.
+    /// The last position of any log.
     pub const LAST: Self = Self { segment: MAX_SEGMENTS - 1, num: u32::MAX };
 
-    /// A position in a segment below `MAX_SEGMENTS`.
+    /// Creates a position in a segment below `MAX_SEGMENTS`.
     ///
     /// # Errors
     /// [`SegmentOutOfRange`] for a larger segment.
@@ -52,25 +52,25 @@ impl Position {
         }
     }
 
-    /// The number of the log segment.
+    /// Returns the number of the segment.
     #[must_use]
     pub fn segment(self) -> u32 {
         self.segment
     }
 
-    /// The number of the entry in its segment, from 0.
+    /// Returns the number of the entry in its segment, from 0.
     #[must_use]
     pub fn num(self) -> u32 {
         self.num
     }
 
-    /// `segment << 32 | num`: the version number of the spreadsheet, below 2⁵³.
+    /// Packs the position into one number below 2⁵³: `segment << 32 | num`.
     #[must_use]
     pub fn pack(self) -> u64 {
         (u64::from(self.segment) << 32) | u64::from(self.num)
     }
 
-    /// The position that packs to `packed`.
+    /// Unpacks a position.
     ///
     /// # Errors
     /// [`SegmentOutOfRange`] if its segment is out of range.
@@ -79,14 +79,14 @@ impl Position {
         Self::new(half(packed >> 32), half(packed & u64::from(u32::MAX)))
     }
 
-    /// The first position of the same segment.
+    /// Returns the first position of the same segment.
     #[must_use]
     pub fn segment_start(self) -> Self {
         Self { num: 0, ..self }
     }
 
-    /// A position as far again before this one as this one is before `later`, within its segment:
-    /// whoever goes back again and again comes by each entry only a few times.
+    /// Returns the position twice as far before `later` as this one, within its segment. A reader
+    /// that steps back this way reads each entry only a few times.
     #[must_use]
     pub fn before(self, later: Self) -> Self {
         let back = match self.segment == later.segment {
@@ -96,13 +96,13 @@ impl Position {
         Self { num: self.num.saturating_sub(back), ..self }
     }
 
-    /// The next entry of the same segment, unless the segment can hold no more.
+    /// Returns the next position of the same segment, unless the segment is full.
     #[must_use]
     pub fn next_in_segment(self) -> Option<Self> {
         Some(Self { segment: self.segment, num: self.num.checked_add(1)? })
     }
 
-    /// The first entry of the next segment, unless there can be no more segments.
+    /// Returns the first position of the next segment, unless there can be no more segments.
     #[must_use]
     pub fn next_segment(self) -> Option<Self> {
         Self::new(self.segment.checked_add(1)?, 0).ok()

@@ -1,54 +1,51 @@
-//! The records of the tables as attributes, independent of any database's API: one file per
-//! record, with `key`, `encode` and `decode` in each.
+//! Items of the tables as attributes, independent of a database API. Each record has a file in
+//! `records/` of its crate, with `key`, `encode` and `decode`.
 
 use std::collections::BTreeMap;
 
 /// The value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attribute {
-    /// Text.
     Text(String),
-    /// A whole number.
+    /// A non-negative integer.
     Number(u64),
-    /// Bytes.
     Bytes(Vec<u8>),
-    /// A list.
     List(Vec<Attribute>),
-    /// Attributes by name within one.
+    /// Nested attributes.
     Map(Item),
 }
 
-/// A record: its attributes by name.
+/// An item: its attributes by name.
 pub type Item = BTreeMap<String, Attribute>;
 
-/// A record that is not what Cellar writes.
+/// An item that Cellar did not write.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// An attribute that is absent or of another type.
+    /// A missing attribute, or one of another type.
     #[error("{record}: attribute `{name}` is missing or not {expected}")]
     Attribute {
-        /// The table's record.
+        /// Kind of record.
         record: &'static str,
-        /// The attribute.
+        /// Name of the attribute.
         name: &'static str,
-        /// What it should be.
+        /// Expected type.
         expected: &'static str,
     },
-    /// An entry type of a later Cellar.
+    /// An entry type of a later version.
     #[error("entry type `{letter}` is unknown to this build: upgrade it")]
     UnknownType {
-        /// The type.
+        /// Letter of the type.
         letter: String,
     },
     /// A body that cannot be decoded.
     #[error("{what}")]
     Body {
-        /// What is wrong with it.
+        /// Reason.
         what: String,
     },
 }
 
-/// Bytes of an item as DynamoDB bills them: names and values, numbers by their digits.
+/// Returns the size of an item as DynamoDB bills it: names and values, numbers by their digits.
 #[must_use]
 pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
@@ -59,20 +56,20 @@ fn value_bytes(value: &Attribute) -> usize {
     match value {
         Attribute::Text(text) => text.len(),
         Attribute::Bytes(bytes) => bytes.len(),
-        // One byte per two significant digits, and one more; trailing zeros are free.
+        // One byte for two significant digits, plus one; trailing zeros are free.
         Attribute::Number(number) => {
             let digits = number.to_string();
             digits.trim_end_matches('0').len().div_ceil(2) + 1
         }
-        // A list or map takes 3 bytes, and 1 more for each of what it holds.
+        // A list or map takes 3 bytes, plus 1 for each element.
         Attribute::List(list) => 3 + list.len() + list.iter().map(value_bytes).sum::<usize>(),
         Attribute::Map(map) => 3 + map.len() + item_bytes(map),
     }
 }
 
-/// Reads typed attributes of one record.
+/// Reads typed attributes of an item.
 pub struct Reader<'a> {
-    /// The record's name, for messages.
+    /// Kind of record, for messages.
     pub record: &'static str,
     /// Its attributes.
     pub item: &'a Item,

@@ -1,130 +1,131 @@
-//! Attribute names of the tables, which are single letters because every byte of them is billed
-//! (design `2-log.md` §1), and the names that objects in the bucket carry.
+//! Attribute names of the tables, and key prefixes of objects in the bucket. Names are single
+//! letters because every byte of them is billed.
 
-/// Partition key of every table but Stream: the log's UUID, on Entry followed by the log-segment number.
+/// Partition key of Entry, Segment and PendingSnapshots: the log's UUID; on Entry followed by the
+/// segment number.
 pub const PARTITION_KEY: &str = "S";
-/// Sort key of every table but Stream: the number of the entry, of the log segment, or a packed position.
+/// Sort key of Entry, Segment and PendingSnapshots: the number of the entry or segment, or a packed
+/// position.
 pub const SORT_KEY: &str = "N";
-/// When the record was created, Unix seconds.
+/// Creation time, Unix seconds.
 pub const CREATED: &str = "C";
 
-/// Entry: its type, one letter: `S` snapshot, `X` end segment, `E` edits, `I` import.
+/// Entry: type, one letter: `S` snapshot, `X` end segment, `E` edits, `I` import.
 pub const TYPE: &str = "T";
-/// Entry: version of the body's encoding for its type; absent when 1.
+/// Entry: version of the body's encoding; absent when 1.
 pub const VERSION: &str = "V";
-/// Entry: the body, postcard.
+/// Entry: body, postcard.
 pub const BODY: &str = "B";
-/// Entry: key of an object in S3: the external body, or a snapshot's root.
+/// Entry: key of an object in S3: the external body, or the root of a snapshot.
 pub const EXTERNAL: &str = "E";
-/// Entry: 8 bytes that identify the client: the idempotency evidence.
+/// Entry: client key, 8 bytes.
 pub const CLIENT: &str = "K";
-/// Entry: what the client and its sync group are called, postcard; absent without a group.
+/// Entry: name of the client and its client group, postcard; absent without a group.
 pub const CLIENT_NAME: &str = "G";
 /// Entry: id of the first mutation in the body; the ids are consecutive.
 pub const MUTATION: &str = "M";
-/// Entry: who made it.
+/// Entry: author.
 pub const AUTHOR: &str = "U";
-/// Entry: what is carried on from the entry before, postcard
-/// (see [`Header`](cellar_log::entry::Header)).
+/// Entry: header, postcard (`cellar_log::entry::Header`).
 pub const HEADER: &str = "h";
-/// Entry: the same, of entries from before the summary of the state.
+/// Entry: header of entries written before headers had a summary of the state.
 pub const OLD_HEADER: &str = "H";
-/// Entry: on a segment's first entry, when the segment was purged, Unix seconds.
+/// Entry: on the first entry of a segment, the time at which the segment was trimmed, Unix seconds.
 pub const TRIMMED: &str = "P";
 
-/// Segment: number of the last entry with a completed snapshot.
+/// Segment: number of the last entry with a finished snapshot.
 pub const LAST_SNAPSHOT: &str = "L";
-/// Segment: key of the object with its offloaded entries.
+/// Segment: key of the object with the offloaded entries.
 pub const OFFLOADED: &str = "A";
 
-/// Segment: where a fork comes from, on its segment 0; in the list of a log's forks the fork's id.
+/// Segment: source of a fork, on its segment 0; in a fork list, the id of the fork.
 pub const LINEAGE: &str = "F";
-/// List of forks: the position that was forked, packed.
+/// Fork list: position of the fork, packed.
 pub const FORKED_AT: &str = "P";
 
-/// Pending snapshot: when it was last written, Unix seconds.
+/// Pending snapshot: time of the last write, Unix seconds.
 pub const MODIFIED: &str = "M";
-/// Pending snapshot: 1 while a worker is on it, otherwise 0.
+/// Pending snapshot: 1 while a worker owns it, otherwise 0.
 pub const ACTIVE: &str = "A";
-/// Pending snapshot: a number that rises with each write; who writes names the one he has seen.
+/// Pending snapshot: version number, raised by each write; a write names the one it has read.
 pub const INCREMENT: &str = "I";
-/// Pending snapshot: which rebuild it belongs to, if it makes anew what there is; its root of before
-/// is in [`EXTERNAL`].
+/// Pending snapshot: id of a rebuild, if it replaces an existing snapshot, whose root is in
+/// [`EXTERNAL`].
 pub const REBUILD: &str = "R";
-/// Pending snapshot: the checkpoint, bytes.
+/// Pending snapshot: progress of the build, bytes.
 pub const CHECKPOINT: &str = "P";
 
-/// Prefix of the keys of external bodies in the bucket (design `2-log.md` §4).
+/// Prefix of the keys of external bodies.
 pub const UPLOADS_PREFIX: &str = "uploads/";
-/// Prefix of the keys of snapshots' objects in the bucket (design `3-snapshots.md` §3).
+/// Prefix of the keys of snapshot objects.
 pub const SHEETS_PREFIX: &str = "sheets/";
-/// The keys of chunks among them, and of nothing else there; `*` stands for anything.
+/// Pattern that matches the keys of all chunks and nothing else; `*` matches any text.
 pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
-/// Prefix of the keys of offloaded log segments in the bucket.
+/// Prefix of the keys of offloaded log segments.
 pub const OFFLOADED_PREFIX: &str = "offloaded/";
-/// Prefix of what the webhook needs in the bucket: its secrets, which stay when tables are restored.
+/// Prefix of the webhook's objects; they stay when tables are restored.
 pub const WEBHOOK_PREFIX: &str = "webhook/";
 /// Key of the object with the webhook's secrets.
 pub const WEBHOOK_SECRETS_KEY: &str = "webhook/secrets.json";
-/// Key of the tag that an upload carries until an entry names it.
+/// Tag of an upload until an entry names it.
 pub const STATE_TAG: &str = "state";
-/// Value of [`STATE_TAG`] until then: the bucket's lifecycle deletes what still has it.
+/// Value of [`STATE_TAG`]; the bucket's lifecycle deletes objects that still have it.
 pub const STATE_PENDING: &str = "pending";
 
-/// Stream: partition key, the stream's name.
+/// EventStream: partition key, name of the stream.
 pub const STREAM: &str = "p";
-/// Stream: sort key: [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip, otherwise the index of a
-/// calf's first event. In an unfold, the index of the first event that is not in it.
+/// EventStream: sort key: [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip, otherwise the index
+/// of a calf's first event. In an unfold, the index of the first event that it does not include.
 pub const STREAM_INDEX: &str = "i";
-/// Stream, tip: bytes of the items that calved off it.
+/// EventStream, tip: bytes of the stream's calves.
 pub const CALVED_BYTES: &str = "b";
-/// Stream, tip: which write made it what it is, 16 bytes.
+/// EventStream, tip: id of the last write, 16 bytes.
 pub const ETAG: &str = "etag";
-/// Stream: index of the event behind the last one of the item.
+/// EventStream: index after the last event of the item.
 pub const NEXT_INDEX: &str = "n";
-/// Stream, tip: how many events the last write appended.
+/// EventStream, tip: number of events appended by the last write.
 pub const APPENDED: &str = "a";
-/// Stream: the kind of each event, in step with [`EVENTS`]. In an unfold, its own kind.
+/// EventStream: kind of each event, parallel to [`EVENTS`]. In an unfold, its own kind.
 pub const KINDS: &str = "c";
-/// Stream: the events, a list of maps.
+/// EventStream: events, a list of maps.
 pub const EVENTS: &str = "e";
-/// Stream, tip: the unfolds, a list of maps.
+/// EventStream, tip: unfolds, a list of maps.
 pub const UNFOLDS: &str = "u";
-/// Event and unfold: when it was made, Unix milliseconds.
+/// Event and unfold: creation time, Unix milliseconds.
 pub const TIME: &str = "t";
-/// Event and unfold: its data; absent if empty.
+/// Event and unfold: data; absent if empty.
 pub const DATA: &str = "d";
-/// Event and unfold: the encoding of its data; absent when 0.
+/// Event and unfold: encoding of the data; absent when 0.
 pub const DATA_ENCODING: &str = "D";
-/// Event and unfold: what else there is to say of it; absent if empty.
+/// Event and unfold: metadata; absent if empty.
 pub const META: &str = "m";
-/// Event and unfold: the encoding of that; absent when 0.
+/// Event and unfold: encoding of the metadata; absent when 0.
 pub const META_ENCODING: &str = "M";
-/// Event: id of the conversation that it belongs to.
+/// Event: correlation id.
 pub const CORRELATION: &str = "x";
-/// Event: id of what it came of.
+/// Event: causation id.
 pub const CAUSATION: &str = "y";
-/// Event: which append wrote it, 16 bytes.
+/// Event: id of the append that wrote it, 16 bytes.
 pub const WRITER: &str = "w";
 
-/// Index: partition key, text: a partition of the feed, the list of its partitions, a stream, or somebody's list of
-/// spreadsheets (design `6-catalog-feed.md` §2-3).
+/// Feed: partition key, text: a feed partition, the list of partitions, an event stream, or a
+/// person's spreadsheet list.
 pub const INDEX_PARTITION: &str = "p";
-/// Index: sort key, text: a place in a partition, a partition, or a spreadsheet.
+/// Feed: sort key, text: a place in a partition, a partition, or a spreadsheet.
 pub const INDEX_SORT: &str = "i";
-/// Index, feed item: bytes of the partition's items up to this one.
+/// Feed item: bytes of the partition's items up to this one.
 pub const PARTITION_BYTES: &str = "b";
-/// Index, a partition and its end: id of the feed that goes on there, 8 bytes.
+/// Feed, a partition and its end: generation of the feed, 8 bytes.
 pub const FEED: &str = "f";
-/// Index: first partition of the feed that the record belongs to.
+/// Feed: first partition of the record's generation.
 pub const FIRST_PARTITION: &str = "o";
-/// Index, list: what the spreadsheet is called.
+/// Feed, spreadsheet list: name.
 pub const LISTED_NAME: &str = "l";
-/// Index, list: what somebody may do with it; absent if it is shared with them no more.
+/// Feed, spreadsheet list: role; absent if access was revoked.
 pub const LISTED_ROLE: &str = "r";
-/// Index, list: whether it is active, archived or deleted.
+/// Feed, spreadsheet list: status.
 pub const LISTED_STATUS: &str = "s";
-/// Index, list: since when it is archived or deleted, Unix seconds.
+/// Feed, spreadsheet list: time of archiving or deletion, Unix seconds.
 pub const LISTED_AT: &str = "a";
-/// Index, list: when it was listed, Unix seconds.
+/// Feed, spreadsheet list: creation time, Unix seconds.
 pub const LISTED_CREATED: &str = "C";

@@ -1,5 +1,5 @@
-//! Frames of zstd, made and read with contexts that are used again: making one takes longer than a
-//! small object does.
+//! zstd frames. Compression contexts are reused, because creating one takes longer than compressing
+//! a small object.
 
 use std::cell::RefCell;
 
@@ -9,17 +9,17 @@ use zstd::zstd_safe::{
     find_frame_compressed_size, get_frame_content_size,
 };
 
-/// The quickest of the usual levels: columns are packed before, so that a higher one finds nothing more
-/// to repeat (level 3: 0.3 % fewer bytes, for a sixth of all time of a snapshot).
+/// Columns are packed first, so a higher level gains almost nothing: level 3 saves 0.3 % of the
+/// bytes for a sixth of a snapshot's time.
 pub const COMPRESSION_LEVEL: i32 = 1;
 
 thread_local! {
-    // Working memory only: what comes out depends on nothing that went through before.
+    // Working memory only: the output does not depend on earlier calls.
     static COMPRESSOR: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
     static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
 
-/// The compressor failed, which it does not with enough memory.
+/// The compressor failed; it does not if there is enough memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompressorFault;
 
@@ -29,9 +29,10 @@ impl From<usize> for CompressorFault {
     }
 }
 
-/// One frame, which says how long its content is. A block ends behind each part; there is at least one.
+/// Compresses the parts into one frame that declares its content size. A block ends after each
+/// part; there is at least one part.
 pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
-    /// Of the block that each part begins.
+    /// Overhead of a block.
     const BLOCK_BYTES: usize = 16;
     let bytes: usize = parts.iter().map(|part| part.len()).sum();
     let room = compress_bound(bytes).saturating_add(parts.len().saturating_mul(BLOCK_BYTES));
@@ -46,7 +47,7 @@ pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
         }
         add(context, &mut stored, last, ZSTD_EndDirective::ZSTD_e_end)
     })?;
-    // Most of the room was for what does not compress.
+    // Most of the capacity was for incompressible content.
     stored.shrink_to_fit();
     Ok(stored)
 }
@@ -70,16 +71,16 @@ fn add(
     }
 }
 
-/// How long a frame says that its content is, if it does.
+/// Returns the content size that a frame declares, if it does.
 pub fn declared_bytes(stored: &[u8]) -> Option<usize> {
     let declared = get_frame_content_size(stored).ok().flatten()?;
     Some(usize::try_from(declared).unwrap_or(usize::MAX))
 }
 
-/// The content of a frame that says how long it is, if that is all there is, and at most so long;
-/// `None` for anything else.
+/// Decompresses a single frame that declares its content size, of at most `max_bytes`; `None` for
+/// anything else.
 pub fn decompress(stored: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
-    /// How a frame begins that has content: others are to be skipped.
+    /// Magic number of a frame with content; skippable frames have others.
     const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let one_frame =
         stored.starts_with(&FRAME_MAGIC) && find_frame_compressed_size(stored) == Ok(stored.len());

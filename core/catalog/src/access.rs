@@ -1,4 +1,4 @@
-//! Who may do what: roles, the spreadsheets a token covers, and the decision (I17).
+//! Access: roles, the spreadsheets that a token covers, and the access decision.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,16 +11,16 @@ use crate::{
 };
 use cellar_base::identity::{LogId, SubjectKey};
 
-/// What a token lets its holder do, from least to most (design `4-sync.md` §2).
+/// Role of a member or token, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Role {
-    /// Read.
+    /// May read.
     Viewer,
-    /// Read and append.
+    /// May read and append.
     Editor,
-    /// Everything.
+    /// May do everything.
     Owner,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// A text that names no role.
+/// The text is not a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the roles are viewer, editor and owner")]
 pub struct UnknownRole;
@@ -48,71 +48,71 @@ impl FromStr for Role {
     }
 }
 
-/// The spreadsheets that a token covers.
+/// Spreadsheets that a token covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// All of the stack: an operator's.
+    /// All spreadsheets of the stack: an operator token.
     All,
-    /// These: an operator gave it out for them.
+    /// These spreadsheets, regardless of sharing.
     Only(Vec<LogId>),
-    /// Those that the catalog shares with its holder.
+    /// Spreadsheets shared with the token's subject.
     Shared,
-    /// The one that a link is to.
+    /// The spreadsheet of a share link.
     Link {
-        /// The spreadsheet.
+        /// Spreadsheet id.
         log: LogId,
-        /// The hash of the link's secret.
+        /// Hash of the link's secret.
         hash: LinkHash,
     },
 }
 
-/// Somebody whose token has been verified, or who has a link.
+/// The caller: the subject of a verified token, or the holder of a share link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// Hash of issuer and subject.
     pub subject: SubjectKey,
-    /// The subject as the token names it, at most `MAX_AUTHOR_BYTES`: the author in the history.
+    /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`: the author in the history.
     pub author: String,
-    /// Who says so: the token's issuer.
+    /// Issuer of the token.
     pub issuer: String,
-    /// The spreadsheets the token covers.
+    /// Spreadsheets that the token covers.
     pub scope: Scope,
-    /// The most that it allows there.
+    /// Maximum role that the token grants.
     pub role: Role,
 }
 
-/// What somebody wants to do.
+/// Permission that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Read a spreadsheet.
     Read,
-    /// Append to it.
+    /// Append to a spreadsheet.
     Write,
 }
 
-/// The answer.
+/// Result of an access decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Go on.
+    /// The request is allowed.
     Allowed,
-    /// Answer exactly as if the spreadsheet did not exist.
+    /// Respond exactly as if the spreadsheet did not exist.
     Hidden,
-    /// It may be seen but not changed, in this role.
+    /// The caller may read but not change the spreadsheet, with this role.
     Forbidden(Role),
-    /// Nobody changes it: it is archived.
+    /// The spreadsheet is archived, so nobody may change it.
     Archived,
-    /// Nobody sees it, but this one may restore it until then, Unix seconds.
+    /// The spreadsheet is deleted; this caller may undelete it.
     Deleted {
-        /// When it is gone.
+        /// End of the period, Unix seconds.
         until_s: u64,
     },
 }
 
-/// The issuer of those who come with a link.
+/// Issuer of callers with a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {
-    /// Whoever has a link.
+    /// Creates the principal of a share link's holder.
     #[must_use]
     pub fn of_link(link: &LinkToken) -> Self {
         let hash = link.secret.hash();
@@ -126,13 +126,13 @@ impl Principal {
         }
     }
 
-    /// Who they are to the catalog.
+    /// Returns the person for the catalog.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
     }
 
-    /// What may give them a role on this spreadsheet; `None` if nothing can.
+    /// Returns the source of a role on this spreadsheet; `None` if there is none.
     #[must_use]
     pub fn right(&self, log: LogId) -> Option<Right> {
         match &self.scope {
@@ -143,14 +143,15 @@ impl Principal {
         }
     }
 
-    /// Who they are on this spreadsheet, and by what right; `None` if nothing can give them one.
+    /// Returns the person and the source of their role on this spreadsheet; `None` if there is
+    /// none.
     #[must_use]
     pub fn by(&self, log: LogId) -> Option<By> {
         Some(By { person: self.person(), right: self.right(log)?, cap: self.role })
     }
 
-    /// Decides whether this principal may do `need` with `log`, of which the catalog says `listing`
-    /// (design `6-catalog-feed.md` §2). What is not in the catalog is for operators' tokens alone.
+    /// Decides whether the caller has the permission `need` on `log`, given its `listing` in the
+    /// catalog. A log that is not in the catalog is accessible with operator tokens only.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -167,8 +168,8 @@ impl Principal {
         }
     }
 
-    /// Whether this principal may create spreadsheets: with a token for one spreadsheet nobody
-    /// could read what it creates.
+    /// Returns whether the caller may create spreadsheets. A token for single spreadsheets could
+    /// not read a new one.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor

@@ -1,8 +1,8 @@
-//! Which deleted spreadsheets go for good (design `6-catalog-feed.md` §2: recoverable for 30 days, then purged).
+//! Purge of deleted spreadsheets, 30 days after their deletion.
 //!
-//! A fork has no copy of what it shares with its source: a log stays as long as another one is a fork of it. What is
-//! the same in the snapshots of a family's logs is stored once (`4-sync.md` §5), and stays as long as one of them
-//! needs it.
+//! A fork does not copy the entries that it shares with its source, so a log is kept as long as it
+//! has forks. Equal snapshot objects of a family are stored once, and are kept as long as one of
+//! its logs needs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,34 +12,34 @@ use cellar_base::identity::LogId;
 /// A log in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resident {
-    /// The log.
+    /// Log id.
     pub log: LogId,
-    /// The log that it was forked of, if it is a fork.
+    /// Source of a fork.
     pub source: Option<LogId>,
-    /// How many forks lie between it and the origin of its family; 0 for the origin.
+    /// Number of forks between the log and the origin of its family; 0 for the origin.
     pub depth: u32,
-    /// What the catalog says; `None` for what was never listed.
+    /// Status in the catalog; `None` for a log that was never listed.
     pub status: Option<Status>,
 }
 
-/// What is to be done with a deleted log.
+/// Decision about a deleted log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedPlan {
-    /// It can still be restored.
+    /// It can still be undeleted.
     Restorable {
-        /// Until then, Unix seconds.
+        /// End of the period, Unix seconds.
         until_s: u64,
     },
-    /// Forks of it are in use: they need its entries.
+    /// It has forks in use, which need its entries.
     Forked {
-        /// How many, directly of it.
+        /// Number of direct forks.
         forks: usize,
     },
-    /// It goes.
+    /// Purge it.
     Purge,
 }
 
-/// Decides for every deleted log of the tables, forks before what they were forked of. Logs in use are left out.
+/// Decides about every deleted log, forks before their sources. Logs in use are left out.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
     let mut residents: Vec<&Resident> = residents.iter().collect();
@@ -54,7 +54,7 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
                 _ if left > 0 => Some(DeletedPlan::Forked { forks: left }),
                 _ => Some(DeletedPlan::Purge),
             },
-            // Somebody began and did not end, or created it once more at the same moment.
+            // A purge was interrupted, or the log was created again at the same time.
             Some(Status::Purged { .. }) if left > 0 => Some(DeletedPlan::Forked { forks: left }),
             Some(Status::Purged { .. }) => Some(DeletedPlan::Purge),
             Some(Status::Active | Status::Archived { .. }) | None => None,
@@ -69,17 +69,18 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
     plans
 }
 
-/// A log of which the snapshots are needed.
+/// A log whose snapshots are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needed {
-    /// The log.
+    /// Log id.
     pub log: LogId,
-    /// Whether nobody can restore it any more: nobody waits for a snapshot of it that is not made.
+    /// Set if nobody can undelete it any more, so that nobody waits for its unfinished snapshots.
     pub is_due: bool,
 }
 
-/// The logs of a family of which the snapshots are needed: all but those that the catalog says are purged and that
-/// no fork needs. What nobody can restore any more is needed until the catalog says so: clocks differ.
+/// Returns the logs of a family whose snapshots are needed: all but those that are purged in the
+/// catalog and have no forks. A log that can no longer be undeleted is needed until it is purged in
+/// the catalog, because clocks differ.
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
     let goes = |(log, plan): (LogId, DeletedPlan)| (plan == DeletedPlan::Purge).then_some(log);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
 
-/// One cell, by 0-based row and column.
+/// A cell, by 0-based row and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellName {
     /// Row, from 0.
@@ -14,7 +14,7 @@ pub struct CellName {
     pub column: u32,
 }
 
-/// A rectangle of cells, both corners included, in 0-based rows and columns.
+/// A rectangle of cells, including both corners, by 0-based rows and columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// The top left cell.
@@ -23,14 +23,14 @@ pub struct Rectangle {
     pub last: CellName,
 }
 
-/// A range as written: perhaps with a sheet name, perhaps open to one side.
+/// A parsed range, optionally with a sheet name and optionally open on one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
-    /// The sheet's name, if one was given.
+    /// Sheet name, if the range has one.
     pub sheet: Option<String>,
-    /// The rectangle; whole columns or rows reach to the end of the largest sheet.
+    /// The rectangle; whole columns or rows extend to the end of the largest sheet.
     pub rectangle: Rectangle,
-    /// Whether it was written as whole columns (`A:C`) or rows (`3:5`), not as cells.
+    /// Set for whole columns (`A:C`) or rows (`3:5`).
     pub open: bool,
 }
 
@@ -38,19 +38,19 @@ pub struct Range {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a range: {why}")]
 pub struct NotARange {
-    /// The text that was given.
+    /// The text.
     pub text: String,
-    /// What is wrong, and how to write it.
+    /// What is wrong, and how to write a range.
     pub why: &'static str,
 }
 
-/// More cells than are read at once.
+/// A range with more cells than one read allows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
 pub struct RangeTooLarge {
-    /// What was asked for.
+    /// The requested rectangle.
     pub rectangle: Rectangle,
-    /// Its cells.
+    /// Its number of cells.
     pub area: u64,
 }
 
@@ -64,14 +64,14 @@ impl Rectangle {
         last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 },
     };
 
-    /// Whether the cell is inside.
+    /// Returns whether the rectangle contains a cell.
     #[must_use]
     pub fn contains(&self, row: u32, column: u32) -> bool {
         (self.first.row..=self.last.row).contains(&row)
             && (self.first.column..=self.last.column).contains(&column)
     }
 
-    /// Cells inside, populated or not.
+    /// Returns the number of cells, populated or not.
     #[must_use]
     pub fn area(&self) -> u64 {
         let side = |first: u32, last: u32| u64::from(last.saturating_sub(first)).saturating_add(1);
@@ -81,11 +81,11 @@ impl Rectangle {
 }
 
 impl Range {
-    /// Whether it may be read. Whole columns and rows are as long as what is in them; a rectangle means
-    /// what it says.
+    /// Checks the size of the range. Whole columns and rows are always allowed, because they extend
+    /// only as far as their content.
     ///
     /// # Errors
-    /// [`RangeTooLarge`], if it was written as more than `MAX_RANGE_CELLS` cells.
+    /// [`RangeTooLarge`] for cells that exceed `MAX_RANGE_CELLS`.
     pub fn check_area(&self) -> Result<(), RangeTooLarge> {
         let (rectangle, area) = (self.rectangle, self.rectangle.area());
         if self.open || area <= MAX_RANGE_CELLS {
@@ -95,7 +95,7 @@ impl Range {
     }
 }
 
-/// The letters of a column: 0 is `A`, 26 is `AA`.
+/// Returns the letters of a column: 0 is `A`, 26 is `AA`.
 #[must_use]
 pub fn column_name(column: u32) -> String {
     let mut letters = Vec::new();
@@ -109,7 +109,7 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// The column that letters name, in either case; `None` if it is outside the largest sheet.
+/// Parses the letters of a column, in either case; `None` outside the largest sheet.
 fn column_number(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
     for byte in letters.bytes() {
@@ -146,7 +146,7 @@ struct End {
 }
 
 fn parse_end(text: &str) -> Result<End, &'static str> {
-    // Dollar signs mark absolute references, which mean the same here.
+    // Dollar signs mark absolute references, which makes no difference here.
     let text = text.replace('$', "");
     let letters = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
     let (letters, digits) = text.split_at_checked(letters).ok_or(HOW)?;
@@ -182,7 +182,7 @@ fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
     Ok((rectangle, left.row.is_none() || left.column.is_none()))
 }
 
-/// Takes a sheet name off the front; quotes are doubled inside quotes.
+/// Splits off a sheet name; inside quotes, a quote is doubled.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

@@ -1,6 +1,6 @@
 //! What a spreadsheet is: cells, A1 notation, operations, axis maps and workbooks.
 //!
-//! Knows nothing of logs or snapshots: a program that only needs cells and operations depends on
+//! Independent of logs and snapshots: a program that needs only cells and operations depends on
 //! this crate alone.
 
 pub mod a1;

@@ -1,28 +1,29 @@
-//! The outline of a workbook: all of its state but the cells.
+//! The metadata of a workbook: its state without cells.
 //!
-//! Formats of ranges grow when rows are inserted inside, so where they are depends on each step, not
-//! only on where rows went: they are kept whole and moved entry by entry, and are in no level.
+//! Range formats grow when rows are inserted inside them, so their places depend on every operation
+//! and not only on the final place of each row. They are therefore stored as a whole in the root,
+//! and in no level.
 
 use std::collections::BTreeMap;
 
 use crate::operation::SheetId;
 use crate::workbook::{Extent, FormatLayer, Tabs};
 
-/// What a snapshot's root says of the workbook.
+/// Metadata of a workbook, as in the root of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
-    /// Which sheets there are.
+    /// Sheets, their order and names.
     pub tabs: Tabs,
-    /// Each of them.
+    /// Metadata of each sheet.
     pub sheets: BTreeMap<SheetId, SheetOutline>,
 }
 
 /// A sheet without its cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SheetOutline {
-    /// How far it was ever written to.
+    /// Used range.
     pub extent: Extent,
-    /// The formats of its ranges.
+    /// Range formats.
     pub formats: FormatLayer,
 }
 

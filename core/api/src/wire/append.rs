@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/entries`: append.
+//! `POST /v1/spreadsheets/{id}/entries`: append mutations.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,79 +6,79 @@ use super::EntryView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations to append, in the order their client made them.
+/// Mutations to append, in the order in which the client made them.
 ///
-/// Repeat a request unchanged until it is answered: what got through is recognised by the client's
-/// name and the mutation's id, and is not appended again.
+/// Repeat a request unchanged until it is answered: the server recognizes committed mutations by
+/// client id and mutation id, and does not append them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendRequest {
-    /// The client's name, 1 to 64 bytes, its own for each subject: it numbers its mutations.
+    /// Client id, 1 to 64 bytes, unique per subject; it numbers the mutations.
     pub client_id: String,
-    /// The `incarnation` of the load that the bases come from.
+    /// Incarnation of the tables when the bases were loaded.
     pub incarnation: u32,
-    /// The last id of its own that the client knows to be in the log; 0 if none.
+    /// Highest mutation id that the client knows to be committed; 0 if none.
     #[serde(default)]
     pub acked_id: u64,
-    /// At least one, at most 1,000, with consecutive ids.
+    /// Mutations, 1 to 1,000, with consecutive ids.
     pub mutations: Vec<SentMutation>,
 }
 
-/// One mutation as it is sent.
+/// One mutation to append.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SentMutation {
-    /// 1 for a client's first mutation, then consecutive.
+    /// Mutation id: 1 for a client's first mutation, then consecutive.
     pub id: u64,
-    /// The position the client had seen when it made the edit; never changes for a mutation.
+    /// Position that the client had seen when it made the edit; never changes for a mutation.
     pub base: Position,
-    /// What to do.
+    /// Operation to perform.
     pub op: Operation,
 }
 
-/// What became of the mutations.
+/// The results of an append.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendReply {
-    /// One for each mutation, in the order of the request.
+    /// The result of each mutation, in the order of the request.
     pub results: Vec<AppendedMutation>,
-    /// The newest entry known to the server, at least as new as every result.
+    /// Newest position known to the server, at least as new as every result.
     pub head: Position,
-    /// The entries after the lowest base that this request did not write, oldest first.
+    /// Entries after the lowest base that this request did not write, oldest first.
     pub entries: Vec<EntryView>,
-    /// If `entries` was cut: go on with an update after this position.
+    /// Position to continue after with `listEntries`, if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// What became of one mutation.
+/// The result of one mutation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendedMutation {
-    /// Its id.
+    /// Mutation id.
     pub id: u64,
-    /// Whether it was appended now or had been before.
+    /// Result: appended, duplicate or rejected.
     pub status: MutationStatus,
-    /// The entry it is in; absent if it was acknowledged and is not among the entries after the
-    /// lowest base that were visible.
+    /// Position of the entry that contains the mutation; absent if the mutation was acknowledged
+    /// and its entry was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
-    /// Why it changed nothing and never will, if it was rejected. The client's numbering goes on.
+    /// Reason of a rejection; the id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// What it was committed as, one operation after the other, if that is not what was sent and
-    /// this request appended it: nothing if nothing of it was left.
+    /// Operations that took effect, if this request appended the mutation and they differ from the
+    /// sent one; empty if no effect remained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Set if the mutation is in the log and changed nothing: others deleted all that it names after
+    /// Set if the mutation is committed without an effect: everything it names was deleted after
     /// its base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
 }
 
-/// Whether a mutation was appended now or had been before.
+/// Result of a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -87,6 +87,6 @@ pub enum MutationStatus {
     Appended,
     /// Already in the log.
     Duplicate,
-    /// It can never succeed: it stands in the log as rejected and changes nothing.
+    /// Recorded in the log as rejected: it can never succeed and has no effect.
     Rejected,
 }

@@ -1,5 +1,4 @@
-//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: what the catalog says of a spreadsheet
-//! (design `6-catalog-feed.md` §2).
+//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: the catalog's record of a spreadsheet.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,142 +11,142 @@ use cellar_catalog::{
     spreadsheet::Status,
 };
 
-/// What the catalog says of a spreadsheet, as far as whoever asks may know it.
+/// Details of a spreadsheet, limited to what the caller's role may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DetailsReply {
-    /// The spreadsheet.
+    /// Spreadsheet id.
     pub id: LogId,
-    /// What it is called; empty if it was never given a name.
+    /// Name; empty if none was given.
     pub name: String,
-    /// Whether it is in use.
+    /// Status.
     pub status: SpreadsheetStatus,
-    /// Since when it is archived or deleted, Unix seconds.
+    /// Time of archiving or deletion, Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
-    /// When it was listed, Unix seconds; absent for what is not in the catalog.
+    /// Creation time, Unix seconds; absent for a spreadsheet that is not in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_s: Option<u64>,
-    /// What it is a fork of.
+    /// Spreadsheet this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// How many changes of it there were: also the `ETag`, for `If-Match`. 0 for what is not in the
+    /// Number of changes, also the `ETag` for `If-Match`; 0 for a spreadsheet that is not in the
     /// catalog.
     pub version: u64,
-    /// What whoever asks may do with it; absent if nothing any more.
+    /// The caller's role; absent if access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// With whom it is shared; for editors and owners, but not for holders of a link.
+    /// Members; for editors and owners, but not for holders of a share link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Member>>,
-    /// Its links; for owners.
+    /// Share links; for owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkView>>,
 }
 
-/// Whether a spreadsheet is in use.
+/// Status of a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SpreadsheetStatus {
-    /// It is.
+    /// Editable.
     Active,
-    /// It can be read and not changed.
+    /// Read-only.
     Archived,
-    /// Owners can restore it for 30 days; nothing else can be done with it.
+    /// Hidden; an owner can undelete it for 30 days.
     Deleted,
 }
 
-/// A link as owners see it: its secret is not stored.
+/// A share link as owners see it; the secret is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkView {
-    /// What it is called by: 16 hexadecimal digits.
+    /// Id of the link, 16 hexadecimal digits.
     pub id: String,
-    /// What it allows.
+    /// Role that the link grants.
     pub role: LinkRole,
-    /// What it is for.
+    /// Label, to recognize the link.
     pub label: String,
-    /// When it ends or has ended, Unix seconds; absent if it does not.
+    /// Expiry, Unix seconds; absent if it never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// What is to be different in a spreadsheet's details; what is absent stays.
+/// A change of a spreadsheet's details; absent fields stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UpdateDetailsRequest {
-    /// What it is called: one line of 1 to 256 bytes; for editors.
+    /// New name: one line of 1 to 256 bytes; for editors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// `archived`, `deleted`, or `active` to restore it; for owners.
+    /// New status; `active` unarchives or undeletes; owners only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SpreadsheetStatus>,
 }
 
-/// A person, as identified by the tokens of an issuer.
+/// A person, identified by the tokens of an issuer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct PersonRequest {
-    /// The subject of their tokens.
+    /// Subject of the person's tokens.
     pub subject: String,
-    /// The issuer of their tokens; without it that of the token of whoever asks.
+    /// Issuer of the person's tokens; defaults to the issuer of the caller's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
 }
 
-/// Share a spreadsheet with somebody, or change what they may do.
+/// Shares a spreadsheet with a person, or changes their role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShareRequest {
-    /// The subject of their tokens.
+    /// Subject of the person's tokens.
     pub subject: String,
-    /// The issuer of their tokens; without it that of the token of whoever asks.
+    /// Issuer of the person's tokens; defaults to the issuer of the caller's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// What they may do.
+    /// Role to grant.
     pub role: Role,
 }
 
-/// Make a link.
+/// Creates a share link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkRequest {
-    /// 16 random bytes in base64url without padding, made by the client: repeating the request finds
-    /// the same link. Only its hash is stored.
+    /// 16 random bytes in base64url without padding, chosen by the client: a repeated request finds
+    /// the same link. Only the hash is stored.
     pub secret: String,
-    /// What it allows.
+    /// Role that the link grants.
     pub role: LinkRole,
-    /// What it is for, one line of at most 128 bytes.
+    /// Label, one line of at most 128 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// When it ends, Unix seconds; without it, it does not.
+    /// Expiry, Unix seconds; absent if it never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// A link that there is now.
+/// An existing share link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkReply {
-    /// What it is called by: 16 hexadecimal digits.
+    /// Id of the link, 16 hexadecimal digits.
     pub id: String,
-    /// What its holders send in the place of a token.
+    /// Token that holders of the link send instead of a bearer token.
     pub token: String,
 }
 
-/// What was done to a spreadsheet's details, the newest first.
+/// Changes of a spreadsheet's details, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangesReply {
-    /// The changes.
+    /// One page of changes.
     pub changes: Vec<ChangeView>,
-    /// Ask for those below this number, if there are more.
+    /// Cursor of the next page, if there are more changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
@@ -156,25 +155,25 @@ pub struct ChangesReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeView {
-    /// The how manieth it was, from 0.
+    /// Index of the change, from 0.
     pub index: u64,
-    /// When, Unix seconds.
+    /// Time of the change, Unix seconds.
     pub created_s: u64,
-    /// Who did it.
+    /// Person who made the change.
     pub by: Person,
-    /// What: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`,
-    /// `Unarchived`, `Deleted`, `Undeleted` or `Purged`.
+    /// Kind: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Unarchived`, `Deleted`,
+    /// `Undeleted` or `Purged`.
     pub kind: String,
-    /// What it was called then.
+    /// New name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// With whom it was shared, or was not any more.
+    /// Person whose access changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// What the link is called by that was made or ended.
+    /// Id of the created or revoked link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// What that person, or whoever has that link, may do.
+    /// New role of the person or link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
 }
@@ -236,19 +235,19 @@ impl From<&Link> for LinkView {
 }
 
 impl DetailsReply {
-    /// Its `ETag`.
+    /// Returns the `ETag` of these details.
     #[must_use]
     pub fn etag(&self) -> String {
         Self::etag_of(self.version)
     }
 
-    /// The `ETag` of details with so many changes.
+    /// Returns the `ETag` of details at a version.
     #[must_use]
     pub fn etag_of(changes: u64) -> String {
         format!("\"{changes}\"")
     }
 
-    /// The number of changes that an `ETag` names; `None` if it is none.
+    /// Returns the version that an `ETag` names; `None` if the text is not such an `ETag`.
     #[must_use]
     pub fn changes_of_etag(etag: &str) -> Option<u64> {
         let digits = etag.trim().strip_prefix('"')?.strip_suffix('"')?;
@@ -256,8 +255,8 @@ impl DetailsReply {
         is_plain.then(|| digits.parse().ok()).flatten()
     }
 
-    /// What somebody in this role may know of a spreadsheet; of one that is not in the catalog, that it
-    /// exists.
+    /// Returns the details that a caller with this role may see. For a spreadsheet that is not in
+    /// the catalog, only its id is known.
     #[must_use]
     pub fn of(id: LogId, listing: Option<&Listing>, role: Option<Role>) -> Self {
         let members =

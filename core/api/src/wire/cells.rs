@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/cells`: materialised cells at any position in history.
+//! `GET /v1/spreadsheets/{id}/cells`: non-blank cells at any position.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,52 +8,52 @@ use cellar_sheet::cell::json_text_bytes;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::{CellAt, Extent, RangeFormat};
 
-/// About how many bytes of JSON a format takes besides its text and its spans.
+/// Approximate JSON bytes of a format, without its text and spans.
 const FORMAT_FRAME_BYTES: usize = 48;
 
-/// The cells of a range that are not blank, by row and column.
+/// The non-blank cells of a range, ordered by row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellsReply {
-    /// The sheet.
+    /// Sheet id.
     pub sheet: SheetId,
-    /// Its name.
+    /// Name of the sheet.
     pub name: String,
-    /// The position at which these are the cells; pass it as `at` to get further pages of the same.
+    /// Position of these cells; pass it as `at` to read further pages of the same state.
     pub position: Position,
-    /// The incarnation, for appends based on what was read here.
+    /// Incarnation of the tables, for appends based on this position.
     pub incarnation: u32,
-    /// How far the whole sheet was ever written to.
+    /// Used range of the sheet.
     pub extent: Extent,
-    /// The formats of ranges that meet the range, oldest first: for cells that are blank so far.
-    /// They come with the first page only, which is the one without `from`.
+    /// Formats of ranges that intersect the requested range, oldest first; they also apply to blank
+    /// cells. Only the first page has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
-    /// On the first page: there are more formats than fit one reply. The oldest are missing, and
-    /// come with no page: ask for a smaller range.
+    /// Set on the first page if the oldest formats were omitted because they exceed the size of a
+    /// reply; request a smaller range.
     #[serde(default)]
     pub formats_truncated: bool,
-    /// The cells.
+    /// One page of cells.
     pub cells: Vec<CellAt>,
-    /// If the cells were cut: the cell to go on `from`, in A1 notation.
+    /// Cursor of the next page, a cell in A1 notation, if the cells were truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// The formats of ranges that a reply has.
+/// The range formats of one reply.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReplyFormats {
-    /// The newest that fit, oldest first.
+    /// The newest formats that fit, oldest first.
     pub newest: Vec<RangeFormat>,
-    /// About how many bytes of JSON they take.
+    /// Approximate size in bytes of JSON.
     pub bytes: usize,
-    /// Whether older ones are missing.
+    /// Set if older formats were omitted.
     pub cut: bool,
 }
 
 impl ReplyFormats {
-    /// As many as fit, of all, oldest first. The newest that holds a cell counts: without older ones
-    /// the others are still right.
+    /// Keeps the newest formats that fit, of a list ordered oldest first. A cell has the format of
+    /// the newest range that contains it, so the kept ones stay correct without older ones.
     #[must_use]
     pub fn newest_of(all: Vec<RangeFormat>) -> Self {
         let mut bytes = 0_usize;

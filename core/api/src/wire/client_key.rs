@@ -1,4 +1,4 @@
-//! A client's key on the wire: 16 hexadecimal digits.
+//! A client's key as 16 hexadecimal digits.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, Serializer};
 use super::hexadecimal;
 use cellar_base::identity::ClientKey;
 
-/// Hexadecimal digits of a key.
 const DIGITS: usize = 16;
 
 pub(super) fn serialize<S: Serializer>(

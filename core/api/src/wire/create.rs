@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// A spreadsheet to be created.
+/// A spreadsheet to create.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateRequest {
-    /// 1 to 64 bytes, chosen by the client. The id is a hash of it and the token's subject:
-    /// repeating the request is safe and finds the same spreadsheet.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the spreadsheet is a hash of
+    /// it and the token's subject: a repeated request finds the same spreadsheet.
     pub nonce: String,
-    /// What it is called, one line of 1 to 256 bytes; without it, it has no name yet.
+    /// Name, one line of 1 to 256 bytes; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl CreateRequest {
-    /// A spreadsheet that has no name yet.
+    /// Creates a request without a name.
     #[must_use]
     pub fn new(nonce: String) -> Self {
         Self { nonce, name: None }
@@ -30,38 +30,38 @@ impl CreateRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateReply {
-    /// Its id.
+    /// Spreadsheet id.
     pub id: LogId,
-    /// Its first position: the base of a first edit.
+    /// First position: the base of the first edit.
     pub head: Position,
-    /// Its incarnation, for appends.
+    /// Incarnation of the tables, for appends.
     pub incarnation: u32,
 }
 
-/// The newest position: the cheap poll.
+/// The newest position of a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Head {
-    /// The newest entry.
+    /// Newest position.
     pub head: Position,
-    /// Another incarnation than the one known means: load again.
+    /// Incarnation of the tables; if it differs from the client's, load again.
     pub incarnation: u32,
 }
 
 impl Head {
-    /// Its `ETag`: with it in `If-None-Match`, the same head is not sent again.
+    /// Returns the `ETag`; with it in `If-None-Match`, an unchanged head is answered with 304.
     #[must_use]
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.incarnation, self.head.pack())
     }
 }
 
-/// A spreadsheet has grown: all that a poke says.
+/// A hint that a spreadsheet has grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Poke {
-    /// Which.
+    /// Spreadsheet id.
     pub spreadsheet: LogId,
-    /// Its newest position, as far as is known.
+    /// Newest known position.
     pub head: Position,
 }

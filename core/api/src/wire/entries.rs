@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}` (load) and `GET …/entries?after=` (update).
+//! `GET /v1/spreadsheets/{id}` (load) and `GET …/entries`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,28 +9,28 @@ use cellar_log::entry::{Content, Entry, ExternalEdits, Mutation};
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Operation, Rejection, SheetId};
 
-/// What a session starts from: the newest snapshot and the entries since.
+/// The start of a session: the newest snapshot and the entries after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadReply {
-    /// The newest position in this reply, or beyond it if there is a `next`.
+    /// Newest position known to the server.
     pub head: Position,
-    /// The incarnation, for appends.
+    /// Incarnation of the tables, for appends.
     pub incarnation: u32,
-    /// Where it was forked, if it is a fork and the token covers what it comes from.
+    /// Source of a fork, if the token grants access to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// The newest snapshot's root object, if there is a snapshot; without one the entries begin
-    /// at the beginning.
+    /// Hash of the newest snapshot's root; absent if there is no snapshot, then `entries` begins
+    /// with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Where the root object is read, for a few minutes: zstd, as the bucket says in
+    /// Download URL of the root, valid for a few minutes; the content is compressed, see
     /// `Content-Encoding`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
-    /// The entries from the snapshot on, oldest first; the first is the Snapshot entry itself.
+    /// Entries from the snapshot's own Snapshot entry on, oldest first.
     pub entries: Vec<EntryView>,
-    /// If the entries were cut: go on with an update after this position.
+    /// Position to continue after with `listEntries`, if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -39,45 +39,45 @@ pub struct LoadReply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EntriesReply {
-    /// The newest position known.
+    /// Newest position known to the server.
     pub head: Position,
-    /// The incarnation; another one than the client's means: load again.
+    /// Incarnation of the tables; if it differs from the client's, load again.
     pub incarnation: u32,
-    /// The entries, oldest first.
+    /// Entries, oldest first.
     pub entries: Vec<EntryView>,
-    /// If the entries were cut: go on after this position.
+    /// Position to continue after, if the entries were truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// One entry as clients see it.
+/// One entry of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EntryView {
-    /// Where it stands.
+    /// Position of the entry.
     pub position: Position,
-    /// What kind of entry it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
-    /// When it was made, Unix seconds.
+    /// Creation time, Unix seconds.
     pub created_s: u64,
-    /// Who made it.
+    /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Which client numbered the mutations, 16 hexadecimal digits: a client knows its own by it, even
-    /// if no answer ever came. Absent where there are none, and from servers before this.
+    /// Hash of subject and client id, 16 hexadecimal digits; a client recognizes its own entries by
+    /// it. Absent if the entry has no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// The client's mutations, for an entry of edits.
+    /// Mutations of an entry of edits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
-    /// Where its mutations are, if they are not here.
+    /// Location of the mutations, if they are stored as an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_body: Option<ExternalBody>,
 }
 
 impl EntryView {
-    /// Where the next entry of the log stands; `None` where no log can go on.
+    /// Returns the position of the next entry of the log; `None` if the log cannot grow any more.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.kind {
@@ -86,7 +86,7 @@ impl EntryView {
         }
     }
 
-    /// The ids of the first and the last of its mutations, if it has any.
+    /// Returns the first and the last mutation id, if the entry has mutations.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(u64, u64)> {
         if let Some(external) = &self.external_body {
@@ -96,11 +96,11 @@ impl EntryView {
         Some((self.mutations.first()?.id, self.mutations.last()?.id))
     }
 
-    /// About how many bytes it takes in memory: for bounds, not for bills.
+    /// Returns the approximate size in memory, for bounds.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 256;
-        /// A presigned URL and what is around it.
+        /// Size of a presigned URL and the fields beside it.
         const EXTERNAL_BYTES: usize = 4 * 1024;
         const RUN_BYTES: usize = 12;
         let operations = self.mutations.iter().flat_map(|mutation| {
@@ -116,43 +116,43 @@ impl EntryView {
     }
 }
 
-/// What kind of entry it is.
+/// Kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EntryKind {
-    /// A snapshot is to be made here; changes nothing.
+    /// Place of a snapshot; changes no cells.
     Snapshot,
-    /// The log goes on in the next segment; changes nothing.
+    /// End of a log segment; changes no cells.
     EndSegment,
-    /// Edits.
+    /// Edits of a client.
     Edits,
 }
 
-/// One mutation in an entry.
+/// One mutation of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationView {
-    /// Its id with its client.
+    /// Mutation id, assigned by the client.
     pub id: u64,
-    /// The position its author had seen.
+    /// Position that the author had seen.
     pub base: Position,
-    /// What its author meant, in the coordinates of `base`.
+    /// Operation as authored, in coordinates of `base`.
     pub op: Operation,
-    /// What took effect, one after the other, in the coordinates of what stands before, if that
-    /// differs: nothing if nothing of it was left.
+    /// Operations as committed, in coordinates of the preceding entry; absent if equal to `op`,
+    /// empty if no effect remained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
 
 impl MutationView {
-    /// The operations that took effect.
+    /// Returns the operations that took effect.
     #[must_use]
     pub fn effective(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
     }
 
-    /// Why it was refused, if it was.
+    /// Returns the reason of a rejection, if the mutation was rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.effective() {
@@ -162,40 +162,41 @@ impl MutationView {
     }
 }
 
-/// Where the operations of a large entry are, and how they lead to where it stands.
+/// Location of the operations of a large entry, and the axis maps that move them to the entry's
+/// position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExternalBody {
     /// Id of the first mutation.
     pub first_id: u64,
-    /// How many mutations the object has.
+    /// Number of mutations in the object.
     pub count: u32,
-    /// The position that its author had seen.
+    /// Position that the author had seen.
     pub base: Position,
-    /// Bytes of the object.
+    /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object, hexadecimal: verify it.
+    /// SHA-256 of the object, hexadecimal.
     pub sha256: String,
-    /// Where to GET it, for a few minutes; load again for a new one.
+    /// Download URL, valid for a few minutes; list the entries again for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What has moved between its base and where it stands.
+    /// Axis maps from the base to the entry, of each sheet that changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
 }
 
-/// Where one sheet of an older space is in a newer.
+/// Axis maps of one sheet, from the base to the entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetAxisMaps {
-    /// Its number in the older space.
+    /// Number of the sheet at the base.
     pub sheet: SheetId,
-    /// Its number in the newer; absent if it was deleted.
+    /// New number of the sheet; absent if deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SheetId>,
-    /// Its rows: runs of first in the older space, first in the newer, and length.
+    /// Kept runs of rows: first row at the base, first row at the entry, length.
     pub rows: Vec<(u32, u32, u32)>,
-    /// Its columns, likewise.
+    /// Kept runs of columns, in the same form.
     pub columns: Vec<(u32, u32, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! `/v1/feed` and the list of `/v1/spreadsheets` (design `6-catalog-feed.md` §2-3).
+//! `/v1/feed` and the list of `/v1/spreadsheets`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,48 +8,48 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Name};
 
-/// Some of the feed: what was appended to the stack's streams, in an order in which each stream's events
-/// follow each other without a gap.
+/// A page of the feed: all appended events, ordered so that the events of each event stream follow
+/// each other without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {
-    /// Which feed it is: 16 hexadecimal digits. A stack has another one after a restore or a rebuild; absent
-    /// as long as nothing was indexed.
+    /// Generation of the feed, 16 hexadecimal digits. A restore or rebuild starts another one.
+    /// Absent while the feed is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
-    /// What was appended.
+    /// Feed items.
     pub items: Vec<FeedItemView>,
-    /// The checkpoint behind all of them: ask for what is after it.
+    /// Checkpoint after the last item; store it once the items are processed.
     pub checkpoint: u64,
-    /// Whether there was nothing more.
+    /// Set if the page reaches the end of the feed.
     pub at_end: bool,
 }
 
-/// What one batch appended.
+/// The events of one batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedItemView {
-    /// The checkpoint behind it: keep it once it is handled.
+    /// Checkpoint after this item; store it once the item is processed.
     pub checkpoint: u64,
-    /// When it was indexed, Unix milliseconds.
+    /// Time of indexing, Unix milliseconds.
     pub indexed_ms: u64,
-    /// The events, by stream.
+    /// Events by event stream.
     pub spans: Vec<EventRange>,
 }
 
-/// Events of one stream that follow each other.
+/// Consecutive events of one event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRange {
-    /// The stream: `Spreadsheet-` and an id; or, if the entries of logs are in the feed, `Log-`, an id, a dot
-    /// and the number of a log segment, with seven digits.
+    /// Name of the event stream: `Spreadsheet-` and an id; for log entries `Log-`, an id, a dot and
+    /// the number of the log segment with seven digits.
     pub stream: String,
-    /// Index of the first of them; of a log segment the number of the entry.
+    /// Index of the first event; in a log segment, the number of the entry.
     pub first: u64,
-    /// The kind of each: of entries `Snapshot`, `Edits`, `EndSegment`, or `Archived` for those that were moved
-    /// into an archive before they were indexed.
+    /// Kind of each event; of log entries `Snapshot`, `Edits`, `EndSegment`, or `Offloaded` for
+    /// entries that were offloaded before they were indexed.
     pub kinds: Vec<String>,
-    /// What each says, if that was asked for and is not too much for one reply.
+    /// Payload of each event, if requested and small enough for one reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<ChangeView>>,
 }
@@ -65,50 +65,50 @@ impl From<Span> for EventRange {
     }
 }
 
-/// Some of the spreadsheets that are shared with whoever asks, in the order of their ids.
+/// A page of the spreadsheets shared with the caller, ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetsReply {
-    /// The spreadsheets: none of a page may be what was asked for.
+    /// Spreadsheets; a page may be empty although there are more.
     pub spreadsheets: Vec<SpreadsheetView>,
-    /// Ask for those after this one, if there are more.
+    /// Cursor of the next page, if there are more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<LogId>,
 }
 
-/// A spreadsheet in somebody's list.
+/// A spreadsheet in a person's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetView {
-    /// The spreadsheet.
+    /// Spreadsheet id.
     pub id: LogId,
-    /// What it is called; empty if it was never given a name.
+    /// Name; empty if none was given.
     pub name: String,
-    /// What they may do with it.
+    /// The caller's role.
     pub role: Role,
-    /// Whether it is in use.
+    /// Status.
     pub status: SpreadsheetStatus,
-    /// Since when it is archived or deleted, Unix seconds.
+    /// Time of archiving or deletion, Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
-    /// When it was listed, Unix seconds.
+    /// Creation time, Unix seconds.
     pub created_s: u64,
 }
 
-/// Which spreadsheets of a list are asked for.
+/// Filter of a spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListQuery {
-    /// Those whose name has this in it, whatever the case.
+    /// Text that the name contains (case-insensitive).
     pub name: Option<Name>,
-    /// Those of which they are an owner, or those of which they are not.
+    /// `true`: only spreadsheets that the caller owns; `false`: only others.
     pub mine: Option<bool>,
-    /// Those in this state; without it those in use.
+    /// Status to list; defaults to active spreadsheets.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl ListQuery {
-    /// What a list says of a spreadsheet to somebody whose token allows at most `cap`; `None` if it is not
-    /// asked for, or cannot be seen.
+    /// Returns the line of a spreadsheet for a caller whose token grants at most `cap`; `None` if
+    /// the filter excludes it or the caller may not see it.
     #[must_use]
     pub fn view(&self, entry: &ListEntry, cap: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;

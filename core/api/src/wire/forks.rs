@@ -1,58 +1,59 @@
-//! `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`: forks of a spreadsheet.
+//! `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`.
 
 use serde::{Deserialize, Serialize};
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// A fork to be made.
+/// A fork to create.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkRequest {
-    /// 1 to 64 bytes, chosen by the client. The fork's id is a hash of it, the token's subject and the
-    /// spreadsheet: repeating the request is safe and finds the same fork.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the fork is a hash of it,
+    /// the token's subject and the spreadsheet: a repeated request finds the same fork.
     pub nonce: String,
-    /// The last position that both share; without it the newest there is.
+    /// Position to fork at; defaults to the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
-    /// What the fork is called, one line of 1 to 256 bytes; without it `Fork of` what it comes from.
+    /// Name, one line of 1 to 256 bytes; defaults to `Fork of` and the name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl ForkRequest {
-    /// A fork that is called after what it comes from.
+    /// Creates a request with the default name.
     #[must_use]
     pub fn new(nonce: String, at: Option<Position>) -> Self {
         Self { nonce, at, name: None }
     }
 }
 
-/// The fork that was made.
+/// The created fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkReply {
-    /// Its id.
+    /// Id of the fork.
     pub id: LogId,
-    /// The spreadsheet that it comes from: the one asked for, or, if that inherits the position itself,
-    /// the one that it inherits it from. The fork is in the list of this one.
+    /// Spreadsheet that lists the fork: the requested one, or the one from which it inherits the
+    /// position.
     pub source: LogId,
-    /// The last position that both share.
+    /// Last shared position.
     pub position: Position,
-    /// Its newest position: the base of a first edit. So is any position up to `position`.
+    /// Newest position of the fork. It and every position up to `position` can be the base of an
+    /// edit.
     pub head: Position,
-    /// Its incarnation, for appends.
+    /// Incarnation of the tables, for appends.
     pub incarnation: u32,
 }
 
-/// Where a fork comes from.
+/// The source of a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkSource {
-    /// The spreadsheet.
+    /// Spreadsheet id of the source.
     pub spreadsheet: LogId,
-    /// The last position that both share.
+    /// Last shared position.
     pub position: Position,
 }
 
@@ -60,24 +61,24 @@ pub struct ForkSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForksReply {
-    /// The forks that the token covers, the oldest first.
+    /// Forks that the token grants access to, oldest first.
     pub forks: Vec<ForkView>,
-    /// If there may be more, even if there are none here: go on after this number.
+    /// Cursor of the next page, if there may be more forks; a page may be empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
 
-/// A fork in the list of the spreadsheet that it comes from.
+/// A fork in its source's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkView {
-    /// Its id.
+    /// Id of the fork.
     pub id: LogId,
-    /// The last position that both share.
+    /// Last shared position.
     pub position: Position,
-    /// When it was made, Unix seconds.
+    /// Creation time, Unix seconds.
     pub created_s: u64,
-    /// Who made it.
+    /// Author of the fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
 }

@@ -2,26 +2,26 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What runs here, and what it reaches.
+/// Health of the stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Health {
-    /// Whether everything is reachable.
+    /// Set if every dependency responds.
     pub ok: bool,
-    /// The version of the build.
+    /// Version of the build.
     pub build: String,
-    /// The name of the stack.
+    /// Name of the stack.
     pub stack: String,
-    /// Each thing the API needs, by name.
+    /// Status of each service that the API depends on.
     pub dependencies: Vec<DependencyStatus>,
 }
 
-/// One thing that the API needs.
+/// Status of a service that the API depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DependencyStatus {
-    /// Its name.
+    /// Name of the service.
     pub name: String,
-    /// Whether it answered.
+    /// Set if the service responds.
     pub ok: bool,
 }

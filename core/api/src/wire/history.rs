@@ -11,44 +11,44 @@ use cellar_sheet::workbook::{Extent, SheetDiff};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HistoryReply {
-    /// The entries.
+    /// One page of entries.
     pub entries: Vec<EntryView>,
-    /// If there are older ones: the position to go on `from`.
+    /// Position of the next older entry, to pass as `until`, if there are more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// What differs between two positions.
+/// The differences between two positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DiffReply {
-    /// The one state.
+    /// Earlier position.
     pub from: Position,
-    /// The other.
+    /// Later position.
     pub to: Position,
-    /// The sheets that differ, by number. Their rows and columns come with the first page only,
-    /// their cells with every page.
+    /// Sheets that differ, by number. Only the first page has their rows and columns; every page
+    /// has cells.
     pub sheets: Vec<SheetDiff>,
-    /// On the first page: there are more spans of rows and columns than fit one reply. Those that
-    /// are missing come with no page: ask for a diff of positions that are nearer to each other.
+    /// Set on the first page if some spans were omitted because they exceed the size of a reply;
+    /// compare closer positions.
     #[serde(default)]
     pub spans_truncated: bool,
-    /// If the cells were cut: how many to `skip` for those that are missing.
+    /// Cursor of the next page, if the cells were truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
 
-/// The sheets of a spreadsheet, in the order of their tabs.
+/// The sheets of a spreadsheet, in tab order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetsReply {
-    /// The position at which these are the sheets.
+    /// Position of these sheets.
     pub position: Position,
-    /// The incarnation, for appends based on what was read here.
+    /// Incarnation of the tables, for appends based on this position.
     pub incarnation: u32,
-    /// The sheets.
+    /// Sheets.
     pub sheets: Vec<SheetView>,
-    /// The number for a new sheet: above every one that was ever used.
+    /// Number for a new sheet: above every number ever used.
     pub next_sheet: SheetId,
 }
 
@@ -56,10 +56,10 @@ pub struct SheetsReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetView {
-    /// Its number.
+    /// Sheet id.
     pub sheet: SheetId,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// How far it was ever written to.
+    /// Used range of the sheet.
     pub extent: Extent,
 }

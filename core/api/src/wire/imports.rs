@@ -1,91 +1,91 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: the chunks of a sheet that is
-//! imported (design `3-snapshots.md` §8). The sheet itself is then appended as
+//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: the chunks of an imported
+//! sheet. Afterwards, the sheet is appended as
 //! [`ImportSheet`](cellar_sheet::operation::ImportSheet).
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Chunks that are to be uploaded.
+/// Chunks to upload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsRequest {
-    /// The client that uploads them: the one that will check them and append the import.
+    /// Client id; the same client checks the chunks and appends the import.
     pub client_id: String,
-    /// At least one, at most 256.
+    /// Chunks, 1 to 256.
     pub chunks: Vec<NewChunk>,
 }
 
-/// A chunk that is to be uploaded.
+/// A chunk to upload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewChunk {
-    /// Its name: BLAKE3 of its bytes before compression, 64 lowercase hexadecimal digits.
+    /// BLAKE3 hash of the uncompressed bytes, 64 lowercase hexadecimal digits.
     pub hash: String,
-    /// Its bytes as stored, compressed.
+    /// Size in bytes, compressed.
     pub bytes: u32,
-    /// SHA-256 of these, hexadecimal.
+    /// SHA-256 of the compressed bytes, hexadecimal.
     pub sha256: String,
 }
 
-/// The requests by which the chunks may be uploaded.
+/// Upload requests of chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsReply {
-    /// One for each chunk, in their order.
+    /// An upload request for each chunk, in the order of the request.
     pub uploads: Vec<ChunkUpload>,
 }
 
-/// The one request by which a chunk may be uploaded: once, these bytes, within minutes. It answers 412 if
-/// this client has uploaded the chunk before.
+/// The HTTP request that uploads a chunk: valid once, for exactly these bytes, for a few minutes.
+/// The response is 412 if this client has already uploaded the chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunkUpload {
-    /// The method of the request.
+    /// HTTP method.
     pub method: String,
-    /// Where to.
+    /// URL to send the request to.
     pub url: String,
-    /// Headers that the request must have, as they are.
+    /// Headers to send unchanged.
     pub headers: BTreeMap<String, String>,
-    /// When the URL ends, Unix seconds.
+    /// Expiry of the URL, Unix seconds.
     pub expires_s: u64,
 }
 
-/// Uploaded chunks to verify and publish. Only published chunks can be read; uploads are deleted after
-/// three days.
+/// Uploaded chunks to verify and publish. Only published chunks can be read; uploads are deleted
+/// after three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckRequest {
-    /// The client that uploaded them.
+    /// Id of the client that uploaded the chunks.
     pub client_id: String,
-    /// Chunks of cells, with all long texts that they name. One that names more texts than a request may
-    /// check beside others is checked by itself.
+    /// Chunks of cells, each with all long texts that it names. A chunk with more long texts than a
+    /// request may check with others must be checked alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// One chunk of an index, with all chunks of cells that it names. Chunks of an index that it names
-    /// must have been checked before.
+    /// One uploaded chunk of the tile index, with all chunks of cells that it names. Chunks of the
+    /// tile index that it names must already be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }
 
-/// A chunk that was uploaded.
+/// An uploaded chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadedChunk {
-    /// Its name, 64 lowercase hexadecimal digits.
+    /// Hash, 64 lowercase hexadecimal digits.
     pub hash: String,
-    /// Its bytes as stored.
+    /// Size in bytes, compressed.
     pub bytes: u32,
 }
 
-/// All of it is sound, and published.
+/// The chunks are valid and published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckReply {
-    /// How many chunks were read, long texts not counted.
+    /// Number of chunks read, without long texts.
     pub checked: u32,
 }

@@ -1,6 +1,6 @@
-//! Wire types of the HTTP API, shared by the server and its clients (design `4-sync.md` §1).
+//! Wire types of the HTTP API, shared by the server and its clients.
 //!
-//! Plain data: positions are packed numbers, unknown fields of requests are refused.
+//! Plain data: a position is a packed number, and unknown fields of a request are refused.
 
 mod append;
 mod catalog;

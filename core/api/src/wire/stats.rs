@@ -1,64 +1,65 @@
-//! `GET /v1/spreadsheets/{id}/stats`: what a spreadsheet amounts to.
+//! `GET /v1/spreadsheets/{id}/stats`: storage statistics.
 
 use serde::{Deserialize, Serialize};
 
 use cellar_base::position::Position;
 
-/// What a spreadsheet amounts to, and what opening it costs.
+/// Storage statistics, and the cost of opening the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatsReply {
-    /// The newest position.
+    /// Newest position.
     pub head: Position,
-    /// The newest finished snapshot; none if there is none yet.
+    /// Newest finished snapshot; absent if there is none yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotStats>,
-    /// Entries behind it.
+    /// Entries after the snapshot.
     pub entries_since: u64,
-    /// What opening the first sheet at its top left costs, the entries behind the snapshot apart.
+    /// Cost of opening the first sheet at its top left cell, without the entries after the
+    /// snapshot.
     pub open: OpenStats,
 }
 
-/// A snapshot.
+/// Statistics of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SnapshotStats {
-    /// Its position.
+    /// Position of the snapshot.
     pub position: Position,
-    /// Entries that it covers.
+    /// Number of entries that it covers.
     pub entries: u64,
-    /// Cells of all levels; one that was set again in a newer level counts in each.
+    /// Cells of all levels; a cell counts once per level that contains it.
     pub cells: u64,
-    /// Bytes of all levels as stored, without indexes.
+    /// Compressed bytes of all levels, without tile indexes.
     pub bytes: u64,
-    /// The levels, oldest first.
+    /// Levels, oldest first.
     pub levels: Vec<LevelStats>,
 }
 
-/// A level.
+/// Statistics of a level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LevelStats {
-    /// Its last entry.
+    /// Position of its last entry.
     pub last: Position,
-    /// Its cells.
+    /// Number of cells.
     pub cells: u64,
-    /// Its bytes.
+    /// Compressed size in bytes.
     pub bytes: u64,
-    /// Its chunks; none of the young level, which is inside the root.
+    /// Chunks of the level; 0 if it is stored in the root.
     pub chunks: u64,
-    /// Whether it is the young level.
+    /// Set if the level is stored inside the root (level 0).
     pub in_root: bool,
 }
 
-/// What it takes to show 50 rows and 20 columns.
+/// Cost of showing 50 rows and 20 columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OpenStats {
-    /// Objects that are read, the root included.
+    /// Objects to read, including the root.
     pub objects: u64,
-    /// Their bytes as stored.
+    /// Their compressed size in bytes.
     pub bytes: u64,
-    /// How often objects are asked for, one after the other.
+    /// Sequential round trips to S3.
     pub round_trips: u64,
 }

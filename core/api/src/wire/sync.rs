@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/push` and `…/pull`: the Replicache protocol (design `4-sync.md` §4).
+//! `POST /v1/spreadsheets/{id}/push` and `…/pull`: the Replicache protocol.
 
 use std::collections::BTreeMap;
 
@@ -11,79 +11,79 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations of the clients of one group, in the order in which they were made.
 ///
-/// Repeat it as often as you like: what got through is recognised by its client and id.
+/// Repeating a push is safe: committed mutations are recognized by client and id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushRequest<M> {
-    /// 1.
+    /// Protocol version: 1.
     pub push_version: u32,
-    /// The group, 1 to 64 bytes: bound to whoever the token belongs to.
+    /// Client group, 1 to 64 bytes; belongs to the token's subject.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
-    /// The mutations; none is fine.
+    /// Mutations; may be empty.
     pub mutations: Vec<M>,
-    /// The version of the application's mutators: "" or "1".
+    /// Version of the application's mutators: "" or "1".
     #[serde(default)]
     pub schema_version: String,
 }
 
-/// A mutation of a push, its arguments unread.
+/// A pushed mutation, whose arguments are not parsed yet.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushedMutation<A> {
-    /// Its client, 1 to 64 bytes.
+    /// Client id, 1 to 64 bytes.
     #[serde(rename = "clientID")]
     pub client_id: String,
-    /// 1 for a client's first mutation, then consecutive.
+    /// Mutation id: 1 for a client's first mutation, then consecutive.
     pub id: u64,
-    /// What the application calls the mutator: of no meaning here.
+    /// Name of the application's mutator; ignored.
     pub name: String,
-    /// `{base, incarnation, op}`, whatever the mutator is called: the position and the incarnation that its author
-    /// had seen (`head` of the client's view), and what to do. Whatever is none of that is rejected.
+    /// `{base, incarnation, op}`: the position and incarnation that the author had seen (`head` of
+    /// the client's view), and the operation. Other arguments are rejected.
     pub args: A,
 }
 
-/// What became of a push.
+/// The results of a push.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushReply {
-    /// One for each mutation, in the order of the push.
+    /// The result of each mutation, in the order of the push.
     pub results: Vec<PushedResult>,
-    /// The newest entry that was seen, if any was looked at.
+    /// Newest entry that the server read, if it read any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries behind the bases, oldest first: what the authors may not have seen. One that holds earlier
-    /// mutations of this push may be among them. They need not be all, as where they were cut is not told:
-    /// a pull has every entry.
+    /// Entries after the bases, oldest first; entries with earlier mutations of this push may be
+    /// among them. The list may be incomplete: a pull returns every entry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }
 
-/// What became of a pushed mutation.
+/// The result of a pushed mutation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushedResult {
-    /// Its client.
+    /// Client id.
     #[serde(rename = "clientID")]
     pub client_id: String,
-    /// Its id.
+    /// Mutation id.
     pub id: u64,
-    /// What became of it.
+    /// Result.
     pub status: PushStatus,
-    /// The entry it is in, if that was seen.
+    /// Position of the entry that contains the mutation, if it was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
-    /// Why it changed nothing and never will, if it was rejected. The client's numbering goes on.
+    /// Reason of a rejection; the id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// What it was committed as, if that is not what was sent and this push appended it.
+    /// Operations that took effect, if this push appended the mutation and they differ from the
+    /// sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
 
-/// What became of a pushed mutation.
+/// Result of a pushed mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -92,9 +92,9 @@ pub enum PushStatus {
     Appended,
     /// Already in the log.
     Duplicate,
-    /// It can never succeed: it stands in the log as rejected and changes nothing.
+    /// Recorded in the log as rejected: it can never succeed and has no effect.
     Rejected,
-    /// Not looked at: mutations of its client before it are missing.
+    /// Not processed: earlier mutations of its client are missing.
     Gap,
 }
 
@@ -108,53 +108,53 @@ impl From<MutationStatus> for PushStatus {
     }
 }
 
-/// Asks what is new.
+/// Requests the changes since the last pull.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PullRequest {
-    /// 1.
+    /// Protocol version: 1.
     pub pull_version: u32,
-    /// The group, 1 to 64 bytes.
+    /// Client group, 1 to 64 bytes.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
-    /// The cookie of the last reply; null at first.
+    /// Cookie of the last reply; null for the first pull.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<CookieView>))]
     pub cookie: serde_json::Value,
-    /// The version of the client's view: "" or "1".
+    /// Version of the client's view: "" or "1".
     #[serde(default)]
     pub schema_version: String,
 }
 
-/// What is new.
+/// The changes since the last pull.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PullReply {
-    /// To be handed back with the next pull.
+    /// Cookie to send with the next pull.
     pub cookie: CookieView,
-    /// The last mutation of each client of the group that has new ones.
+    /// Last mutation id of each client of the group that has new mutations.
     #[serde(rename = "lastMutationIDChanges")]
     pub last_mutation_id_changes: BTreeMap<String, u64>,
-    /// What changes in the client's view.
+    /// Changes of the client's view.
     pub patch: Vec<PatchOperation>,
-    /// Whether the reply was cut: there is more already.
+    /// Set if the reply was truncated: pull again at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
-/// A change of a client's view, which has `head`, `root` and `entry/…`: what a load has.
+/// A change of a client's view, whose keys are `head`, `root` and `entry/…`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchOperation {
-    /// Forget everything.
+    /// Clear the client view.
     Clear,
     /// Set a key.
     Put {
-        /// The key.
+        /// Key.
         key: String,
-        /// Its value.
+        /// New value.
         value: PatchValue,
     },
 }
@@ -164,59 +164,60 @@ pub enum PatchOperation {
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// `entry/…`: one entry behind the root, under its position as 16 hexadecimal digits. Where the body
-    /// of a large one is, `GET …/entries` says.
+    /// `entry/…`: an entry after the root, keyed by its position as 16 hexadecimal digits. `GET
+    /// …/entries` has the URL of a large entry's body.
     Entry(Box<EntryView>),
-    /// `root`: the snapshot from which the view begins; absent if it begins with the log.
+    /// `root`: the snapshot from which the view begins; absent if it begins with the first entry.
     Root {
-        /// The position of its Snapshot entry.
+        /// Position of the Snapshot entry.
         position: Position,
-        /// Its object: `GET …` (load) says where it is.
+        /// Hash of the root; load the spreadsheet for its URL.
         root: String,
     },
-    /// `head`: what the next mutation is based on.
+    /// `head`: the base of the next mutation.
     Head {
-        /// The position.
+        /// Position.
         position: Position,
-        /// Its incarnation.
+        /// Incarnation of the tables.
         incarnation: u32,
     },
 }
 
-/// A refusal that the protocol's clients know, with status 200 as they expect it.
+/// A Replicache error, sent with status 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SyncErrorResponse {
-    /// Which.
+    /// The error.
     pub error: SyncError,
-    /// Of what the version is not supported: `push`, `pull` or `schema`.
+    /// The unsupported version: `push`, `pull` or `schema`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_type: Option<&'static str>,
 }
 
-/// The kinds of refusals that the protocol's clients know.
+/// The errors of the Replicache protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SyncError {
-    /// Nothing is known of the client or of what it has read: it begins anew as another group.
+    /// The client group or its cookie is unknown: the client starts again as another group.
     ClientStateNotFound,
-    /// A version that this server does not know.
+    /// The protocol version is not supported.
     VersionNotSupported,
 }
 
-/// What the protocol's clients read from a reply with status 200: they repeat anything else.
+/// A reply to a Replicache client. Such clients retry on any status but 200, so errors are part of
+/// the body.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SyncAnswer<T> {
-    /// What was asked for.
+    /// The requested data.
     Done(T),
-    /// A refusal.
+    /// An error.
     Refused(SyncErrorResponse),
 }
 
-/// The arguments of every mutator, whatever it is called. An application may add what it likes.
+/// The arguments of every mutator. Further fields are ignored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationArguments {
@@ -224,6 +225,6 @@ pub struct MutationArguments {
     pub base: Position,
     /// `head.incarnation` of the client's view when the mutation was made.
     pub incarnation: u32,
-    /// What to do.
+    /// Operation to perform.
     pub op: Operation,
 }

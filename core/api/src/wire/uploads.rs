@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload}/complete`: large entries.
+//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`: large entries.
 
 use std::collections::BTreeMap;
 
@@ -8,61 +8,62 @@ use uuid::Uuid;
 use cellar_base::hexadecimal::parse_hexadecimal;
 use cellar_base::position::Position;
 
-/// An object that is to be uploaded: the operations of a large entry, encoded.
+/// An object to upload: the encoded operations of a large entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadRequest {
-    /// Its bytes, at most 8 MiB.
+    /// Size in bytes, at most 8 MiB.
     pub bytes: u64,
-    /// Its SHA-256, hexadecimal.
+    /// SHA-256, hexadecimal.
     pub sha256: String,
 }
 
-/// The one request by which the object may be uploaded: once, these bytes, within minutes.
+/// The HTTP request that uploads the object: valid once, for exactly these bytes, for a few
+/// minutes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
-    /// Which upload, for completing it.
+    /// Id for `completeUpload`.
     pub upload_id: Uuid,
-    /// The method of the request.
+    /// HTTP method.
     pub method: String,
-    /// Where to.
+    /// URL to send the request to.
     pub url: String,
-    /// Headers that the request must have, as they are.
+    /// Headers to send unchanged.
     pub headers: BTreeMap<String, String>,
-    /// When the URL ends, Unix seconds.
+    /// Expiry of the URL, Unix seconds.
     pub expires_s: u64,
 }
 
-/// Makes an uploaded object an entry. Repeat it unchanged until it is answered.
+/// Appends an uploaded object as an entry. Repeat the request unchanged until it is answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompleteRequest {
-    /// The client's name, as for appends.
+    /// Client id, as in an append.
     pub client_id: String,
-    /// The `incarnation` of the load that the base comes from.
+    /// Incarnation of the tables when the base was loaded.
     pub incarnation: u32,
-    /// The last id of its own that the client knows to be in the log; 0 if none.
+    /// Highest mutation id that the client knows to be committed; 0 if none.
     #[serde(default)]
     pub acked_id: u64,
-    /// Id of the object's first mutation; the others follow without a gap.
+    /// Id of the object's first mutation; the others follow without gaps.
     pub first_id: u64,
-    /// The position the client had seen when it made the edits.
+    /// Position that the client had seen when it made the edits.
     pub base: Position,
-    /// Bytes of the object.
+    /// Size of the object in bytes.
     pub bytes: u64,
     /// SHA-256 of the object, hexadecimal.
     pub sha256: String,
 }
 
-/// Text that is no SHA-256.
+/// The text is not a SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 is written as 64 hexadecimal digits")]
 pub struct NotASha256;
 
-/// Reads a SHA-256 in hexadecimal.
+/// Parses a SHA-256 in hexadecimal.
 ///
 /// # Errors
 /// [`NotASha256`].

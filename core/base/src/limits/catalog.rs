@@ -2,97 +2,101 @@
 
 use super::log::MAX_UPLOAD_AGE_S;
 
-/// Bytes of the name of a stream: with the sort key far below what DynamoDB takes of a partition key.
+/// Bytes of the name of an event stream. With the sort key, far below DynamoDB's limit for a
+/// partition key.
 pub const MAX_STREAM_NAME_BYTES: usize = 256;
-/// Bytes of the kind of an event or an unfold: each event repeats it.
+/// Bytes of the kind of an event or unfold: every event repeats it.
 pub const MAX_EVENT_KIND_BYTES: usize = 64;
-/// Bytes of an event's correlation, and of its causation.
+/// Bytes of an event's correlation id and causation id, each.
 pub const MAX_EVENT_ID_BYTES: usize = 128;
-/// Bytes of the data of an event or an unfold before they are compressed.
+/// Bytes of the data of an event or unfold before compression.
 pub const MAX_STREAM_PAYLOAD_BYTES: usize = 1024 * 1024;
-/// Index of a stream's tip, above that of every calf: how many events a stream can have.
+/// Sort key of a stream's tip, above that of every calf; also the largest number of events in a
+/// stream.
 pub const TIP_INDEX: u64 = 2_147_483_647;
-/// Bytes of events and unfolds in a tip above which its events calve, if a program says nothing.
+/// Default bytes of events and unfolds in a tip above which its events are split off.
 pub const TIP_BYTES: usize = 32 * 1024;
-/// Events in a tip above which they calve, if a program says nothing.
+/// Default number of events in a tip above which they are split off.
 pub const TIP_EVENTS: usize = 512;
-/// Bytes of a tip or a calf, as DynamoDB counts them: an append that alone makes more is refused. It
-/// takes 400 KB.
+/// Bytes of a tip or calf as DynamoDB counts them; a single append that exceeds them is refused.
+/// DynamoDB's own limit is 400 KB.
 pub const MAX_STREAM_ITEM_BYTES: usize = 350 * 1024;
-/// Writes of one append before it gives up, each of the same events on the same tip.
+/// Writes of one append before it gives up, each with the same events on the same tip.
 pub const MAX_STREAM_WRITE_ATTEMPTS: u32 = 16;
-/// How often a command is decided again because others appended, before it gives up.
+/// Attempts to decide a command while others append, before it gives up.
 pub const MAX_DECIDE_ATTEMPTS: u32 = 16;
-/// Bytes of events that one state may be made of, if no unfold and no origin ends the way back.
+/// Bytes of events from which one state may be rebuilt, if no unfold or origin ends the search.
 pub const MAX_REBUILD_BYTES: usize = 64 * 1024 * 1024;
 
-/// Bytes of what a spreadsheet is called.
+/// Bytes of a spreadsheet's name.
 pub const MAX_SPREADSHEET_NAME_BYTES: usize = 256;
 /// Bytes of the issuer of a token.
 pub const MAX_ISSUER_BYTES: usize = 256;
-/// People with whom one spreadsheet is shared, its owners among them.
+/// Members of one spreadsheet, including its owners.
 pub const MAX_MEMBERS: usize = 200;
-/// Links of one spreadsheet that have not ended.
+/// Share links of one spreadsheet that have not expired.
 pub const MAX_LINKS: usize = 50;
-/// Bytes of what a link is for.
+/// Bytes of a share link's label.
 pub const MAX_LINK_LABEL_BYTES: usize = 128;
-/// Seconds for which a deleted spreadsheet can be restored.
+/// Seconds for which a deleted spreadsheet can be undeleted.
 pub const DELETED_KEPT_S: u64 = 30 * 24 * 60 * 60;
 /// Events in the tip of a spreadsheet's stream in the catalog above which they calve.
 pub const CATALOG_TIP_EVENTS: usize = 12;
-/// Milliseconds for which a process goes on what the catalog said: how long somebody may go on with
-/// whom a spreadsheet is not shared any more.
+/// Milliseconds for which a process caches a listing: how long a person keeps access after it was
+/// revoked.
 pub const LISTING_AGE_MS: u64 = 30_000;
-/// Milliseconds for which a process refuses somebody by what the catalog said.
+/// Milliseconds for which a process caches a refusal.
 pub const LISTING_REFUSAL_AGE_MS: u64 = 1_000;
-/// Listings that a process keeps.
+/// Listings that a process caches.
 pub const MAX_KNOWN_LISTINGS: usize = 1_024;
-/// Refusals that a process keeps.
+/// Refusals that a process caches.
 pub const MAX_KNOWN_REFUSALS: usize = 1_024;
 
-/// Places in a partition of the feed: what a checkpoint's incarnation is multiplied by (design `6-catalog-feed.md` §3).
+/// Items of a feed partition: a checkpoint is the partition times this number, plus the item's
+/// place.
 pub const FEED_PARTITION_ITEMS: u64 = 1_000_000;
-/// Bytes after which a partition of the feed ends.
+/// Bytes after which a feed partition ends.
 pub const FEED_PARTITION_BYTES: u64 = 1024 * 1024;
-/// Largest checkpoint: the largest whole number that every program can hold.
+/// Largest checkpoint: the largest integer that every JSON parser represents exactly.
 pub const MAX_CHECKPOINT: u64 = (1 << 53) - 1;
-/// Most streams that one item of the feed names.
+/// Event streams in one feed item.
 pub const MAX_FEED_ITEM_SPANS: usize = 128;
-/// Most events that one item of the feed names.
+/// Events in one feed item.
 pub const MAX_FEED_ITEM_EVENTS: usize = 1_024;
-/// Most bytes of the names of streams in one item of the feed.
+/// Bytes of the stream names in one feed item.
 pub const MAX_FEED_ITEM_NAME_BYTES: usize = 16 * 1024;
-/// Most streams of which a process remembers how far they are indexed.
+/// Event streams whose mark a process caches.
 pub const MAX_KNOWN_MARKS: usize = 4_096;
-/// How often an indexer tries to put an item, or to begin a partition, before its batch is delivered again.
+/// Attempts to put an item or to begin a partition, before the indexer leaves its batch to the next
+/// delivery.
 pub const MAX_INDEX_ATTEMPTS: u32 = 16;
-/// Feed partitions per incarnation of the tables: incarnation N starts at N times this number,
-/// a checkpoint of before a restore is then one of before the feed.
+/// Feed partitions per incarnation of the tables. Incarnation N starts at N times this number, so
+/// that a checkpoint from before a restore lies before the feed.
 pub const FEED_PARTITIONS_PER_INCARNATION: u64 = 1_000_000;
-/// Most items in one reply of the feed.
+/// Feed items in one reply.
 pub const MAX_FEED_PAGE_ITEMS: u32 = 1_000;
-/// Listings that a look for deleted spreadsheets reads at the same time.
+/// Listings read concurrently in the search for deleted spreadsheets.
 pub const PURGE_READS_AT_ONCE: usize = 16;
-/// Seconds for which an object of snapshots stays, whoever needs it (design `3-snapshots.md` §3).
+/// Seconds for which every snapshot object is kept, referenced or not.
 pub const GARBAGE_AGE_S: u64 = 7 * 24 * 60 * 60;
-/// Seconds after its job began from which a snapshot's objects may seem to be garbage.
+/// Seconds after the start of a job during which the objects of its snapshot are not garbage.
 pub const MAX_JOB_AGE_S: u64 = 24 * 60 * 60;
-/// What an import or a snapshot has written is named long before it seems to be garbage.
+/// An import or a snapshot is named in the log long before its objects count as garbage.
 const _: () = assert!(GARBAGE_AGE_S > 3 * (MAX_JOB_AGE_S + MAX_UPLOAD_AGE_S));
-/// In an import, an entry names at most three layers of chunks of an index, then tiles, then texts. Each
-/// is at most `MAX_UPLOAD_AGE_S` older than what names it.
+/// An entry of an import names at most three layers of tile index chunks, then tiles, then texts.
+/// Each is at most `MAX_UPLOAD_AGE_S` older than the object that names it.
 const _: () = assert!(GARBAGE_AGE_S > 5 * MAX_UPLOAD_AGE_S);
-/// Objects of snapshots that a look for garbage reads at the same time.
+/// Snapshot objects read concurrently in the search for garbage.
 pub const GARBAGE_READS_AT_ONCE: usize = 16;
-/// Objects of a purged spreadsheet that are deleted at the same time.
+/// Objects of a purged spreadsheet deleted concurrently.
 pub const PURGE_DELETES_AT_ONCE: usize = 16;
-/// Entries of people's lists that are written at the same time.
+/// Lines of spreadsheet lists written concurrently.
 pub const LIST_PUTS_AT_ONCE: usize = 16;
-/// Most spreadsheets that one page of somebody's list looks at: about 8 KB, one read unit.
+/// Spreadsheets examined for one page of a spreadsheet list: about 8 KB, one read unit.
 pub const MAX_LIST_PAGE: u32 = 50;
-/// Most items in one reply of the feed that tells what the events say.
+/// Feed items in one reply with payloads.
 pub const MAX_FEED_EVENTS_ITEMS: u32 = 20;
-/// How often a comparison of the feed with its streams looks again for what is on its way.
+/// Repetitions of a comparison of the feed with its event streams, to wait for events in transit.
 pub const FEED_SETTLES: u32 = 5;
-/// After how long it does, milliseconds.
+/// Milliseconds between these repetitions.
 pub const FEED_SETTLE_MS: u64 = 2_000;

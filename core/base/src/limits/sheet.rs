@@ -1,8 +1,8 @@
 //! Bounds of cells, sheets and operations.
 
-/// Rows of a sheet: rows are numbered `0..MAX_ROWS`.
+/// Rows of a sheet, numbered `0..MAX_ROWS`.
 pub const MAX_ROWS: u32 = 1 << 30;
-/// Columns of a sheet: columns are numbered `0..MAX_COLUMNS`.
+/// Columns of a sheet, numbered `0..MAX_COLUMNS`.
 pub const MAX_COLUMNS: u32 = 1 << 22;
 /// Bytes of one cell's text (UTF-8).
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
@@ -18,19 +18,18 @@ pub const MAX_SPANS: usize = 10_000;
 pub const MAX_INSERT: u32 = 1 << 20;
 /// Characters of a sheet's name, as in Excel.
 pub const MAX_SHEET_NAME_CHARACTERS: usize = 31;
-/// Sheets of a workbook; one more is not added.
+/// Sheets of a workbook; further ones are not added.
 pub const MAX_SHEETS: usize = 1_000;
-/// How far the number of a new sheet may be above the next free one.
+/// Distance of a new sheet's number from the next free one.
 pub const MAX_SHEET_NUMBER_STEP: u32 = 1 << 16;
 /// Bytes of the detail of a rejected mutation.
 pub const MAX_REJECTION_BYTES: usize = 512;
-/// Operations that one mutation is committed as (a split delete is one; an undo or a revert may be
-/// several).
+/// Operations as which one mutation is committed. A split delete is one; an undo or revert may be
+/// several.
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
 /// Runs of one axis map.
 pub const MAX_AXIS_RUNS: usize = 20_000;
-/// Formats of ranges of one sheet, those hidden by a newer one apart. Beyond it, one more changes
-/// nothing.
+/// Range formats of one sheet, without those hidden by newer ones; further ones change nothing.
 pub const MAX_RANGE_FORMATS: usize = 10_000;
-/// Spans of rows and columns in all of them: a snapshot's root holds them.
+/// Spans of rows and columns in all range formats of a sheet: the root of a snapshot contains them.
 pub const MAX_RANGE_FORMAT_SPANS: usize = 100_000;

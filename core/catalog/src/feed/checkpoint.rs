@@ -6,22 +6,21 @@ use std::str::FromStr;
 use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A place in the feed, as one number: the partition times 1,000,000, and the place in it. What is read next
-/// is what stands there. 1,000,001 is place 1 of partition 1 (the seed's encoding). At most
-/// [`MAX_CHECKPOINT`], so that programs whose numbers are floating-point can hold it.
+/// A place in the feed as one number: partition × 1,000,000 + offset. It names the next item to
+/// read. At most [`MAX_CHECKPOINT`], so that floating-point numbers represent it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
-/// A number that is no checkpoint.
+/// The number is not a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a checkpoint must be a whole number of at most {MAX_CHECKPOINT}")]
 pub struct BadCheckpoint;
 
 impl Checkpoint {
-    /// The beginning of the first feed of a stack.
+    /// Start of a stack's first feed.
     pub const START: Self = Self(0);
 
-    /// The place with this number.
+    /// Creates a checkpoint from a number.
     ///
     /// # Errors
     /// [`BadCheckpoint`] above the largest.
@@ -29,10 +28,10 @@ impl Checkpoint {
         if number > MAX_CHECKPOINT { Err(BadCheckpoint) } else { Ok(Self(number)) }
     }
 
-    /// A place in a partition.
+    /// Creates a checkpoint from a partition and an offset.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] for a place that no partition has, or a partition above the largest.
+    /// [`BadCheckpoint`] for an offset or partition out of range.
     pub fn at(partition: u64, offset: u64) -> Result<Self, BadCheckpoint> {
         if offset >= FEED_PARTITION_ITEMS {
             return Err(BadCheckpoint);
@@ -41,28 +40,28 @@ impl Checkpoint {
         Self::new(first.checked_add(offset).ok_or(BadCheckpoint)?)
     }
 
-    /// As a number.
+    /// Returns the number.
     #[must_use]
     pub fn number(self) -> u64 {
         self.0
     }
 
-    /// Its partition.
+    /// Returns the partition.
     #[must_use]
     pub fn partition(self) -> u64 {
         self.0 / FEED_PARTITION_ITEMS
     }
 
-    /// The place in its partition.
+    /// Returns the offset in the partition.
     #[must_use]
     pub fn offset(self) -> u64 {
         self.0 % FEED_PARTITION_ITEMS
     }
 
-    /// The next place.
+    /// Returns the next place.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] behind the largest.
+    /// [`BadCheckpoint`] after the largest.
     pub fn next(self) -> Result<Self, BadCheckpoint> {
         Self::new(self.0.saturating_add(1))
     }
@@ -78,7 +77,7 @@ impl FromStr for Checkpoint {
     type Err = BadCheckpoint;
 
     fn from_str(text: &str) -> Result<Self, BadCheckpoint> {
-        // A sign is no digit.
+        // A sign is not a digit.
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(BadCheckpoint);
         }
@@ -86,7 +85,7 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Which feed it is: random, so that a checkpoint of another stack's is seen to be one.
+/// Generation of a feed: random, so that checkpoints of another stack are recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FeedId(pub [u8; 8]);
 
@@ -104,12 +103,12 @@ impl FromStr for FeedId {
     }
 }
 
-/// The feed that a partition belongs to: where it began. A feed that is built anew begins in a partition of its
-/// own, and whatever is in the partitions before belongs to it no more.
+/// A generation of the feed and its first partition. A rebuilt feed starts in a new partition;
+/// earlier partitions do not belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
-    /// Its id.
+    /// Generation.
     pub id: FeedId,
-    /// Its first partition.
+    /// First partition.
     pub first_partition: u64,
 }

@@ -1,8 +1,8 @@
-//! Entries of spreadsheets' logs in the feed (design `6-catalog-feed.md` §3).
+//! Log entries in the feed.
 //!
-//! To the feed each segment of a log is a stream of its own, whose events are the segment's entries: their
-//! indices are the entries' numbers, which have no gap. The kind of the last one is `EndSegment`, and the next
-//! segment's stream goes on where it ends.
+//! In the feed, each segment of a log is an event stream, whose events are the segment's entries;
+//! their indices are the entry numbers. The last event has the kind `EndSegment`, and the next
+//! segment's stream continues after it.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -14,32 +14,32 @@ use cellar_base::schema::PARTITION_KEY;
 use cellar_log::entry::Content;
 use cellar_log::records::entry::{EDITS, END_SEGMENT, SNAPSHOT, decode_key_and_type};
 
-/// The category of the streams of log segments.
+/// Category of the streams of log segments.
 pub const LOG_CATEGORY: &str = "Log";
 
-/// Between the log's id and the number of the segment.
+/// Separates the log's id from the segment number.
 const SEGMENT_MARK: char = '.';
-/// Digits of a segment's number, so that the names of a log's segments sort as the segments do.
+/// Digits of a segment number, so that stream names sort by segment.
 const SEGMENT_DIGITS: usize = 7;
 
-/// What an entry is to the feed.
+/// Kind of an entry in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// A place at which there is a snapshot, or will be.
+    /// Place of a snapshot.
     Snapshot,
-    /// Edits of a client, in the entry or in an object.
+    /// Edits of a client, in the entry or in an external body.
     Edits,
-    /// The last entry of a segment.
+    /// Last entry of a segment.
     EndSegment,
-    /// One that was moved into the offloaded segment of its segment.
+    /// Entry that was offloaded before it was indexed.
     Offloaded,
 }
 
 impl EntryKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Snapshot, Self::Edits, Self::EndSegment, Self::Offloaded];
 
-    /// The kind of the event.
+    /// Returns the event kind.
     #[must_use]
     pub fn kind(self) -> Kind {
         Kind::own(match self {
@@ -50,7 +50,7 @@ impl EntryKind {
         })
     }
 
-    /// Of what an entry has.
+    /// Returns the kind of an entry's content.
     #[must_use]
     pub fn of(content: &Content) -> Self {
         match content {
@@ -60,7 +60,7 @@ impl EntryKind {
         }
     }
 
-    /// By the letter of an entry's record.
+    /// Returns the kind for the letter of an entry's type.
     #[must_use]
     pub fn of_letter(letter: &str) -> Option<Self> {
         Some(match letter {
@@ -72,25 +72,25 @@ impl EntryKind {
     }
 }
 
-/// Reads only the key and the kind of an entry's record.
+/// Decodes only the key and the kind of an entry's record.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong, or for a type of a later Cellar.
+/// [`RecordError`] with the invalid attribute, or for a type of a later version.
 fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError> {
     let (log, position, letter) = decode_key_and_type(item)?;
     let kind = EntryKind::of_letter(&letter);
     Ok((log, position, kind.ok_or(RecordError::UnknownType { letter })?))
 }
 
-/// The stream of a log segment: `Log-{id}.{segment}`.
+/// Returns the name of a log segment's stream: `Log-{id}.{segment}`.
 ///
 /// # Errors
-/// [`InvalidStreamName`], which no log's is.
+/// Never: the name of every log is valid.
 pub fn stream_of_segment(log: LogId, segment: u32) -> Result<StreamName, InvalidStreamName> {
     StreamName::new(LOG_CATEGORY, &format!("{log}{SEGMENT_MARK}{segment:0SEGMENT_DIGITS$}"))
 }
 
-/// The log segment whose stream has this name, if it is one.
+/// Returns the log segment of a stream name, if it is one.
 #[must_use]
 pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     if stream.category() != LOG_CATEGORY {
@@ -102,19 +102,19 @@ pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     Some((log.parse().ok()?, segment))
 }
 
-/// What a put of an entry's record says.
+/// Returns the event of a put of an entry's record.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn put(image: &Item) -> Result<Span, RecordError> {
     let (log, position, kind) = decode_kind(image)?;
     span_of(log, position, vec![kind])
 }
 
-/// Entries of one segment that follow each other, the first at a position.
+/// Creates the events of consecutive entries of one segment.
 ///
 /// # Errors
-/// [`RecordError`], which no log's is.
+/// Never: the name of every log is valid.
 pub fn span_of(log: LogId, first: Position, kinds: Vec<EntryKind>) -> Result<Span, RecordError> {
     let expected = "a log's UUID and the number of a segment";
     let fault = RecordError::Attribute { record: "entry", name: PARTITION_KEY, expected };

@@ -1,4 +1,4 @@
-//! What stands at a place of the feed.
+//! Items of the feed.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,32 +10,32 @@ use cellar_base::limits::{
     FEED_PARTITION_BYTES, FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS,
 };
 
-/// What stands at a place.
+/// An item of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Item {
-    /// When it was indexed, Unix milliseconds.
+    /// Time of indexing, Unix milliseconds.
     pub time_ms: u64,
-    /// Bytes of all items of its partition up to this one.
+    /// Bytes of the partition's items up to and including this one.
     pub partition_bytes: u64,
-    /// What it says.
+    /// Content.
     pub content: Content,
 }
 
-/// What an item says.
+/// Content of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Content {
-    /// These events were appended.
+    /// Appended events.
     Spans(Vec<Span>),
-    /// The partition ends here: the next one goes on, for this feed.
+    /// End of the partition: this generation continues in the next one.
     End(Feed),
 }
 
-/// When a partition ends.
+/// Bounds after which a partition ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartitionPolicy {
-    /// Once it has this many bytes.
+    /// Bytes.
     pub bytes: u64,
-    /// Once it has this many items, the end included.
+    /// Items, including the end.
     pub items: u64,
 }
 
@@ -45,7 +45,7 @@ impl Default for PartitionPolicy {
     }
 }
 
-/// Bytes that are no spans.
+/// The bytes are not event ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an item of the feed cannot be read: `synth feed rebuild` makes it anew")]
 pub struct UnreadableItem;
@@ -63,10 +63,10 @@ struct StoredSpans<'a>(
     #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_SPANS>")] Vec<StoredSpan<'a>>,
 );
 
-/// Spans as an item has them: postcard, compressed where that makes them smaller.
+/// Encodes event ranges: postcard, compressed if that is smaller.
 ///
 /// # Errors
-/// [`UnreadableItem`] for more than an item may have.
+/// [`UnreadableItem`] above the limits of an item.
 pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
     let stored = spans.iter().map(|span| StoredSpan {
         stream: span.stream.as_str(),
@@ -78,10 +78,10 @@ pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
     Payload::pack(bytes).map_err(|_| UnreadableItem)
 }
 
-/// Reads them.
+/// Decodes event ranges.
 ///
 /// # Errors
-/// [`UnreadableItem`] for anything that was not written so.
+/// [`UnreadableItem`] for other bytes.
 pub fn decode_spans(payload: &Payload) -> Result<Vec<Span>, UnreadableItem> {
     let bytes = payload.unpack().map_err(|_| UnreadableItem)?;
     let (stored, rest) =

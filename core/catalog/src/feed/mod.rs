@@ -1,22 +1,22 @@
-//! The feed: every append to every stream, for ever, in an order that can be walked (design
-//! `6-catalog-feed.md` §3).
+//! The feed: all appended events of all event streams in one permanent order.
 //!
-//! `DynamoDB`'s own stream of changes forgets after a day. The indexer reads it and appends what it says
-//! to the Feed table: [`Item`]s of [`Span`]s, numbered without gaps within a partition; a [`Checkpoint`] is
-//! a partition and a place in it. For each stream the table has a [`Mark`]: how far it is indexed.
+//! A change stream of `DynamoDB` keeps its records for a day. The indexer reads it and writes the
+//! Feed table: [`Item`]s of [`Span`]s, numbered without gaps within a partition. A [`Checkpoint`]
+//! is a partition and a place in it. Each stream has a [`Mark`]: the place up to which it is
+//! indexed.
 //!
-//! [`Indexing`] is the whole decision, a pure state machine. Every event is indexed once, in the order of
-//! its stream, whatever is delivered twice, late, out of order or not at all, and however many indexers
-//! there are. Safety rules, each of which has a test that fails without it:
-//! - *Next place*: an item is put at the place behind the last one and only if nothing is there, so that
-//!   items have one order, and whoever knows too little is refused.
-//! - *Settle first*: nothing is put behind an item before the marks say what it says. So only the last
-//!   item can be ahead of the marks, and whoever puts the next one has seen it.
-//! - *From the mark*: a stream is indexed from its mark on: what is below was indexed, what is missing
-//!   between is read from the stream itself, which is the truth.
-//! - *Marks only rise*, so that one who wakes up late takes nothing back.
-//! - *React first*: what follows from events is done before they are indexed, so that whatever the index
-//!   has was reacted to.
+//! [`Indexing`] is a pure state machine that makes all decisions. Every event is indexed once, in
+//! the order of its stream, even if records arrive twice, late, out of order or never, and with any
+//! number of indexers. Each safety rule has a test that fails without it:
+//! - *Next place*: an item is put at the place after the last one, only if that is free. So items
+//!   have one order, and an indexer with outdated state is refused.
+//! - *Settle first*: nothing is put after an item before the marks include it. So only the last
+//!   item can be ahead of the marks, and the indexer that puts the next one has read it.
+//! - *From the mark*: a stream is indexed from its mark on. Events below it are already indexed;
+//!   missing events are read from the stream itself.
+//! - *Marks only rise*, so that an indexer that was frozen cannot lower them.
+//! - *React first*: the reactions to events are performed before they are indexed, so no indexed
+//!   event lacks its reaction.
 
 mod checkpoint;
 mod entries;

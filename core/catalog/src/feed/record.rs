@@ -1,20 +1,21 @@
-//! What a change of the EventStream table says.
+//! Events in the records of the EventStream table's change stream.
 
 use super::span::Span;
 use crate::records::stream::decode_appended;
 use cellar_base::schema::APPENDED;
 use cellar_base::{record::Item, record::RecordError};
 
-/// Whether the change was an append: a tip says how many events the write appended, a calf does not.
+/// Returns whether the change was an append: a tip contains the number of events that its write
+/// appended, a calf does not.
 #[must_use]
 pub fn is_appended(image: &Item) -> bool {
     image.contains_key(APPENDED)
 }
 
-/// The events that the write appended which made a tip what it is.
+/// Returns the events appended by the write that produced this tip.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn appended(image: &Item) -> Result<Span, RecordError> {
     let (stream, first, kinds) = decode_appended(image)?;
     Ok(Span { stream, first, kinds })

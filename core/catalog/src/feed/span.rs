@@ -1,28 +1,28 @@
-//! Parts of streams.
+//! Ranges of events.
 
 use std::collections::BTreeMap;
 
 use crate::stream::{Kind, StreamName};
 
-/// Events of one stream that follow each other.
+/// Consecutive events of one event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The stream.
+    /// Stream.
     pub stream: StreamName,
-    /// Index of the first of them.
+    /// Index of the first event.
     pub first: u64,
-    /// The kind of each; never none.
+    /// Kind of each event; not empty.
     pub kinds: Vec<Kind>,
 }
 
 impl Span {
-    /// Index of the event behind the last one.
+    /// Returns the index after the last event.
     #[must_use]
     pub fn next(&self) -> u64 {
         self.first.saturating_add(u64::try_from(self.kinds.len()).unwrap_or(u64::MAX))
     }
 
-    /// What of it is not below an index; `None` if nothing is.
+    /// Returns the part at or after an index; `None` if there is none.
     #[must_use]
     pub fn from(mut self, index: u64) -> Option<Self> {
         let below = index.saturating_sub(self.first);
@@ -36,7 +36,7 @@ impl Span {
     }
 }
 
-/// Spans by stream: in order, each event once, those that touch as one.
+/// Groups event ranges by stream: in order, each event once, adjacent ranges joined.
 #[must_use]
 pub fn joined(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
     let mut spans = spans;

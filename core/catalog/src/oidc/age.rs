@@ -1,9 +1,9 @@
-//! When an issuer's keys are fetched again.
+//! Refresh of an issuer's keys.
 
 use cellar_base::limits::{KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S};
 
-/// How old a process's copy of an issuer's keys is, and when it asked for them last. Times are Unix
-/// seconds; a clock that is set back ages a copy as one that is set forward does.
+/// Age of a process's copy of an issuer's keys, and the time of its last request for them. Times
+/// are Unix seconds; a clock that was set back ages the copy as one set forward does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySetAge {
     fetched_s: Option<u64>,
@@ -13,24 +13,24 @@ pub struct KeySetAge {
 /// What to do with a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySetStep {
-    /// Verify it with the key that is there.
+    /// Verify it with the cached key.
     Use,
-    /// Fetch the keys; if that fails, or somebody else is doing it, use the one that is there.
+    /// Fetch the keys; if that fails or another request is doing it, use the cached key.
     FetchOrUse,
-    /// Fetch the keys, then look again.
+    /// Fetch the keys, then look up the key again.
     Fetch,
-    /// Nobody has signed it: its key is not among the issuer's.
+    /// Reject the token: its key is not among the issuer's.
     Unknown,
-    /// Nothing can be said: the keys cannot be had at the moment.
+    /// The keys are temporarily unavailable.
     Unavailable,
 }
 
 impl KeySetAge {
-    /// What to do with a token whose key is `known` or not.
+    /// Decides what to do with a token, given whether its key is `known`.
     ///
-    /// A key that is not known may be a new one, so the set is fetched again, but at most once in
-    /// [`KEY_SET_REFRESH_S`]: a stranger can name any key. After a failure nobody asks for
-    /// [`KEY_SET_RETRY_S`].
+    /// An unknown key may be new, so the keys are fetched again, but at most once per
+    /// [`KEY_SET_REFRESH_S`], because anyone can name any key. After a failure, no request is sent
+    /// for [`KEY_SET_RETRY_S`].
     #[must_use]
     pub fn step(self, known: bool, now_s: u64) -> KeySetStep {
         let since = |moment: Option<u64>| moment.map(|moment_s| now_s.abs_diff(moment_s));
@@ -45,13 +45,13 @@ impl KeySetAge {
         }
     }
 
-    /// They have been fetched.
+    /// Records a successful fetch.
     #[must_use]
     pub fn fetched(self, now_s: u64) -> Self {
         Self { fetched_s: Some(now_s), failed_s: None }
     }
 
-    /// They could not be fetched.
+    /// Records a failed fetch.
     #[must_use]
     pub fn failed(self, now_s: u64) -> Self {
         Self { failed_s: Some(now_s), ..self }

@@ -1,13 +1,13 @@
-//! How an issuer signs.
+//! Signature algorithms of issuers.
 
 use serde::{Deserialize, Serialize};
 
-/// How the tokens of an issuer are signed (RFC 7518 §3.1, RFC 8037): with a private key of its own. What
-/// is signed with a secret that both sides know is not among them, nor is what is not signed.
+/// Signature algorithm of an issuer's tokens (RFC 7518 §3.1, RFC 8037). Only asymmetric algorithms:
+/// shared secrets and unsigned tokens are not supported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TokenAlgorithm {
-    /// RSA (PKCS #1) with SHA-256, which almost everybody uses.
+    /// RSA (PKCS #1) with SHA-256, the most common one.
     #[default]
     Rs256,
     /// RSA (PKCS #1) with SHA-384.
@@ -30,7 +30,7 @@ pub enum TokenAlgorithm {
 }
 
 impl TokenAlgorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Self; 9] = [
         Self::Rs256,
         Self::Rs384,

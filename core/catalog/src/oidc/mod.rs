@@ -1,9 +1,8 @@
-//! Issuers of tokens besides the stack's own keys: `OpenID Connect` (design `4-sync.md` §2b, I19).
+//! Token issuers besides the stack's own keys: `OpenID Connect`.
 //!
-//! A stack names the issuers that it believes, and for each one the audience, the algorithm and what its
-//! people are called. Their public keys are fetched when a token needs them and kept for an hour:
-//! [`KeySetAge`] decides when, so that neither a stranger nor an issuer that is down makes a process ask
-//! more often than that.
+//! The configuration names the trusted issuers, each with its audience, algorithm and subject
+//! claim. Their public keys are fetched when a token needs them and cached for an hour.
+//! [`KeySetAge`] bounds the requests, even for unknown keys and while an issuer is down.
 
 mod age;
 mod algorithm;
@@ -15,34 +14,33 @@ use crate::access::Role;
 pub use age::{KeySetAge, KeySetStep};
 pub use algorithm::TokenAlgorithm;
 
-/// The claim that names a person, unless another one is configured: unique and never given to somebody
-/// else.
+/// Default claim that names a person: unique and never reassigned.
 pub const SUBJECT_CLAIM: &str = "sub";
-/// A claim that names a person only if the issuer has verified it, which [`VERIFIED_CLAIM`] says.
+/// Claim that names a person only if the issuer has verified it, see [`VERIFIED_CLAIM`].
 pub const EMAIL_CLAIM: &str = "email";
-/// Whether the issuer has verified [`EMAIL_CLAIM`].
+/// Claim that says whether [`EMAIL_CLAIM`] is verified.
 pub const VERIFIED_CLAIM: &str = "email_verified";
-/// What an issuer's own description of itself is called, below its URL (`OpenID Connect Discovery` §4).
+/// Path of an issuer's discovery document (`OpenID Connect Discovery` §4).
 pub const DISCOVERY_PATH: &str = "/.well-known/openid-configuration";
 
-/// An issuer whose tokens the API accepts. Its JSON is what `CELLAR_TOKEN_OIDC` lists.
+/// An issuer whose tokens the API accepts; `CELLAR_TOKEN_OIDC` is a JSON list of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OidcIssuer {
-    /// The `iss` of its tokens, letter by letter: a URL.
+    /// Exact `iss` of its tokens: a URL.
     pub issuer: String,
-    /// What `aud` must be, or must list: this application's id at the issuer.
+    /// Required `aud`, or an element of it: the id of this application at the issuer.
     pub audience: String,
-    /// How its tokens are signed; a token cannot choose. Default RS256.
+    /// Signature algorithm; a token cannot choose it. Default RS256.
     #[serde(default)]
     pub algorithm: TokenAlgorithm,
-    /// Where its public keys are; absent means where its description of itself says.
+    /// URL of the public keys; defaults to the one in the discovery document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_url: Option<String>,
-    /// The claim that names a person in the catalog and in the history; default [`SUBJECT_CLAIM`].
+    /// Claim that names a person in the catalog and the history; defaults to [`SUBJECT_CLAIM`].
     #[serde(default = "subject_claim", skip_serializing_if = "is_subject_claim")]
     pub subject_claim: String,
-    /// Maximum role of its people, on top of the role that each spreadsheet gives them. Default owner.
+    /// Maximum role of its people, in addition to the role on each spreadsheet. Default owner.
     #[serde(default = "most", skip_serializing_if = "is_most")]
     pub max_role: Role,
 }
@@ -65,15 +63,15 @@ fn is_most(role: &Role) -> bool {
 }
 
 impl OidcIssuer {
-    /// Where it describes itself.
+    /// Returns the URL of the discovery document.
     #[must_use]
     pub fn discovery_url(&self) -> String {
         format!("{}{DISCOVERY_PATH}", self.issuer.trim_end_matches('/'))
     }
 }
 
-/// Whether keys may be fetched from there: over TLS, or from this machine, where tests and the local cloud
-/// are. What comes from elsewhere in clear text anybody on the way can have written.
+/// Returns whether keys may be fetched from a URL: over TLS, or from this machine (tests and the
+/// local cloud). Anyone on the way could change an unencrypted response.
 #[must_use]
 pub fn is_trustworthy(url: &str) -> bool {
     let (host, in_clear) = match url.split_once("://") {

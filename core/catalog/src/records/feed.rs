@@ -1,4 +1,4 @@
-//! The records of the Feed table that are the feed (design `6-catalog-feed.md` §3).
+//! Records of the Feed table that form the feed.
 
 use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
 use crate::stream::{Payload, StreamName};
@@ -12,24 +12,24 @@ const ITEM: &str = "item of the feed";
 const PARTITION: &str = "partition of the feed";
 const MARK: &str = "mark of a stream";
 
-/// The sort key of a stream's mark.
+/// Sort key of a stream's mark.
 const MARK_SORT: &str = "mark";
-/// The partition of the list of partitions. There is one partition of the feed, number 0.
+/// Partition key of the list of feed partitions.
 pub const PARTITIONS: &str = "$AppendsIndex-0";
 
-/// What the partitions of partitions begin with.
+/// Prefix of the partition keys of feed partitions.
 const PARTITION_PREFIX: &str = "$AppendsEpoch-0_";
 
-/// The partition of a partition.
+/// Returns the partition key of a feed partition.
 #[must_use]
 pub fn feed_partition_key(partition: u64) -> String {
     format!("{PARTITION_PREFIX}{partition}")
 }
 
-/// Where the record of an item stands, by its key alone.
+/// Returns the place of an item from its key alone.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let partition = reader.text(INDEX_PARTITION)?;
@@ -40,13 +40,13 @@ pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     place.ok_or_else(|| reader.fault(INDEX_PARTITION, "a partition of the feed"))
 }
 
-/// The sort key of a place in a partition: texts sort as the places do.
+/// Returns the sort key of an offset; keys sort as offsets do.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// The sort key of a partition in the list of partitions.
+/// Returns the sort key of a partition in the list of partitions.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")
@@ -59,28 +59,28 @@ fn key(partition: &str, sort: &str) -> Item {
     item
 }
 
-/// The key of an item of the feed.
+/// Returns the key of a feed item.
 #[must_use]
 pub fn item_key(at: Checkpoint) -> Item {
     key(&feed_partition_key(at.partition()), &offset_sort(at.offset()))
 }
 
-/// The key of a partition in the list of partitions.
+/// Returns the key of a partition in the list of partitions.
 #[must_use]
 pub fn partition_key(partition: u64) -> Item {
     key(PARTITIONS, &partition_sort(partition))
 }
 
-/// The key of a stream's mark.
+/// Returns the key of a stream's mark.
 #[must_use]
 pub fn mark_key(stream: &StreamName) -> Item {
     key(stream.as_str(), MARK_SORT)
 }
 
-/// The record of an item.
+/// Encodes an item.
 ///
 /// # Errors
-/// [`RecordError`] for more than an item may have.
+/// [`RecordError`] above the limits of an item.
 pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordError> {
     let mut record = item_key(at);
     put_number(&mut record, TIME, item.time_ms);
@@ -99,17 +99,17 @@ pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordErro
     Ok(record)
 }
 
-/// Bytes that an item takes.
+/// Returns the bytes of an item.
 #[must_use]
 pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
     let record = encode_item(at, item).unwrap_or_default();
     u64::try_from(item_bytes(&record)).unwrap_or(u64::MAX)
 }
 
-/// Reads the record of an item, and where it stands in its partition.
+/// Decodes an item and its offset.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let content = match reader.optional_bytes(DATA)? {
@@ -126,7 +126,7 @@ pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
     Ok((offset, feed::Item { time_ms, partition_bytes, content }))
 }
 
-/// The record of a partition in the list of partitions.
+/// Encodes a partition in the list of partitions.
 #[must_use]
 pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     let mut record = partition_key(partition);
@@ -134,10 +134,10 @@ pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     record
 }
 
-/// Reads the record of a partition.
+/// Decodes a partition in the list of partitions.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     let reader = Reader { record: PARTITION, item: record };
     let feed = decode_feed(&reader)?;

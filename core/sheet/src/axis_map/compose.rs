@@ -1,9 +1,9 @@
-//! Composition: one pass over the runs of both maps.
+//! Composition of axis maps, in one pass over the runs of both.
 
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// This map, then `next`: `O(|self| + |next|)`.
+    /// Returns this map followed by `next`, in `O(|self| + |next|)`.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut composed = Self { limit: self.limit, runs: Vec::new(), strays: Vec::new() };
@@ -13,7 +13,7 @@ impl AxisMap {
             if let Some(run) = overlap(*one, *two) {
                 composed.push(run);
             }
-            // Whichever ends first in the space between has no more overlaps.
+            // The run that ends first in the intermediate space has no further overlaps.
             if one.dst_end() <= two.src_end() {
                 first = firsts.next();
             } else {
@@ -41,7 +41,8 @@ impl AxisMap {
     }
 }
 
-/// What the second run keeps of the first, if they meet in the space between.
+/// Returns the part of the first run that the second keeps, if they intersect in the intermediate
+/// space.
 fn overlap(first: Run, second: Run) -> Option<Run> {
     let start = first.dst.max(second.src);
     let len = first.dst_end().min(second.src_end()).checked_sub(start).filter(|len| *len > 0)?;

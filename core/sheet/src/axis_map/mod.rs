@@ -1,11 +1,12 @@
-//! Axis maps: where the rows (or columns) of one space stand in a later one.
+//! Axis maps: the places of one space's rows (or columns) in a later space.
 //!
-//! A map is a list of *kept runs* `(src, dst, len)`, both sides increasing, in which no two
-//! neighbours could be one (design `3-snapshots.md` §1). What no run covers on the source side was
-//! deleted; what none covers on the destination side was inserted. Both sides end at the axis's
-//! limit ([`Axis::limit`]): what an insert pushes over the end is gone.
+//! A map is a list of *kept runs* `(src, dst, len)`, ascending on both sides and as long as
+//! possible. What no run covers on the source side was deleted; what none covers on the destination
+//! side was inserted. Both sides end at the axis's limit ([`Axis::limit`]): an insert discards what
+//! it moves past the end.
 //!
-//! Binary-searchable both ways, so that no inverse is stored; composed in one pass over both.
+//! Both directions use binary search, so no inverse is stored. Composition is one pass over both
+//! maps.
 
 mod compose;
 mod stored;
@@ -20,14 +21,14 @@ use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 /// One of the two axes of a sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Axis {
-    /// Rows, numbered downwards from 0.
+    /// Rows, numbered from 0 at the top.
     Rows,
-    /// Columns, numbered rightwards from 0.
+    /// Columns, numbered from 0 at the left.
     Columns,
 }
 
 impl Axis {
-    /// How many rows or columns the largest sheet has: positions are below it.
+    /// Returns the number of rows or columns of the largest sheet.
     #[must_use]
     pub fn limit(self) -> u32 {
         match self {
@@ -37,14 +38,14 @@ impl Axis {
     }
 }
 
-/// Rows or columns that stayed together.
+/// Adjacent rows or columns that stayed adjacent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Where the run begins in the older space.
+    /// First index in the older space.
     pub src: u32,
-    /// Where it begins in the newer space.
+    /// First index in the newer space.
     pub dst: u32,
-    /// How many rows or columns it has, at least one.
+    /// Number of rows or columns, at least one.
     pub len: u32,
 }
 
@@ -61,7 +62,7 @@ impl Run {
         Self { src: self.dst, dst: self.src, len: self.len }
     }
 
-    /// The part of the run whose source lies in `first..end`.
+    /// Returns the part of the run whose source is in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let src = self.src.max(first);
         let len = self.src_end().min(end).checked_sub(src).filter(|len| *len > 0)?;
@@ -74,25 +75,25 @@ impl Run {
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// What stands in another order than in the older space, and so cannot be a kept run: rows of
-    /// an author that were committed on the other side of some that it saw. Rare and few.
+    /// Rows whose order differs from the older space, so that they cannot be kept runs: an author's
+    /// rows that were committed on the other side of rows it had seen. Rare and few.
     strays: Vec<Run>,
 }
 
 impl AxisMap {
-    /// The map that changes nothing.
+    /// Creates the map that changes nothing.
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         let limit = axis.limit();
         Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
     }
 
-    /// The map in which nothing is left, to which runs are added.
+    /// Creates the map that deletes everything; runs can be added.
     pub fn empty(axis: Axis) -> Self {
         Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
 
-    /// The map of an insert of `count` before `before`.
+    /// Creates the map of an insert of `count` before `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
@@ -104,7 +105,7 @@ impl AxisMap {
         map
     }
 
-    /// The map of a delete of all of `spans`.
+    /// Creates the map of a deletion of all `spans`.
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         let limit = axis.limit();
@@ -120,7 +121,7 @@ impl AxisMap {
         map
     }
 
-    /// Adds a run behind the others; one that continues the last is glued to it.
+    /// Appends a run; joins it to the last one if it continues that.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -133,25 +134,25 @@ impl AxisMap {
         }
     }
 
-    /// The kept runs, in ascending order.
+    /// Returns the kept runs, ascending.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Whether all that is left is in its old order.
+    /// Returns whether all kept runs are in their old order.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         self.strays.is_empty()
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether the map changes nothing.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
     }
 
-    /// Where a row or column of the older space stands in the newer; `None` if it was deleted.
+    /// Returns the new place of a row or column; `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let kept = self.run_from(src).filter(|run| run.src <= src);
@@ -160,7 +161,7 @@ impl AxisMap {
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
-    /// Where a row or column of the newer space stood in the older; `None` if it was inserted.
+    /// Returns the old place of a row or column; `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let index = self.runs.partition_point(|run| run.dst_end() <= dst);
@@ -170,8 +171,8 @@ impl AxisMap {
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Where the gap before `gap` is in the newer space: before the first survivor of those that
-    /// stood behind it, so that what others inserted into the same gap comes first.
+    /// Returns the new place of the gap before `gap`: before the first kept row after it, so that
+    /// rows which others inserted into the same gap come first.
     #[must_use]
     pub fn gap(&self, gap: u32) -> u32 {
         let strays = self.strays.iter().filter_map(|run| run.within(gap, self.limit));
@@ -181,8 +182,8 @@ impl AxisMap {
         }
     }
 
-    /// What survives of `spans`, without what was inserted between: for clears and deletes, which
-    /// spare what their author never saw.
+    /// Returns the kept parts of `spans`, without rows inserted in between. For clears and deletes,
+    /// which must not affect rows that their author never saw.
     #[must_use]
     pub fn kept(&self, spans: &Spans) -> Spans {
         let mut kept = Vec::new();
@@ -198,8 +199,8 @@ impl AxisMap {
         Spans::from_sorted(kept)
     }
 
-    /// What survives of `spans` with what was inserted between: for formats, which grow. All of
-    /// the axis stays all of it.
+    /// Returns the kept parts of `spans`, including rows inserted in between. For formats, which
+    /// grow. The whole axis stays the whole axis.
     #[must_use]
     pub fn covered(&self, spans: &Spans) -> Spans {
         let covered = spans.iter().filter_map(|span| {
@@ -213,15 +214,15 @@ impl AxisMap {
         Spans::from_sorted(covered.collect())
     }
 
-    /// The map back: what this one inserted is not covered, what it deleted appears as inserted.
+    /// Returns the inverse map: insertions become deletions and deletions become insertions.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a run between the others: rows that a map from one author's space does not know, such
-    /// as those that the author inserted. It is a stray if it would break the order.
+    /// Adds a run between the others, for rows that the author's own operations inserted. It
+    /// becomes a stray if it would break the order.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
@@ -248,7 +249,7 @@ impl AxisMap {
         self
     }
 
-    /// The run that holds `src`, or else the first behind it.
+    /// Returns the run that contains `src`, or else the first run after it.
     fn run_from(&self, src: u32) -> Option<Run> {
         let index = self.runs.partition_point(|run| run.src_end() <= src);
         let run = self.runs.get(index)?;

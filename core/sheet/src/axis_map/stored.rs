@@ -1,4 +1,4 @@
-//! Axis maps as stored: each run by its distance from the end of the run before.
+//! Axis maps as stored: each run by its distance from the end of the preceding run.
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, AxisMap, Run};
 use cellar_base::limits::MAX_AXIS_RUNS;
 
-/// An axis map in its stored layout; the layout is released and never changes.
+/// The stored layout of an axis map. The layout is released: never change it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(transparent)]
 pub struct StoredAxisMap(
@@ -18,18 +18,18 @@ pub struct StoredAxisMap(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(array)]
 struct StoredRun {
-    /// Deleted before it.
+    /// Deleted before the run.
     #[n(0)]
     src_gap: u32,
-    /// Inserted before it.
+    /// Inserted before the run.
     #[n(1)]
     dst_gap: u32,
-    /// 0: to the end of the axis.
+    /// Length; 0 extends the run to the end of the axis.
     #[n(2)]
     len: u32,
 }
 
-/// A stored map that is none.
+/// A stored axis map is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an axis map has too many runs or runs beyond the end of its axis")]
 pub struct UnreadableAxisMap;
@@ -52,10 +52,10 @@ impl From<&AxisMap> for StoredAxisMap {
 }
 
 impl StoredAxisMap {
-    /// Reads the map of an axis; total.
+    /// Decodes the map of an axis; total.
     ///
     /// # Errors
-    /// [`UnreadableAxisMap`] for more than `MAX_AXIS_RUNS` runs or one beyond the end.
+    /// [`UnreadableAxisMap`] for more than `MAX_AXIS_RUNS` runs, or a run past the end.
     pub fn into_map(self, axis: Axis) -> Result<AxisMap, UnreadableAxisMap> {
         let limit = axis.limit();
         if self.0.len() > MAX_AXIS_RUNS {

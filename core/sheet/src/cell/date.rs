@@ -1,7 +1,7 @@
-//! Calendar dates and times of day as serial numbers: days since 1899-12-30.
+//! Calendar dates and times as serial numbers: days since 1899-12-30.
 //!
-//! Serials agree with other spreadsheets from 1900-03-01 on (before that they count a day that
-//! never was), so earlier dates stay text.
+//! Serials agree with those of other spreadsheets from 1900-03-01 on; before it, others count a day
+//! that did not exist. Earlier dates stay text.
 
 /// Serial of 1900-03-01.
 const FIRST_SERIAL: i64 = 61;
@@ -20,14 +20,15 @@ pub(super) struct DateTime {
     pub(super) second_of_day: i64,
 }
 
-/// The serial of a date (month and day from 1) and a second of that day, `0..86_400`; `None` if the
-/// calendar does not have it, or it is before 1900-03-01, where spreadsheets do not agree.
+/// Returns the serial of a date (month and day from 1) and a second of that day, `0..86_400`;
+/// `None` for a date that does not exist, or before 1900-03-01, where spreadsheets disagree.
 #[must_use]
 pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
     to_serial(DateTime { year, month, day, second_of_day })
 }
 
-/// The serial of a date, if the calendar has it and serials agree on it.
+/// Returns the serial of a date and time; `None` if it does not exist or spreadsheets disagree on
+/// it.
 pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     let days = days_from_civil(date.year, date.month, date.day)?;
     if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) || !(0..86_400).contains(&date.second_of_day) {
@@ -38,7 +39,7 @@ pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     Some(days + seconds / SECONDS_PER_DAY)
 }
 
-/// The date and time, rounded to the second, of a serial in the years 1900 (March) to 9999.
+/// Returns the date and time of a serial, rounded to the second, from March 1900 to 9999.
 pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
     let total_seconds = exact(serial * SECONDS_PER_DAY)?;
     let (days, second_of_day) =
@@ -54,7 +55,7 @@ fn exact(number: f64) -> Option<i64> {
     super::value::exact_integer(number.round())
 }
 
-/// Serial day of a civil date, if that date exists.
+/// Returns the serial day of a calendar date, if the date exists.
 fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(0..=9_999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -65,7 +66,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - EPOCH_DAYS;
-    // 31 June and the like come out as another date.
+    // A date that does not exist, such as 31 June, converts to another date.
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 

@@ -1,11 +1,11 @@
-//! The twelve error values of spreadsheets.
+//! Error values of spreadsheets.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error as a cell's value. The numbers are those of stored bodies: never change one.
+/// An error value of a cell. The numbers are stored in bodies: never change one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]
@@ -16,37 +16,37 @@ pub enum ErrorCode {
     /// Division by zero.
     #[serde(rename = "#DIV/0!")]
     Div0 = 2,
-    /// An argument of the wrong type.
+    /// Argument of the wrong type.
     #[serde(rename = "#VALUE!")]
     Value = 3,
-    /// A reference to a cell that is gone.
+    /// Reference to a deleted cell.
     #[serde(rename = "#REF!")]
     Ref = 4,
-    /// An unknown name.
+    /// Unknown name.
     #[serde(rename = "#NAME?")]
     Name = 5,
-    /// A number that cannot be represented.
+    /// Number that cannot be represented.
     #[serde(rename = "#NUM!")]
     Num = 6,
     /// No value available.
     #[serde(rename = "#N/A")]
     NotAvailable = 7,
-    /// Data that is still being fetched.
+    /// Data that is still being loaded.
     #[serde(rename = "#GETTING_DATA")]
     GettingData = 8,
-    /// A result that has no room to spill into.
+    /// Result without space to spill into.
     #[serde(rename = "#SPILL!")]
     Spill = 9,
-    /// A service that does not answer.
+    /// Service that does not respond.
     #[serde(rename = "#CONNECT!")]
     Connect = 10,
-    /// A function or feature that is blocked.
+    /// Blocked function or feature.
     #[serde(rename = "#BLOCKED!")]
     Blocked = 11,
-    /// A calculation that cannot be done here.
+    /// Unsupported calculation.
     #[serde(rename = "#CALC!")]
     Calc = 12,
-    /// A long text whose object is gone or damaged: Cellar's own, no other program has it.
+    /// Long text whose object is missing or damaged; specific to Cellar.
     #[serde(rename = "#LOST!")]
     Lost = 13,
 }
@@ -69,13 +69,13 @@ const ALL: [(ErrorCode, &str); 13] = [
 ];
 
 impl ErrorCode {
-    /// The number in stored bodies.
+    /// Returns the number stored in bodies.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// The code with this number, if there is one.
+    /// Returns the error value with this number, if there is one.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         ALL.iter().map(|(code, _)| *code).find(|code| code.number() == number)
@@ -89,11 +89,11 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Text that is none of the error values.
+/// Text that is not an error value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an error value such as #N/A or #DIV/0!")]
 pub struct NotAnErrorCode {
-    /// The text that was given.
+    /// The text.
     pub text: String,
 }
 

@@ -1,20 +1,20 @@
-//! The text of a value under a number format.
+//! Formats values as text.
 //!
-//! Understood: `General`, fixed decimals (`0`, `0.0`, `0.00`, …) and dates and times made of
-//! `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` with separators. Any other format is kept as it is and
-//! shown as `General`.
+//! Supported formats: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times of
+//! `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` with separators. Other formats are stored unchanged and
+//! displayed as `General`.
 
 use std::fmt::Write;
 
 use super::Value;
 use super::date::{DateTime, from_serial};
 
-/// The format of a cell that has none.
+/// Format of a cell without a number format.
 pub const GENERAL: &str = "General";
-/// Decimals of a fixed-decimals format: more than an `f64` has would be invented.
+/// Decimals of a fixed-decimals format; an `f64` has no more.
 pub(super) const MAX_DECIMALS: usize = 15;
 
-/// The text that a person sees for `value` under `format`.
+/// Returns the displayed text of `value` under `format`.
 #[must_use]
 pub fn display(value: &Value, format: &str) -> String {
     match value {
@@ -39,7 +39,7 @@ fn display_number(number: f64, format: &str) -> String {
         .unwrap_or_else(|| general(number))
 }
 
-/// The shortest text that reads back as the same number.
+/// Returns the shortest text that parses to the same number.
 #[must_use]
 pub fn general(number: f64) -> String {
     let magnitude = number.abs();
@@ -50,7 +50,7 @@ pub fn general(number: f64) -> String {
     }
 }
 
-/// The decimals of a format `0`, `0.0`, `0.00`, …
+/// Returns the decimals of a format `0`, `0.0`, `0.00`, …
 pub(super) fn decimals_of(format: &str) -> Option<usize> {
     let decimals = match format.strip_prefix('0')?.strip_prefix('.') {
         None => return (format == "0").then_some(0),
@@ -72,7 +72,7 @@ pub(super) enum DateToken {
     Separator(char),
 }
 
-/// The pieces of a date format, if that is what `format` is.
+/// Parses a date format into tokens; `None` for any other format.
 pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
     let mut rest = format;
@@ -110,7 +110,7 @@ pub(super) fn display_date(date: DateTime, tokens: &[DateToken]) -> String {
                 continue;
             }
         };
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{number:0width$}");
     }
     text

@@ -1,4 +1,4 @@
-//! Cells: values, their text, and how typed text becomes a value.
+//! Cells: values, their displayed text, and the values of typed text.
 
 mod date;
 mod error_code;
@@ -15,32 +15,31 @@ pub use value::{Value, json_text_bytes};
 
 use serde::{Deserialize, Serialize};
 
-/// What a cell holds: the value, and beside it a formula's text and a number format.
+/// Content of a cell: its value, with an optional formula, and its number format.
 ///
-/// Value (with its formula) and format are separate layers: setting one leaves the other
-/// (design `3-snapshots.md` §1).
+/// Value (with formula) and format are separate layers: setting one leaves the other unchanged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cell {
-    /// The value; `null` is an empty cell that has a format.
+    /// Value; `null` for an empty cell with a format.
     #[serde(default)]
     pub value: Value,
-    /// The formula's text, opaque, if the value came from one.
+    /// Text of the formula that produced the value, if any; not interpreted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// The number format; absent is `General`.
+    /// Number format; absent for `General`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
 impl Cell {
-    /// The text a person sees.
+    /// Returns the displayed text.
     #[must_use]
     pub fn text(&self) -> String {
         display(&self.value, self.format.as_deref().unwrap_or(GENERAL))
     }
 
-    /// Whether nothing is left that would need to be stored.
+    /// Returns whether the cell has neither value nor format.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         self.value == Value::Empty && self.formula.is_none() && self.format.is_none()

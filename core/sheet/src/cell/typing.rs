@@ -1,26 +1,25 @@
-//! How typed text becomes a value: only where nothing of the text is lost.
+//! Values of typed text.
 //!
-//! `0E8` is a code, not zero, and `007` is not seven: text is a number, a date or a boolean only
-//! if the value, shown again, is the very same text (design `3-snapshots.md` §8).
+//! `0E8` is a code, not zero, and `007` is not seven: text becomes a number, date or boolean only
+//! if the value is displayed as exactly the same text.
 
 use super::date::{DateTime, to_serial};
 use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
 use super::value::Value;
 
-/// Date formats that are recognised: year first, so that day and month cannot be confused.
+/// Recognized date formats, year first, so that day and month are unambiguous.
 const DATE_FORMATS: [&str; 4] =
     ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
 
-/// A value and the format under which it shows as the text it came from.
+/// A value, and the format under which it is displayed as the typed text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedText {
-    /// The value.
     pub value: Value,
-    /// The format; `None` is `General`.
+    /// Format; `None` for `General`.
     pub format: Option<String>,
 }
 
-/// The number, date or boolean that `text` is, if showing it again gives `text` exactly.
+/// Returns the number, date or boolean whose displayed text is exactly `text`.
 #[must_use]
 pub fn recognise(text: &str) -> Option<TypedText> {
     match text {
@@ -35,7 +34,8 @@ pub fn recognise(text: &str) -> Option<TypedText> {
     recognise_number(text).or_else(|| recognise_date(text))
 }
 
-/// What typing `text` into a cell means: recognised, an error value, or text; empty text clears.
+/// Returns the value of typed text: recognized, an error value, or text. Empty text clears the
+/// cell.
 #[must_use]
 pub fn typed_or_text(text: &str) -> TypedText {
     if text.is_empty() {

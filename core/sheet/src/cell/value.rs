@@ -1,4 +1,4 @@
-//! A cell's value, and its form in JSON.
+//! Values of cells, and their JSON form.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ErrorCode;
 
-/// The value of a cell (design `2-log.md` §5).
+/// Value of a cell.
 ///
-/// In JSON: `null`, a number, a string, `true`/`false`, or `{"error": "#N/A"}`. Dates are numbers
+/// In JSON: `null`, a number, a string, `true`/`false`, or `{"error": "#N/A"}`. A date is a number
 /// with a format (days since 1899-12-30).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// Nothing: as an edit, an explicit clear.
+    /// No value; as an edit, an explicit clear.
     #[default]
     Empty,
     /// A finite number.
@@ -43,7 +43,7 @@ impl Serialize for Value {
     }
 }
 
-/// Whole numbers are written without `.0`: shorter, and what every other writer of JSON does.
+/// Serializes an integer without `.0`, as other JSON writers do.
 fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     match exact_integer(number) {
         Some(integer) => serializer.serialize_i64(integer),
@@ -51,7 +51,7 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// The integer that `number` is, if it is one that an `f64` holds exactly (and not −0).
+/// Returns the integer value of `number` if an `f64` represents it exactly (and it is not −0).
 #[must_use]
 pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
@@ -60,11 +60,12 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     if !whole || negative_zero {
         return None;
     }
-    // Exact: whole and below 2⁵³, so it prints and parses as itself.
+    // Exact: an integer below 2⁵³ prints and parses as itself.
     format!("{number:.0}").parse().ok()
 }
 
-/// Bytes of a text as a JSON string: control characters take six, quotes and backslashes two.
+/// Returns the bytes of a text as a JSON string: control characters take six, quotes and
+/// backslashes two.
 #[must_use]
 pub fn json_text_bytes(text: &str) -> usize {
     let width = |byte: u8| match byte {
@@ -76,7 +77,7 @@ pub fn json_text_bytes(text: &str) -> usize {
 }
 
 impl Value {
-    /// Bytes of the value in JSON, at most.
+    /// Returns an upper bound of the value's JSON bytes.
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         const LONGEST_NUMBER_BYTES: usize = 25;
@@ -110,7 +111,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::Bool(value))
     }
 
-    // JSON has one kind of number: what does not fit an f64 is rounded to the nearest one.
+    // JSON has one number type: a number that no f64 represents is rounded to the nearest.
     #[allow(clippy::cast_precision_loss, reason = "JSON numbers are f64 here")]
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
         Ok(Value::Number(value as f64))

@@ -1,4 +1,4 @@
-//! Rows and columns inserted and deleted.
+//! Insertion and deletion of rows and columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,30 +6,29 @@ use super::{InvalidOperation, SheetId, Spans, axis_name};
 use crate::axis_map::Axis;
 use cellar_base::limits::MAX_INSERT;
 
-/// Inserts blank rows (or columns) in front of one. What is pushed over the end of the largest
-/// sheet is gone.
+/// Inserts blank rows (or columns) before one. Cells moved past the maximum size are discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InsertBefore {
-    /// The sheet.
+    /// Sheet id.
     #[serde(default)]
     pub sheet: SheetId,
-    /// The row (or column) before which the first is inserted, from 0.
+    /// Row (or column) before which to insert, from 0.
     pub before: u32,
-    /// How many, at least one.
+    /// Number of rows (or columns), at least one.
     pub count: u32,
 }
 
-/// Deletes rows (or columns) with all they hold.
+/// Deletes rows (or columns) and their contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeleteSpans {
-    /// The sheet.
+    /// Sheet id.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Which.
+    /// Rows (or columns) to delete.
     pub spans: Spans,
 }
 
@@ -39,7 +38,7 @@ impl InsertBefore {
         if self.count == 0 || self.count > MAX_INSERT {
             return Err(InvalidOperation::InsertCount { what, count: self.count });
         }
-        // In front of the last one at most: what comes behind it is blank anyway.
+        // At most before the last row: anything after it is blank.
         if self.before >= axis.limit() {
             let (first, count, max) = (self.before, self.count, axis.limit());
             return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });

@@ -1,21 +1,21 @@
-//! Decimal numbers as stored: 12.75 is 1275 and two decimals, four bytes instead of nine.
+//! Decimal numbers as stored: 12.75 is 1275 with two decimals, four bytes instead of nine.
 
 use serde::{Deserialize, Serialize};
 
 use crate::cell::general;
 
-/// A number as an integer and how many of its digits are decimals.
+/// A number as an integer and its number of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredDecimal {
     decimals: u8,
     digits: i64,
 }
 
-/// Beyond this the digits take as many bytes as the number itself.
+/// Above this, the digits take as many bytes as the number itself.
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// The decimal that reads back as exactly this number, if it is shorter.
+    /// Returns the decimal that parses to exactly this number, if it is shorter.
     pub(super) fn new(number: f64) -> Option<Self> {
         let text = general(number);
         let (whole, decimals) = text.split_once('.')?;
@@ -25,7 +25,7 @@ impl StoredDecimal {
         (digits.abs() < MAX_DIGITS && exact).then_some(decimal)
     }
 
-    /// The number: the `f64` nearest to the decimal, which parsing text always finds.
+    /// Returns the `f64` nearest to the decimal, as parsing its text does.
     pub(super) fn number(self) -> f64 {
         format!("{}e-{}", self.digits, self.decimals).parse().unwrap_or_default()
     }

@@ -6,37 +6,37 @@ use super::set_cells::check_format;
 use super::{InvalidOperation, SheetId, Spans};
 use crate::axis_map::Axis;
 
-/// Clears the values and formulas of a range; its formats stay.
+/// Clears the values and formulas of a range; its formats are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ClearRange {
-    /// The sheet.
+    /// Sheet id.
     #[serde(default)]
     pub sheet: SheetId,
-    /// The rows; all if absent.
+    /// Rows; absent for all.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// The columns; all if absent.
+    /// Columns; absent for all.
     #[serde(default = "all_columns")]
     pub columns: Spans,
 }
 
-/// Sets the number format of a range, of cells that are blank, too.
+/// Sets the number format of a range, including its blank cells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SetFormat {
-    /// The sheet.
+    /// Sheet id.
     #[serde(default)]
     pub sheet: SheetId,
-    /// The rows; all if absent.
+    /// Rows; absent for all.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// The columns; all if absent.
+    /// Columns; absent for all.
     #[serde(default = "all_columns")]
     pub columns: Spans,
-    /// The format; `General` removes it.
+    /// Number format; `General` removes it.
     pub format: String,
 }
 

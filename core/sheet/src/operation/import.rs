@@ -1,5 +1,4 @@
-//! An imported sheet: its cells are in chunks already, and the log names them (design
-//! `3-snapshots.md` §8).
+//! Imported sheets, whose cells are in chunks that the log names.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,32 +9,31 @@ use crate::workbook::Extent;
 use cellar_base::base64_text;
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 
-/// Adds a sheet whose cells are in chunks: any size, in one entry.
+/// Adds a sheet from uploaded chunks: any size, in one entry.
 ///
-/// Its number is found as that of [`super::AddSheet`]. The chunks, and the index that names them, are
+/// Its number is assigned as that of [`super::AddSheet`]. The chunks and their tile index are
 /// stored and checked before the operation is appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportSheet {
-    /// Its number.
+    /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Its name; if another sheet than the replaced one has it, a number is put behind it.
+    /// Name; a number is appended if another sheet than the replaced one has it.
     pub name: String,
-    /// The sheet that it takes the place of: deleted with all it holds. If it is not there, the new
-    /// one stands behind the others.
+    /// Sheet to replace, which is deleted; if it does not exist, the new sheet is added last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<SheetId>,
-    /// How far its cells go. Beyond it there is none, whatever the chunks hold.
+    /// Used range. Cells of the chunks beyond it are ignored.
     pub extent: Extent,
-    /// How many cells it has.
+    /// Number of cells.
     pub cells: u64,
-    /// Where its chunks are.
+    /// Tile index of the sheet, Base64.
     pub tile_index: TileIndex,
 }
 
-/// The tile index of an imported sheet, opaque to this crate: `cellar_snapshot::index` packs and reads
-/// it, and an append is refused if it is unreadable. As JSON, the Base64 of its bytes.
+/// Tile index of an imported sheet, opaque to this crate: `cellar_snapshot::index` packs and reads
+/// it, and an append rejects an unreadable one. In JSON, the Base64 of its bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -54,13 +52,13 @@ pub enum BadTileIndex {
          store it in chunks of its own"
     )]
     TooLong {
-        /// Its bytes.
+        /// Length in bytes.
         bytes: usize,
     },
 }
 
 impl TileIndex {
-    /// A tile index of these bytes.
+    /// Creates a tile index from bytes, without reading them.
     ///
     /// # Errors
     /// [`BadTileIndex::TooLong`] above `MAX_IMPORT_INDEX_BYTES`.
@@ -71,7 +69,7 @@ impl TileIndex {
         Ok(Self(bytes))
     }
 
-    /// Its bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
@@ -93,7 +91,7 @@ impl From<TileIndex> for String {
 }
 
 impl ImportSheet {
-    /// About how many bytes it takes in memory and in a reply.
+    /// Returns the approximate size in memory and in a reply.
     pub(super) fn weight_bytes(&self) -> usize {
         json_text_bytes(&self.name).saturating_add(self.tile_index.bytes().len().saturating_mul(2))
     }
@@ -119,11 +117,11 @@ mod tests {
     fn it_is_the_same_as_json() {
         let import = import(Extent { rows: 27, columns: 128 });
         let json = serde_json::to_value(&import).unwrap();
-        assert!(json["index"].is_string() && json["replaces"] == 0);
+        assert!(json["tile_index"].is_string() && json["replaces"] == 0);
         assert_eq!(serde_json::from_value::<ImportSheet>(json.clone()).unwrap(), import);
         for bad in ["!", "AAA=A", &"A".repeat(MAX_IMPORT_INDEX_BYTES * 2)] {
             let mut json = json.clone();
-            json["index"] = bad.into();
+            json["tile_index"] = bad.into();
             assert!(serde_json::from_value::<ImportSheet>(json).is_err(), "{bad}");
         }
     }

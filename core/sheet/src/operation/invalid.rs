@@ -1,19 +1,19 @@
-//! Why an operation can never succeed.
+//! Operations that can never succeed.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Why an operation can never succeed, whatever the state of the spreadsheet.
+/// Reason why an operation can never succeed, in any state of the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
-    /// No cells at all.
+    /// No cells.
     #[error("the operation sets no cells; at least one is required")]
     NoCells,
     /// Too many cells.
     #[error("the operation sets {count} cells; at most {max} are allowed; split it")]
     TooManyCells {
-        /// How many it sets.
+        /// Number of cells.
         count: usize,
-        /// How many are allowed.
+        /// Largest allowed number.
         max: usize,
     },
     /// A cell outside the largest sheet.
@@ -22,39 +22,39 @@ pub enum InvalidOperation {
          below {columns}, both counted from 0"
     )]
     OutsideSheet {
-        /// The row, from 0.
+        /// Row, from 0.
         row: u32,
-        /// The column, from 0.
+        /// Column, from 0.
         column: u32,
         /// Rows of the largest sheet.
         rows: u32,
         /// Columns of the largest sheet.
         columns: u32,
     },
-    /// A text, formula or format that is too long.
+    /// A text, formula or format is too long.
     #[error("{cell}: the {what} has {length} bytes; at most {max} are allowed")]
     TooLong {
-        /// The cell, in A1 notation.
+        /// Cell, in A1 notation.
         cell: String,
         /// `text`, `formula` or `format`.
         what: &'static str,
-        /// Its bytes.
+        /// Length in bytes.
         length: usize,
-        /// The bytes allowed.
+        /// Largest allowed length in bytes.
         max: usize,
     },
-    /// A formula without a value, or an edit that changes nothing.
+    /// A formula without a value, or an edit without effect.
     #[error("{cell}: {why}")]
     EmptyEdit {
-        /// The cell, in A1 notation.
+        /// Cell, in A1 notation.
         cell: String,
-        /// What is missing.
+        /// Missing part.
         why: &'static str,
     },
-    /// A number that is infinite or not a number.
+    /// A number that is infinite or NaN.
     #[error("{cell}: the number is not finite")]
     NotFinite {
-        /// The cell, in A1 notation.
+        /// Cell, in A1 notation.
         cell: String,
     },
     /// No rows or columns.
@@ -68,7 +68,7 @@ pub enum InvalidOperation {
     TooManySpans {
         /// `rows` or `columns`.
         what: &'static str,
-        /// How many it has.
+        /// Number of spans.
         count: usize,
     },
     /// Rows or columns outside the largest sheet.
@@ -76,47 +76,47 @@ pub enum InvalidOperation {
     SpanOutsideSheet {
         /// `rows` or `columns`.
         what: &'static str,
-        /// The first, from 0.
+        /// First row or column, from 0.
         first: u32,
-        /// How many.
+        /// Number of rows or columns.
         count: u32,
-        /// How many the largest sheet has.
+        /// Rows or columns of the largest sheet.
         max: u32,
     },
-    /// None or too many inserted at once.
+    /// No rows or columns to insert, or too many.
     #[error("cannot insert {count} {what}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.
         what: &'static str,
-        /// How many.
+        /// Number of rows or columns.
         count: u32,
     },
-    /// A name that no sheet may have.
+    /// An invalid sheet name.
     #[error("`{name}` is not a valid sheet name: {why}")]
     SheetName {
-        /// The name, or its beginning.
+        /// Name, possibly truncated.
         name: String,
-        /// What is wrong with it.
+        /// Reason.
         why: &'static str,
     },
-    /// A number that no new sheet may have.
+    /// An invalid number for a new sheet.
     #[error("a new sheet cannot have the number {sheet}; use the number after the greatest in use")]
     SheetNumber {
-        /// The number.
+        /// Number of the sheet.
         sheet: u32,
     },
-    /// An imported sheet that is larger than any.
+    /// An imported sheet exceeds the largest sheet.
     #[error(
         "the import has {rows} rows and {columns} columns, at most {MAX_ROWS} and {MAX_COLUMNS} \
          are allowed"
     )]
     ImportExtent {
-        /// Its rows.
+        /// Rows.
         rows: u32,
-        /// Its columns.
+        /// Columns.
         columns: u32,
     },
-    /// An operation that only the server makes.
+    /// An operation that clients must not send.
     #[error("clients cannot send rejections")]
     NotForClients,
 }

@@ -1,4 +1,4 @@
-//! Operations: what a mutation does to a spreadsheet.
+//! Operations: changes of a spreadsheet.
 
 mod axes;
 mod decimal;
@@ -30,11 +30,11 @@ use crate::axis_map::Axis;
 use crate::cell::json_text_bytes;
 use cellar_base::position::Position;
 
-/// The number of a sheet (a tab) within its spreadsheet, given once and never reused.
+/// Number of a sheet within its spreadsheet, assigned once and never reused.
 ///
-/// `GET …/sheets` lists the numbers. The sheet of a new spreadsheet is 0. An import into a new spreadsheet
-/// takes the place of that sheet and has the next number, 1: sheet 0 keeps its own, so that an undo of the
-/// import brings it back.
+/// `GET …/sheets` lists the numbers. The sheet of a new spreadsheet is 0. An import into a new
+/// spreadsheet replaces that sheet and gets number 1: sheet 0 keeps its number, so that an undo of
+/// the import can recover it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -43,15 +43,14 @@ use cellar_base::position::Position;
 pub struct SheetId(pub u32);
 
 impl SheetId {
-    /// The sheet that every spreadsheet is created with.
+    /// The sheet of a new spreadsheet.
     pub const FIRST: Self = Self(0);
 }
 
-/// The name of the sheet that every spreadsheet is created with.
+/// Name of the sheet of a new spreadsheet.
 pub const FIRST_SHEET_NAME: &str = "Sheet1";
 
-/// One operation as its author meant it, in the coordinates of the mutation's base
-/// (design `2-log.md` §5).
+/// One operation as authored, in coordinates of the mutation's base.
 ///
 /// In JSON, an object with one field: `{"setCells":{"cells":[…]}}`, `{"insertRows":{"before":3,
 /// "count":2}}`, `{"deleteColumns":{"spans":[{"first":0,"count":1}]}}`, `{"undo":{"position":17}}`.
@@ -61,7 +60,7 @@ pub const FIRST_SHEET_NAME: &str = "Sheet1";
 pub enum Operation {
     /// Sets or clears cells.
     SetCells(SetCells),
-    /// Clears the values and formulas of a range; formats stay.
+    /// Clears the values and formulas of a range; its formats are kept.
     ClearRange(ClearRange),
     /// Inserts blank rows.
     InsertRows(InsertBefore),
@@ -71,45 +70,45 @@ pub enum Operation {
     InsertColumns(InsertBefore),
     /// Deletes columns.
     DeleteColumns(DeleteSpans),
-    /// Adds a sheet behind the others.
+    /// Adds a sheet after the last one.
     AddSheet(AddSheet),
-    /// Gives a sheet another name.
+    /// Renames a sheet.
     RenameSheet(RenameSheet),
-    /// Deletes a sheet with all it holds.
+    /// Deletes a sheet and its contents.
     DeleteSheet(DeleteSheet),
-    /// Sets the number format of a range, of cells that are blank, too.
+    /// Sets the number format of a range, including its blank cells.
     SetFormat(SetFormat),
-    /// Takes back what one entry did, as far as nobody has changed it since. Resolved when it is
-    /// appended: what takes effect is in the mutation's committed operations.
+    /// Undoes the effects of one entry that were not changed since. The server computes the
+    /// operations when it appends the mutation; they are in its committed operations.
     Undo(Undo),
-    /// A mutation that can never succeed: it changes nothing and keeps its client's numbering.
+    /// A rejected mutation: no effect, but its id counts as used.
     Rejected(Rejection),
-    /// Adds a sheet whose cells are in chunks already.
+    /// Adds a sheet from uploaded chunks.
     ImportSheet(ImportSheet),
-    /// Takes back all that was done behind a position. Resolved as [`Self::Undo`] is.
+    /// Reverts all edits after a position. Computed by the server as [`Self::Undo`].
     Revert(Revert),
 }
 
-/// Takes back what one entry did.
+/// Undoes the effects of one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Undo {
-    /// The position of the entry.
+    /// Position of the entry.
     pub position: Position,
 }
 
-/// Takes back all that was done behind a position, so that sheets are what they were there (design
-/// `4-sync.md` §5): a later entry like any other, which can be taken back itself.
+/// Reverts all edits after a position, so that the sheets are as they were there. An entry like any
+/// other, which can itself be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Revert {
-    /// The position whose state comes back.
+    /// Position to revert to.
     pub position: Position,
 }
 
-/// What an axis's parts are called in messages.
+/// Returns the name of an axis's parts for messages.
 pub(crate) fn axis_name(axis: Axis) -> &'static str {
     match axis {
         Axis::Rows => "rows",
@@ -118,11 +117,11 @@ pub(crate) fn axis_name(axis: Axis) -> &'static str {
 }
 
 impl Operation {
-    /// Checks everything that does not depend on the state, and brings the operation into its
-    /// canonical form (cells sorted, the last edit of a cell wins; spans in order).
+    /// Checks everything that does not depend on the state, and normalizes the operation: cells
+    /// sorted, one edit per cell (the last wins), spans in order.
     ///
     /// # Errors
-    /// [`InvalidOperation`] with what is wrong.
+    /// [`InvalidOperation`] with the reason.
     pub fn validated(self) -> Result<Self, InvalidOperation> {
         Ok(match self {
             Self::SetCells(set) => Self::SetCells(set.validated()?),
@@ -138,12 +137,12 @@ impl Operation {
             Self::Undo(undo) => Self::Undo(undo),
             Self::Revert(revert) => Self::Revert(revert),
             Self::ImportSheet(import) => Self::ImportSheet(import.validated()?),
-            // Only the server rejects.
+            // Only the server writes rejections.
             Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
         })
     }
 
-    /// About how many bytes it takes in memory and in a reply: for bounds, not for bills.
+    /// Returns the approximate size in memory and in a reply, for bounds.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const SPAN_BYTES: usize = 40;
@@ -168,14 +167,14 @@ impl Operation {
         }
     }
 
-    /// Whether what it does is only found when it is appended, on the very state behind which it is
-    /// put: its author does not know it, and it is never moved.
+    /// Returns whether the server computes the effect when it appends the mutation. Its author does
+    /// not know the effect, and it is never transformed.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))
     }
 
-    /// The sheet that has to exist for it to change anything.
+    /// Returns the sheet that must exist for the operation to have an effect.
     #[must_use]
     pub fn sheet(&self) -> Option<SheetId> {
         match self {
@@ -194,7 +193,8 @@ impl Operation {
         }
     }
 
-    /// How much it adds to what it costs to go past it: its spans, at least one.
+    /// Returns the cost of transforming another operation past this one: its number of spans, at
+    /// least one.
     pub fn parts(&self) -> usize {
         match self {
             Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),
@@ -202,8 +202,8 @@ impl Operation {
         }
     }
 
-    /// Whether rows, columns or numbers of sheets are others after it: what is transformed past
-    /// it, moves.
+    /// Returns whether the operation changes the places of rows or columns, or the numbers of
+    /// sheets, so that later operations must be transformed past it.
     #[must_use]
     pub fn moves_cells(&self) -> bool {
         match self {
@@ -213,13 +213,13 @@ impl Operation {
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
             | Self::ImportSheet(_)
-            // What it does is not known before it is resolved.
+            // Its effect is unknown until it is resolved.
             | Self::Undo(_)
             | Self::Revert(_) => true,
             Self::SetCells(_)
             | Self::ClearRange(_)
             | Self::RenameSheet(_)
-            // A deleted sheet's number is never used again: what is for it, changes nothing.
+            // The number of a deleted sheet is never reused, so an operation on it has no effect.
             | Self::DeleteSheet(_)
             | Self::SetFormat(_)
             | Self::Rejected(_) => false,

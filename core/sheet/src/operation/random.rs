@@ -1,4 +1,4 @@
-//! Operations at random, for property tests here and in the crates above.
+//! Random operations, for property tests in this crate and those above it.
 
 #![allow(clippy::unwrap_used, reason = "for tests alone")]
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::cell::Value;
 use crate::workbook::Extent;
 
-/// Rows and columns that tests use are below this, so that concurrent operations meet.
+/// Rows and columns in tests are below this, so that concurrent operations conflict.
 pub const SIDE: u32 = 12;
 
 fn sheet() -> impl Strategy<Value = SheetId> {
@@ -59,10 +59,11 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
     })
 }
 
-/// The tile index of a sheet without cells, as `cellar_snapshot` packs it, which tests that.
+/// Tile index of a sheet without cells. A test of `cellar_snapshot` compares it with what that
+/// crate packs.
 pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 
-/// An import that replaces the first sheet.
+/// Creates an import that replaces the first sheet.
 ///
 /// # Panics
 /// Never: the index is short.
@@ -80,7 +81,7 @@ pub fn import_of(extent: Extent) -> ImportSheet {
     }
 }
 
-/// A sheet of no chunks: what they hold is tested where they are stored.
+/// A sheet without chunks; tests of `cellar_snapshot` cover their content.
 fn import() -> impl Strategy<Value = ImportSheet> {
     let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
     let index = || TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();
@@ -94,7 +95,7 @@ fn import() -> impl Strategy<Value = ImportSheet> {
     })
 }
 
-/// Operations on rows, columns and cells of one sheet mostly, small enough to meet each other.
+/// Operations mostly on rows, columns and cells of one sheet, small enough to conflict.
 pub fn any_operation() -> impl Strategy<Value = Operation> {
     let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))];
     let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))];

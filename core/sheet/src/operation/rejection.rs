@@ -4,49 +4,49 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_REJECTION_BYTES;
 
-/// Why a mutation changed nothing. It stands in the log instead of the mutation, so that its
-/// client's numbering goes on; an error would be retried for ever (design `4-sync.md` §3).
+/// Reason why a mutation has no effect. The log contains it instead of the mutation, so that the
+/// client's numbering continues; an error would be retried forever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rejection {
-    /// The kind of reason, for programs.
+    /// Reason, for programs.
     pub reason: RejectionReason,
     /// What was wrong and what to do, for people.
     pub detail: String,
 }
 
-/// The kinds of reasons.
+/// Reasons of a rejection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RejectionReason {
-    /// An argument that no state of the spreadsheet allows.
+    /// An argument that is invalid in every state.
     Invalid,
-    /// It does not fit an entry, as authored or as it would have been committed.
+    /// Too large for an entry, as authored or as committed.
     TooLarge,
-    /// The entries after its base are gone.
+    /// The entries after the base were trimmed.
     BaseGone,
-    /// Too much has changed since its base.
+    /// Too many changes since the base.
     TooFarBehind,
-    /// The entry to take back does not exist, or changed nothing that is still there.
+    /// The entry to undo does not exist, or none of its effects remain.
     NothingToUndo,
-    /// The position to revert does not exist, or nothing has changed since.
+    /// The position does not exist, or nothing changed after it.
     NothingToRevert,
-    /// The sheet never was, or was deleted before its base.
+    /// The sheet never existed, or was deleted before the base.
     NoSuchSheet,
-    /// The number of a new sheet was used before, or is too far above all that were.
+    /// The number of a new sheet was used before, or is too far above the next free one.
     SheetNumber,
-    /// The spreadsheet has as many sheets as are allowed.
+    /// The spreadsheet has the maximum number of sheets.
     TooManySheets,
-    /// The last sheet of a spreadsheet stays.
+    /// The last sheet of a spreadsheet cannot be deleted.
     LastSheet,
-    /// The sheet has as many formats of ranges as are allowed.
+    /// The sheet has the maximum number of range formats.
     TooManyFormats,
 }
 
 impl RejectionReason {
-    /// All of them, by the number they are stored as.
+    /// All reasons, ordered by their stored number.
     const ALL: [Self; 11] = [
         Self::Invalid,
         Self::TooLarge,
@@ -61,20 +61,20 @@ impl RejectionReason {
         Self::TooManyFormats,
     ];
 
-    /// The number it is stored as.
+    /// Returns the stored number.
     pub(super) fn number(self) -> u8 {
         let found = Self::ALL.iter().position(|reason| *reason == self);
         found.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
     }
 
-    /// The reason stored as a number; one of a later version is shown as [`Self::Invalid`].
+    /// Returns the reason with a stored number; an unknown one reads as [`Self::Invalid`].
     pub(super) fn from_number(number: u8) -> Self {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Invalid)
     }
 }
 
 impl Rejection {
-    /// A rejection; a detail of more than `MAX_REJECTION_BYTES` is cut.
+    /// Creates a rejection; a detail longer than `MAX_REJECTION_BYTES` is truncated.
     #[must_use]
     pub fn new(reason: RejectionReason, detail: impl Into<String>) -> Self {
         let mut detail = detail.into();

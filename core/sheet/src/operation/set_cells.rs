@@ -15,14 +15,14 @@ use cellar_base::limits::{
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SetCells {
-    /// The sheet.
+    /// Sheet id.
     #[serde(default)]
     pub sheet: SheetId,
-    /// The edits; sorted by row, then column, each cell once (see `validated`).
+    /// Edits, ordered by row and column, one per cell (see `validated`).
     pub cells: Vec<CellEdit>,
 }
 
-/// An edit of one cell: what is absent stays as it was.
+/// An edit of one cell; absent parts stay unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -35,15 +35,15 @@ pub struct CellEdit {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
-    /// The formula's text beside the value; a value without one removes it.
+    /// Formula that produced the value; a value without one removes the formula.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// The new number format; `General` removes it, absent leaves it.
+    /// Number format; `General` removes it, absent leaves it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
-/// Tells a `null` from a field that is not there.
+/// Distinguishes `null` from an absent field.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -65,7 +65,7 @@ impl SetCells {
     }
 }
 
-/// Sorts by row and column; of several edits of a cell the last wins, layer by layer.
+/// Sorts edits by row and column, and merges the edits of one cell layer by layer: the last wins.
 fn merge_repeats(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
     cells.sort_by_key(|edit| (edit.row, edit.column));
     let mut merged: Vec<CellEdit> = Vec::with_capacity(cells.len());
@@ -85,7 +85,7 @@ fn merge_repeats(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
 }
 
 impl CellEdit {
-    /// About how many bytes it takes in memory and in a reply.
+    /// Returns the approximate size in memory and in a reply.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
         let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
@@ -129,7 +129,7 @@ impl CellEdit {
     }
 }
 
-/// Checks a number format, of a cell or of what `cell` says.
+/// Checks a number format; `cell` says where it is, for the message.
 pub(super) fn check_format(cell: &str, format: &str) -> Result<(), InvalidOperation> {
     let (cell, length, max) = (cell.to_owned(), format.len(), MAX_FORMAT_BYTES);
     match length {

@@ -1,42 +1,42 @@
-//! Sheets of a workbook.
+//! Operations on sheets of a workbook.
 
 use serde::{Deserialize, Serialize};
 
 use super::{FIRST_SHEET_NAME, InvalidOperation, SheetId};
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
-/// Adds a sheet behind the others.
+/// Adds a sheet after the last one.
 ///
-/// Its author gives it a number above all that it has ever seen; if another got the number first,
-/// the sheet takes the next and the author's later mutations follow it. A number that was used, or
-/// that is far above all that were, adds nothing.
+/// Its author assigns a number above all that it has seen. If another sheet already has the number,
+/// this sheet gets the next one, and the author's later mutations follow it. A number that was used
+/// before, or is too far above the next free one, adds nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddSheet {
-    /// Its number.
+    /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Its name; if another sheet has it, a number is put behind it.
+    /// Name; a number is appended if the name is taken.
     pub name: String,
 }
 
-/// Gives a sheet another name.
+/// Renames a sheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RenameSheet {
-    /// The sheet.
+    /// Sheet id.
     pub sheet: SheetId,
-    /// Its new name; if another sheet has it, a number is put behind it.
+    /// New name; a number is appended if the name is taken.
     pub name: String,
 }
 
-/// Deletes a sheet with all it holds. The last sheet of a spreadsheet stays.
+/// Deletes a sheet and its contents. The last sheet of a spreadsheet cannot be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeleteSheet {
-    /// The sheet.
+    /// Sheet id.
     pub sheet: SheetId,
 }
 
@@ -55,7 +55,8 @@ impl RenameSheet {
     }
 }
 
-/// The number of a new sheet. The greatest is left free, so that there is always a next.
+/// Checks the number of a new sheet. The largest number is reserved, so that there is always a next
+/// one.
 pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
         return Err(InvalidOperation::SheetNumber { sheet: sheet.0 });
@@ -63,10 +64,10 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     Ok(())
 }
 
-/// Characters that no name has, besides control characters.
+/// Characters that a sheet name must not contain, besides control characters.
 const FORBIDDEN: &str = r"[]:*?/\";
 
-/// What Excel refuses, so that every workbook can be exported.
+/// Checks a sheet name by Excel's rules, so that every workbook can be exported.
 pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     let why = if name.trim().is_empty() {
         "it is empty"
@@ -83,8 +84,8 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     Err(InvalidOperation::SheetName { name: name.chars().take(40).collect(), why })
 }
 
-/// The name of a sheet that is as near to `text` as can be: that of a file, or of another program's
-/// sheet.
+/// Returns the valid sheet name closest to `text`, such as a file name or another program's sheet
+/// name.
 #[must_use]
 pub fn sheet_name_from(text: &str) -> String {
     let allowed = |character: char| {

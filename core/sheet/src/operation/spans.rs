@@ -1,4 +1,4 @@
-//! Spans: rows or columns of one axis, in runs.
+//! Spans: runs of rows or columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ use super::InvalidOperation;
 use crate::axis_map::Axis;
 use cellar_base::limits::MAX_SPANS;
 
-/// Neighbouring rows or columns.
+/// Consecutive rows or columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Span {
-    /// The first, from 0.
+    /// First row or column, from 0.
     pub first: u32,
-    /// How many, at least one.
+    /// Number of rows or columns, at least one.
     pub count: u32,
 }
 
 impl Span {
-    /// The first behind it.
+    /// Returns the index after the last row or column.
     #[must_use]
     pub fn end(self) -> u32 {
         self.first.saturating_add(self.count)
     }
 
-    /// Whether it holds this row or column.
+    /// Returns whether the span contains this row or column.
     #[must_use]
     pub fn contains(self, index: u32) -> bool {
         (self.first..self.end()).contains(&index)
     }
 
-    /// What both have.
+    /// Returns the intersection of both spans.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         let first = self.first.max(other.first);
@@ -39,26 +39,26 @@ impl Span {
     }
 }
 
-/// Spans of one axis: ascending, apart from each other, none empty.
+/// Spans of one axis: ascending, disjoint, not empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Spans(Vec<Span>);
 
 impl Spans {
-    /// One span.
+    /// Creates one span.
     #[must_use]
     pub fn one(first: u32, count: u32) -> Self {
         Self::from_sorted(vec![Span { first, count }])
     }
 
-    /// Every row or column of an axis.
+    /// Creates a span of the whole axis.
     #[must_use]
     pub fn all(axis: Axis) -> Self {
         Self::one(0, axis.limit())
     }
 
-    /// Spans in ascending order of their beginnings; those that touch or overlap are glued.
+    /// Creates spans from a list in ascending order; joins those that touch or overlap.
     #[must_use]
     pub fn from_sorted(spans: Vec<Span>) -> Self {
         let mut glued: Vec<Span> = Vec::with_capacity(spans.len());
@@ -73,17 +73,17 @@ impl Spans {
         Self(glued)
     }
 
-    /// Single rows or columns in ascending order, as spans.
+    /// Creates spans from single rows or columns in ascending order.
     #[must_use]
     pub fn of(indices: impl IntoIterator<Item = u32>) -> Self {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds a row or column that is not in them; false, and nothing changes, if it is, or if there
+    /// Adds a row or column. Returns `false`, without a change, if it is already there or if there
     /// would be more than `max` spans.
     pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
         let behind = index.saturating_add(1);
-        // The first that ends where it begins, or further on.
+        // The first span that ends at or after the index.
         let at = self.0.partition_point(|span| span.end() < index);
         let next = self.0.get(at + 1).copied().filter(|next| next.first == behind);
         let len = self.0.len();
@@ -104,47 +104,47 @@ impl Spans {
         true
     }
 
-    /// The spans, in ascending order.
+    /// Returns the spans in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Span> + Clone + '_ {
         self.0.iter().copied()
     }
 
-    /// How many spans.
+    /// Returns the number of spans.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no spans.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Rows or columns in all of them.
+    /// Returns the number of rows or columns in all spans.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().map(|span| u64::from(span.count)).sum()
     }
 
-    /// Whether one of them holds this row or column.
+    /// Returns whether a span contains this row or column.
     #[must_use]
     pub fn contains(&self, index: u32) -> bool {
         let at = self.0.partition_point(|span| span.end() <= index);
         self.0.get(at).is_some_and(|span| span.first <= index)
     }
 
-    /// Whether all of `other` is in these.
+    /// Returns whether these spans contain all of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
-        // No two spans touch: each of them is whole in one of these.
+        // Spans do not touch, so each span of `other` must be inside a single one.
         other.iter().all(|span| {
             let at = self.0.partition_point(|own| own.end() <= span.first);
             self.0.get(at).is_some_and(|own| own.first <= span.first && span.end() <= own.end())
         })
     }
 
-    /// What both have.
+    /// Returns the intersection of both.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut common = Vec::new();
@@ -178,16 +178,18 @@ impl Spans {
         Self::from_sorted(rest)
     }
 
-    /// Whether both begin at the same place and end where the axis does, whatever is between.
+    /// Returns whether the spans begin at the start of the axis and end at its end, with or without
+    /// gaps.
     #[must_use]
     pub fn is_all(&self, axis: Axis) -> bool {
         *self == Self::all(axis)
     }
 
-    /// Checks spans that came from outside and brings them in order.
+    /// Checks spans from a client and sorts them.
     ///
     /// # Errors
-    /// [`InvalidOperation`] for no span, an empty one, too many, or one beyond the axis.
+    /// [`InvalidOperation`] for no spans, an empty span, too many spans, or a span past the end of
+    /// the axis.
     pub(super) fn validated(mut self, axis: Axis) -> Result<Self, InvalidOperation> {
         let what = super::axis_name(axis);
         if self.0.is_empty() || self.0.iter().any(|span| span.count == 0) {

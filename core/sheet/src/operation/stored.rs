@@ -1,8 +1,7 @@
-//! Operations as they are stored in entry bodies.
+//! Operations as stored in entry bodies.
 //!
-//! The layout is released: never change it, only add variants behind the others (design `2-log.md`
-//! §5; golden files in `tests/golden/`). Flat and without recursion, so that no bytes can make a
-//! decoder go deep.
+//! The layout is released: never change it, only append variants (golden files in `tests/golden/`).
+//! It is flat, so that no input can cause deep recursion in a decoder.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +19,7 @@ use cellar_base::limits::{
 };
 use cellar_base::position::Position;
 
-/// An operation in its stored layout.
+/// The stored layout of an operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum StoredOperation {
     /// See [`Operation::SetCells`].
@@ -41,23 +40,23 @@ pub enum StoredOperation {
     RenameSheet(u32, String),
     /// See [`Operation::DeleteSheet`]: its number.
     DeleteSheet(u32),
-    /// See [`Operation::SetFormat`]: where, and the format.
+    /// See [`Operation::SetFormat`]: range and format.
     SetFormat(StoredRange, String),
-    /// See [`Operation::Undo`]: the position, packed.
+    /// See [`Operation::Undo`]: packed position.
     Undo(u64),
-    /// See [`Operation::Rejected`]: the reason's number, and the detail.
+    /// See [`Operation::Rejected`]: number of the reason, and detail.
     Rejected(u8, String),
     /// See [`Operation::ImportSheet`].
     ImportSheet(StoredImport),
-    /// See [`Operation::Revert`]: the position, packed.
+    /// See [`Operation::Revert`]: packed position.
     Revert(u64),
 }
 
-/// An imported sheet: number, name, the replaced sheet, rows, columns, cells, index.
+/// An imported sheet: number, name, replaced sheet, rows, columns, cells, tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredImport(u32, String, Option<u32>, u32, u32, u64, StoredIndex);
 
-/// The bytes of an index.
+/// The bytes of a tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredIndex(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_IMPORT_INDEX_BYTES>")]
@@ -76,34 +75,34 @@ pub struct StoredDelete(u32, StoredSpans);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
-/// Spans, each by its distance from the end of the one before, and its count; none: all.
+/// Spans, each as its distance from the end of the preceding one, and its count; none means all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
 );
 
-/// A stored operation that this version of Cellar cannot read.
+/// A stored operation that this version cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableOperation {
-    /// An error value with a number that means nothing.
+    /// An unknown error value.
     #[error("error value number {number} is unknown")]
     Number {
         /// The number.
         number: u8,
     },
-    /// A cell outside the largest sheet, or a format that is not listed.
+    /// A cell outside the largest sheet, or an unlisted format.
     #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
     OutOfRange,
-    /// More than any operation may have: not written by Cellar.
+    /// More than an operation allows: not written by Cellar.
     #[error("the operation has too many cells or too long formats")]
     TooLarge,
-    /// The name of a sheet, empty or longer than any may be: not written by Cellar.
+    /// An empty or too long sheet name: not written by Cellar.
     #[error("the name of a sheet is empty or too long")]
     SheetName,
-    /// A number that is infinite or not a number.
+    /// A number that is infinite or NaN.
     #[error("a number of the operation is not finite")]
     NotFinite,
-    /// An imported sheet whose index cannot be read.
+    /// An imported sheet with an invalid tile index.
     #[error("the tile index of an imported sheet is unreadable")]
     Index,
 }
@@ -281,7 +280,8 @@ fn bounded(text: String, max_bytes: usize) -> Result<String, UnreadableOperation
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// A name as long as a snapshot's root may have it: another would stop all snapshots of the log.
+/// Checks the length of a sheet name: a longer one would not fit the root and would stop all
+/// snapshots of the log.
 fn sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
     let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);

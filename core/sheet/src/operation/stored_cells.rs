@@ -1,4 +1,4 @@
-//! Cell edits as they are stored in entry bodies, version 1.
+//! Cell edits as stored in entry bodies, version 1.
 //!
 //! The layout is released: never change it (see `stored.rs`).
 
@@ -14,11 +14,11 @@ use super::{CellEdit, SetCells, SheetId};
 use crate::cell::{ErrorCode, Value};
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
-/// Runs of neighbouring cells in a row; formats are written once.
+/// Runs of adjacent cells in a row; each format is written once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,
-    // Each is a cell's.
+    // Each format of a cell.
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_CELLS_PER_OPERATION>")]
     formats: Vec<String>,
     #[serde(deserialize_with = "runs::read")]
@@ -27,16 +27,16 @@ pub struct StoredSetCells {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
-    /// Rows below the run before (for the first: the row itself).
+    /// Rows below the preceding run; for the first run, the row itself.
     rows_down: u32,
     column: u32,
     cells: Vec<StoredCell>,
 }
 
-/// One cell: plain values first, which take one byte for their kind; the rest is rarer.
+/// One cell; plain values first, which take one byte for their kind.
 ///
-/// Flat and without recursion, so that no bytes can make a decoder go deep. Formats are given as
-/// 1 + their index in `formats`; 0 leaves the format.
+/// Flat, so that no input can cause deep recursion in a decoder. A format is 1 + its index in
+/// `formats`; 0 leaves the format unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum StoredCell {
     Empty,
@@ -68,7 +68,7 @@ impl From<&SetCells> for StoredSetCells {
     fn from(set: &SetCells) -> Self {
         let mut formats = Formats::default();
         let mut runs: Vec<Run> = Vec::new();
-        // Where the current run continues, and the row it is in.
+        // Place where the current run continues, and its row.
         let mut next = None;
         let mut row = 0;
         for edit in in_order(&set.cells).iter() {
@@ -87,7 +87,8 @@ impl From<&SetCells> for StoredSetCells {
     }
 }
 
-/// The cells by row and column, as the layout needs them: rows are only ever counted down.
+/// Returns the cells ordered by row and column, as the layout requires: row distances are never
+/// negative.
 fn in_order(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     let place = |edit: &CellEdit| (edit.row, edit.column);
     if cells.is_sorted_by_key(place) {
@@ -98,7 +99,7 @@ fn in_order(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     Cow::Owned(sorted)
 }
 
-/// The formats of an operation, each once, in order of first use.
+/// The distinct formats of an operation, in order of first use.
 #[derive(Default)]
 struct Formats {
     names: Vec<String>,
@@ -137,7 +138,7 @@ impl StoredCell {
         }
     }
 
-    /// The format's number, the formula and the value.
+    /// Returns the format's number, the formula and the value.
     fn into_parts(self) -> (u32, Option<String>, Option<StoredValue>) {
         match self {
             Self::Empty => (0, None, Some(StoredValue::Empty)),
@@ -219,7 +220,7 @@ impl StoredCell {
 impl TryFrom<StoredValue> for Value {
     type Error = UnreadableOperation;
 
-    // An i64 in a body is below 2⁵³ when Cellar wrote it; any other rounds like a JSON number.
+    // Cellar writes integers below 2⁵³; any other is rounded like a JSON number.
     #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
     fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
         Ok(match stored {

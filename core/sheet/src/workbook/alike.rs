@@ -1,4 +1,4 @@
-//! Whether two states show the same, whichever rows, columns and sheets they show it in.
+//! Compares what two states display, independent of the ids of rows, columns and sheets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +9,14 @@ use crate::axis_map::Axis;
 use crate::cell::GENERAL;
 use crate::operation::{SheetId, Spans};
 
-/// Places at which the formats of two sheets are compared; of more, they count as different.
+/// Places at which the formats of two sheets are compared; with more places, the formats count as
+/// different.
 const MAX_COMPARED_PLACES: usize = 10_000;
 
 impl Workbook {
-    /// Whether somebody who looks at this state and at a later one sees the same sheets, apart from their
-    /// order. Cells that nothing between the two touched may be missing in both. Sometimes false where
-    /// nothing differs: if names were exchanged, or a great many ranges have formats.
+    /// Returns whether this state and a later one display the same sheets, in any order. Cells that
+    /// no operation between them touched may be missing in both. May return `false` although
+    /// nothing differs: if names were exchanged, or if very many ranges have formats.
     #[must_use]
     pub fn looks_like(&self, later: &Self) -> bool {
         let named = |workbook: &Self| -> BTreeMap<String, SheetId> {
@@ -29,7 +30,8 @@ impl Workbook {
                     before.has_moved_nothing_of(after) && before.shows_what(after)
                 }),
                 false => {
-                    // Both are there with all that they hold, or they would not have come and gone.
+                    // Both sheets are complete, otherwise they would not have been added and
+                    // deleted.
                     let exchanged = later.sheet(*before).is_some() || self.sheet(*after).is_some();
                     let pair = self.pair(*before, later, *after).filter(|_| !exchanged);
                     pair.is_some_and(|(before, after)| before.shows_what(after))
@@ -48,7 +50,7 @@ impl Workbook {
 }
 
 impl Sheet {
-    /// Whether all rows and columns that both states have are in the same places.
+    /// Returns whether all rows and columns that exist in both states have the same places.
     fn has_moved_nothing_of(&self, later: &Self) -> bool {
         let (rows, columns) = self.map_to(later);
         [(Axis::Rows, rows), (Axis::Columns, columns)].into_iter().all(|(axis, map)| {
@@ -57,7 +59,7 @@ impl Sheet {
         })
     }
 
-    /// Whether its cells, as far as they are there, and its formats show the same.
+    /// Returns whether the loaded cells and the formats are displayed equally.
     fn shows_what(&self, other: &Self) -> bool {
         let held = |sheet: &Self, other: &Self| {
             let mut cells = sheet.cells_in(Rectangle::EVERYTHING);
@@ -84,7 +86,7 @@ impl FormatLayer {
     }
 }
 
-/// Where the formats of ranges may begin to differ.
+/// Returns the places at which range formats may begin to differ.
 fn starts<'a>(spans: impl Iterator<Item = &'a Spans>) -> BTreeSet<u32> {
     spans
         .flat_map(|spans| spans.iter().flat_map(|span| [span.first, span.end()]))

@@ -1,4 +1,4 @@
-//! Applies operations.
+//! Applies operations to a workbook.
 
 use super::{Sheet, Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
@@ -6,11 +6,11 @@ use crate::cell::Cell;
 use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 
 impl Workbook {
-    /// Applies committed operations, one after the other.
+    /// Applies committed operations in order.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`: after the operation that leads there, which is
-    /// applied; those behind it are not.
+    /// [`WorkbookTooLarge`] above `MAX_REPLAY_BYTES`. The operation that exceeds the limit is
+    /// applied, those after it are not.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
         for operation in operations {
             self.apply_operation(operation);
@@ -21,8 +21,8 @@ impl Workbook {
         Ok(())
     }
 
-    /// Applies one operation in the coordinates of this state; on a sheet that does not exist, it
-    /// changes nothing. However large the state becomes: see [`Workbook::apply_operations`].
+    /// Applies one operation in coordinates of this state, without the limit of
+    /// [`Workbook::apply_operations`]. An operation on a sheet that does not exist has no effect.
     pub fn apply_operation(&mut self, operation: &Operation) {
         match operation {
             Operation::SetCells(set) => self.change(set.sheet, |sheet| {
@@ -48,7 +48,8 @@ impl Workbook {
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
             Operation::ImportSheet(import) => self.import_sheet(import),
-            // The effect of an undo or a revert is in its committed operations; a rejected mutation has none.
+            // The effects of an undo or revert are in its committed operations; a rejected mutation
+            // has none.
             Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
     }
@@ -69,7 +70,7 @@ impl Workbook {
         }
     }
 
-    /// The cells of an imported sheet are not in its operation: see [`Workbook::fill`].
+    /// Adds an imported sheet without its cells: see [`Workbook::fill`].
     fn import_sheet(&mut self, import: &ImportSheet) {
         let replaced = import.replaces.filter(|sheet| self.sheets.contains_key(sheet));
         if self.tabs.import(import) {
@@ -81,11 +82,11 @@ impl Workbook {
         }
     }
 
-    /// Puts cells into a sheet as if they had always been there: those of an import, or of a
-    /// snapshot. On a sheet that does not exist, it changes nothing.
+    /// Adds cells of an import or a snapshot to a sheet, without any other effect. Does nothing if
+    /// the sheet does not exist.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] beyond `MAX_REPLAY_BYTES`.
+    /// [`WorkbookTooLarge`] above `MAX_REPLAY_BYTES`.
     pub fn fill(
         &mut self,
         sheet: SheetId,

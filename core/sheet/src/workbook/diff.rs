@@ -1,4 +1,4 @@
-//! What differs between two states of a spreadsheet.
+//! The differences between two states of a spreadsheet.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::axis_map::Axis;
 use crate::cell::Cell;
 use crate::operation::{SheetId, Span, Spans};
 
-/// A cell and its place.
+/// A cell with its row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellAt {
@@ -18,7 +18,7 @@ pub struct CellAt {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// Its content.
+    /// Content.
     #[serde(flatten)]
     pub cell: Cell,
 }
@@ -26,55 +26,55 @@ pub struct CellAt {
 /// The sheets that differ.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WorkbookDiff {
-    /// By number.
+    /// Sheets, by number.
     pub sheets: Vec<SheetDiff>,
 }
 
-/// What differs in one sheet.
+/// The differences in one sheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetDiff {
-    /// The sheet.
+    /// Sheet id.
     pub sheet: SheetId,
-    /// Its name in the later state, or in the earlier if it is gone.
+    /// Name in the later state, or in the earlier one if the sheet was deleted.
     pub name: String,
-    /// What became of the sheet itself.
+    /// Change of the sheet itself.
     pub change: SheetChange,
-    /// Rows inserted and deleted.
+    /// Inserted and deleted rows.
     pub rows: AxisDiff,
-    /// Columns inserted and deleted.
+    /// Inserted and deleted columns.
     pub columns: AxisDiff,
-    /// Whether formats of ranges differ, apart from having moved along.
+    /// Set if range formats differ, apart from moved ranges.
     pub formats_changed: bool,
-    /// Cells that differ, where they stand in the later state.
+    /// Cells that differ, in coordinates of the later state.
     pub cells: Vec<CellDiff>,
-    /// Cells that went with their row, column or sheet, where they stood in the earlier state.
+    /// Cells deleted with their row, column or sheet, in coordinates of the earlier state.
     pub deleted_cells: Vec<CellAt>,
 }
 
-/// What became of a sheet.
+/// Change of a sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SheetChange {
-    /// It is only in the later state.
+    /// Exists only in the later state.
     Added,
-    /// It is only in the earlier state.
+    /// Exists only in the earlier state.
     Deleted,
-    /// It has another name.
+    /// Was renamed.
     Renamed,
-    /// It is in both, under the same name.
+    /// Exists in both states under the same name.
     Kept,
 }
 
-/// What differs in the order of rows or columns.
+/// Inserted and deleted rows or columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AxisDiff {
-    /// New ones, where they stand in the later state.
+    /// Inserted spans, in coordinates of the later state.
     #[serde(default, skip_serializing_if = "Spans::is_empty")]
     pub inserted: Spans,
-    /// Lost ones, where they stood in the earlier state.
+    /// Deleted spans, in coordinates of the earlier state.
     #[serde(default, skip_serializing_if = "Spans::is_empty")]
     pub deleted: Spans,
 }
@@ -83,18 +83,18 @@ pub struct AxisDiff {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellDiff {
-    /// Its row in the later state.
+    /// Row in the later state.
     pub row: u32,
-    /// Its column in the later state.
+    /// Column in the later state.
     pub column: u32,
-    /// What it held.
+    /// Content in the earlier state.
     pub before: Cell,
-    /// What it holds.
+    /// Content in the later state.
     pub after: Cell,
 }
 
 impl Workbook {
-    /// What differs between this state and a later one (or an earlier one) of the same log.
+    /// Returns the differences between this state and a later (or earlier) one of the same log.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
         let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
@@ -110,7 +110,7 @@ impl Workbook {
             };
             let name = names.1.or(names.0).unwrap_or_default().to_owned();
             let diff = match (from, to) {
-                // Everything a deleted sheet had went with it.
+                // The cells of a deleted sheet are deleted with it.
                 (Some(from), None) => {
                     let deleted = placed(from, |_| true);
                     SheetDiff { deleted_cells: deleted, ..between(from, from) }
@@ -166,8 +166,8 @@ fn between(from: &Sheet, to: &Sheet) -> SheetDiff {
     }
 }
 
-/// What an insert pushes over the end of the sheet, and what fills it up after a delete, is no
-/// difference to anybody: the end is cut off behind what the sheet holds.
+/// Compares rows or columns up to the end of the used range: rows that an insert moves past the end
+/// of the largest sheet, or that a delete adds there, are not a difference.
 fn axis_diff(axis: Axis, from: (&Sheet, &Places), to: (&Sheet, &Places)) -> AxisDiff {
     let within = |spans: Spans, sheet: &Sheet| {
         let reach = sheet.reach(axis);
@@ -183,7 +183,7 @@ fn axis_diff(axis: Axis, from: (&Sheet, &Places), to: (&Sheet, &Places)) -> Axis
     }
 }
 
-/// The cells of a sheet whose ids are wanted, where they stand.
+/// Returns the cells whose ids match, with their places.
 fn placed(sheet: &Sheet, wanted: impl Fn((u64, u64)) -> bool) -> Vec<CellAt> {
     let (rows, columns) = sheet.places();
     let held = sheet.cells.keys().filter(|id| wanted(**id));

@@ -1,11 +1,11 @@
-//! How far a sheet was ever written to.
+//! The used range of a sheet.
 
 use serde::{Deserialize, Serialize};
 
 use crate::axis_map::Axis;
 use crate::operation::Spans;
 
-/// How far a sheet was ever written to: rows and columns counted from the top left.
+/// Used range of a sheet: numbers of rows and columns ever written, from A1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Extent {
@@ -16,13 +16,13 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Makes room for a cell.
+    /// Extends the range to a cell.
     pub fn cover(&mut self, row: u32, column: u32) {
         self.rows = self.rows.max(row.saturating_add(1));
         self.columns = self.columns.max(column.saturating_add(1));
     }
 
-    /// Rows or columns came before `before`.
+    /// Updates the range for inserted rows or columns.
     pub fn insert(&mut self, axis: Axis, before: u32, count: u32) {
         let extent = self.of(axis);
         if before < *extent {
@@ -30,7 +30,7 @@ impl Extent {
         }
     }
 
-    /// Rows or columns went.
+    /// Updates the range for deleted rows or columns.
     pub fn delete(&mut self, axis: Axis, spans: &Spans) {
         let extent = self.of(axis);
         let gone = spans.intersection(&Spans::one(0, *extent)).count();

@@ -1,4 +1,4 @@
-//! Formats of ranges: one record for a range, however many cells it has.
+//! Range formats: one record per range, independent of its number of cells.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,67 +8,67 @@ use crate::cell::GENERAL;
 use crate::operation::{SetFormat, Span, Spans};
 use cellar_base::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
 
-/// The format of a range.
+/// Number format of a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RangeFormat {
-    /// Its rows.
+    /// Rows.
     pub rows: Spans,
-    /// Its columns.
+    /// Columns.
     pub columns: Spans,
-    /// The number format; `General` where it takes back an older one.
+    /// Number format; `General` where it removes an older one.
     pub format: String,
 }
 
-/// The formats of a sheet's ranges, oldest first: the newest that holds a cell counts.
+/// Range formats of a sheet, oldest first: the newest one that contains a cell applies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
-    /// About how many bytes they take in memory.
+    /// Approximate size in memory, in bytes.
     bytes: usize,
-    /// Spans of rows and of columns in all of them.
+    /// Total number of spans of rows and columns.
     spans: usize,
 }
 
 impl RangeFormat {
-    /// Whether it is about a place: its row, then its column.
+    /// Returns whether the range contains a place (row, column).
     #[must_use]
     pub fn holds(&self, (row, column): (u32, u32)) -> bool {
         self.rows.contains(row) && self.columns.contains(column)
     }
 
-    /// Whether all of it is in these rows and columns.
+    /// Returns whether the range lies completely in these rows and columns.
     fn is_within(&self, rows: &Spans, columns: &Spans) -> bool {
         rows.cover(&self.rows) && columns.cover(&self.columns)
     }
 }
 
 impl FormatLayer {
-    /// The format of a place by its ranges; `General` if the newest range says so.
+    /// Returns the format of a place; `General` if the newest range says so.
     #[must_use]
     pub fn at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
         newest_first.find(|record| record.holds((row, column))).map(|record| record.format.as_str())
     }
 
-    /// The records, oldest first.
+    /// Returns the records, oldest first.
     pub fn records(&self) -> &[RangeFormat] {
         &self.records
     }
 
-    /// The layer that has these records, oldest first, as read from a snapshot.
+    /// Creates a layer from the records of a snapshot, oldest first.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
         let mut layer = Self { records, bytes: 0, spans: 0 };
         (_, layer.spans, layer.bytes) = layer.totals(|_| true);
         layer
     }
 
-    /// Whether no range has a format.
+    /// Returns whether there are no range formats.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// The records that meet a rectangle, cut to it, oldest first.
+    /// Returns the records that intersect a rectangle, cut to it, oldest first.
     #[must_use]
     pub fn in_rectangle(&self, rectangle: Rectangle) -> Vec<RangeFormat> {
         let side =
@@ -78,7 +78,7 @@ impl FormatLayer {
         self.intersection(&rows, &columns)
     }
 
-    /// The records cut to these rows and columns, oldest first.
+    /// Returns the records cut to these rows and columns, oldest first.
     #[must_use]
     pub fn intersection(&self, rows: &Spans, columns: &Spans) -> Vec<RangeFormat> {
         let cut = self.records.iter().map(|record| RangeFormat {
@@ -89,13 +89,13 @@ impl FormatLayer {
         cut.filter(|record| !record.rows.is_empty() && !record.columns.is_empty()).collect()
     }
 
-    /// Records of the one or the other such that both show the same where none of these is: all but
-    /// those that both have, in one order.
+    /// Returns records of either layer so that both layers display the same wherever none of them
+    /// applies: all records except those that both layers have, in the same order.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let (mut own, mut differing) = (self.records.iter(), Vec::new());
         for record in &other.records {
             let mut rest = own.clone();
-            // Those that are passed over until the same one are only in this layer.
+            // Skipped records exist only in this layer.
             match rest.position(|own| own == record) {
                 Some(passed) => {
                     differing.extend(own.by_ref().take(passed).cloned());
@@ -108,9 +108,8 @@ impl FormatLayer {
         differing
     }
 
-    /// Adds a record above all others, in place of those that it covers; false, and nothing has
-    /// changed, if there are too many: a state that can no more be read would be worse than cells
-    /// without a format.
+    /// Adds a record on top and removes those that it covers. Returns `false`, without a change, if
+    /// there are too many: an unreadable state would be worse than a missing format.
     pub fn set(&mut self, set: &SetFormat) -> bool {
         let Some((gone, spans_gone, bytes_gone)) = self.covered_by(set) else { return false };
         let SetFormat { rows, columns, format, .. } = set;
@@ -129,17 +128,18 @@ impl FormatLayer {
         true
     }
 
-    /// Spans of rows and of columns in all records.
+    /// Returns the total number of spans of rows and columns.
     pub(crate) fn span_count(&self) -> usize {
         self.spans
     }
 
-    /// Whether there is room for one more record, which replaces those that it covers.
+    /// Returns whether another record fits, considering those that it covers.
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
         self.covered_by(set).is_some()
     }
 
-    /// How many records a new one covers, their spans and their bytes; `None` without room for it.
+    /// Returns the number of covered records, their spans and their bytes; `None` if the new record
+    /// does not fit.
     fn covered_by(&self, set: &SetFormat) -> Option<(usize, usize, usize)> {
         let covered = self.totals(|record| record.is_within(&set.rows, &set.columns));
         let records = self.records.len().saturating_sub(covered.0);
@@ -149,7 +149,7 @@ impl FormatLayer {
         has_room.then_some(covered)
     }
 
-    /// How many records there are of some kind, their spans and their bytes.
+    /// Returns the number of matching records, their spans and their bytes.
     fn totals(&self, wanted: impl Fn(&RangeFormat) -> bool) -> (usize, usize, usize) {
         let records = self.records.iter().filter(|record| wanted(record));
         records.fold((0_usize, 0_usize, 0_usize), |(count, spans, bytes), record| {
@@ -158,7 +158,7 @@ impl FormatLayer {
         })
     }
 
-    /// The records where maps of both axes take them.
+    /// Returns the records moved by the maps of both axes.
     pub(super) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map(Axis::Rows, rows);
@@ -166,7 +166,7 @@ impl FormatLayer {
         mapped
     }
 
-    /// How far the formats reach that do not go to the end of the axis.
+    /// Returns the end of the formats that do not extend to the end of the axis.
     pub(super) fn reach(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
@@ -175,7 +175,7 @@ impl FormatLayer {
         ends.map(Span::end).filter(|end| *end < axis.limit()).max().unwrap_or(0)
     }
 
-    /// Moves every record along; it grows by what is inserted inside.
+    /// Moves every record by an axis map; a record grows by rows inserted inside it.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {
             let spans = match axis {
@@ -188,7 +188,7 @@ impl FormatLayer {
         (_, self.spans, self.bytes) = self.totals(|_| true);
     }
 
-    /// About how many bytes it takes in memory.
+    /// Returns the approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,7 +1,7 @@
-//! The workbook: what a log's entries, applied in order, make of its sheets.
+//! The workbook: the state of a log's sheets after its entries are applied in order.
 //!
-//! The reference semantics (design `2-log.md` §5, `4-sync.md` §3): whatever is faster must give the
-//! same. Total: every stored operation applies or is a defined no-op.
+//! This is the reference implementation: every faster one must give the same result. Total: every
+//! stored operation applies or is a defined no-op.
 
 mod alike;
 mod apply;
@@ -36,18 +36,18 @@ use crate::metadata::{Outline, SheetOutline};
 use crate::operation::SheetId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 
-/// The state of a spreadsheet at one position.
+/// State of a spreadsheet at one position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workbook {
     sheets: BTreeMap<SheetId, Sheet>,
     tabs: Tabs,
-    /// About how many bytes its sheets take in memory.
+    /// Approximate size of the sheets in memory, in bytes.
     bytes: usize,
     max_bytes: usize,
 }
 
-/// More than one read may hold. The state is a function of the log: it is refused everywhere, at the
-/// same operation.
+/// The state exceeds the memory limit of a read. The state depends only on the log, so every reader
+/// refuses it at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the spreadsheet holds more than {MAX_REPLAY_BYTES} bytes of cells: too many to replay")]
 pub struct WorkbookTooLarge;
@@ -66,7 +66,7 @@ impl Default for Workbook {
 }
 
 impl Workbook {
-    /// The outline: all of the state but cells.
+    /// Returns the metadata: the state without cells.
     #[must_use]
     pub fn outline(&self) -> Outline {
         let outline = |sheet: &Sheet| SheetOutline {
@@ -77,7 +77,7 @@ impl Workbook {
         Outline { tabs: self.tabs.clone(), sheets: sheets.collect() }
     }
 
-    /// The workbook of an outline, without cells: see [`Workbook::fill`].
+    /// Creates a workbook without cells from its metadata: see [`Workbook::fill`].
     #[must_use]
     pub fn of_outline(outline: &Outline) -> Self {
         let sheets = outline.sheets.iter().map(|(id, sheet)| (*id, Sheet::of_outline(sheet)));
@@ -86,24 +86,24 @@ impl Workbook {
         Self { sheets, tabs: outline.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
     }
 
-    /// A sheet, if it exists.
+    /// Returns a sheet, if it exists.
     #[must_use]
     pub fn sheet(&self, id: SheetId) -> Option<&Sheet> {
         self.sheets.get(&id)
     }
 
-    /// The sheets in the order of their tabs.
+    /// Returns the sheets in tab order.
     pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &Sheet)> {
         self.tabs.order().iter().filter_map(|id| Some((*id, self.sheets.get(id)?)))
     }
 
-    /// Which sheets there are, and what they are called.
+    /// Returns the tabs: sheets, order and names.
     #[must_use]
     pub fn tabs(&self) -> &Tabs {
         &self.tabs
     }
 
-    /// The value of a cell; blank cells and cells of sheets that do not exist are empty.
+    /// Returns the value of a cell; empty for blank cells and sheets that do not exist.
     #[must_use]
     pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {
         self.sheet(sheet).map(|sheet| sheet.cell(row, column).value).unwrap_or_default()

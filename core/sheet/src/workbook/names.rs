@@ -1,14 +1,15 @@
-//! The names of sheets: no two are alike, whatever the case of their letters.
+//! Sheet names: unique, ignoring case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::operation::SheetId;
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
-/// Who has which name.
+/// Sheets by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
-    /// By length first: numbered names of one length are neighbours, in the order of numbers.
+    /// Ordered by length first, so that numbered names of one length are adjacent and in numeric
+    /// order.
     by_folded: BTreeMap<(usize, String), SheetId>,
 }
 
@@ -18,7 +19,7 @@ fn key(name: &str) -> (usize, String) {
 }
 
 impl Names {
-    /// The sheet with a name.
+    /// Returns the sheet with a name.
     pub(super) fn get(&self, name: &str) -> Option<SheetId> {
         self.by_folded.get(&key(name)).copied()
     }
@@ -31,13 +32,13 @@ impl Names {
         self.by_folded.remove(&key(name));
     }
 
-    /// The name, or the first with a number behind it that is free, if another sheet than `own`
-    /// has it.
+    /// Returns the name, or the name with the first free number appended if another sheet than
+    /// `own` has it.
     pub(super) fn free(&self, name: &str, own: Option<SheetId>) -> String {
         if self.get(name).is_none_or(|sheet| Some(sheet) == own) {
             return name.to_owned();
         }
-        // One of as many numbers as there are sheets, and one more, is free.
+        // With one more number than there are sheets, at least one is free.
         let most = self.by_folded.len().saturating_add(2);
         let (mut first, mut digits) = (2_usize, 1_usize);
         while first <= most {
@@ -52,7 +53,7 @@ impl Names {
         name.to_owned()
     }
 
-    /// The numbers of so many digits that others than `own` have behind a stem.
+    /// Returns the numbers with this many digits that sheets other than `own` have after a stem.
     fn numbers(&self, stem: &str, digits: usize, own: Option<SheetId>) -> BTreeSet<usize> {
         let stem = stem.to_lowercase();
         let length = stem.len().saturating_add(digits).saturating_add(")".len());
@@ -70,7 +71,7 @@ impl Names {
     }
 }
 
-/// What stands before a number of so many digits, cut so that the whole is not too long.
+/// Returns the part of a name before a number of this many digits, truncated to the maximum length.
 fn stem(name: &str, digits: usize) -> String {
     let around = " ()".len().saturating_add(digits);
     let room = MAX_SHEET_NAME_CHARACTERS.saturating_sub(around);

@@ -1,4 +1,4 @@
-//! One sheet: its cells by the ids of their rows and columns, and the formats of its ranges.
+//! One sheet: its cells, keyed by the ids of row and column, and its range formats.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::cell::{Cell, GENERAL, Value};
 use crate::metadata::SheetOutline;
 use crate::operation::{CellEdit, SetFormat, Spans};
 
-/// The id of a cell: of its row, then of its column.
+/// Id of a cell: of its row, then of its column.
 pub(super) type CellId = (u64, u64);
 
-/// The state of one sheet.
+/// State of one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Cells that hold something. A format here is the cell's own, newer than any of a range;
-    /// `General` where it hides a range's; none where the range's shows.
+    /// Non-blank cells. A format here belongs to the cell itself and overrides those of ranges;
+    /// `General` hides a range's format; absent shows it.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
@@ -40,13 +40,13 @@ impl Default for Sheet {
 }
 
 impl Sheet {
-    /// The sheet of an outline, without cells.
+    /// Creates a sheet without cells from its metadata.
     pub(super) fn of_outline(outline: &SheetOutline) -> Self {
         let SheetOutline { extent, formats } = outline.clone();
         Self { extent, formats, ..Self::default() }
     }
 
-    /// A sheet whose cells, as far as this, come from elsewhere.
+    /// Creates a sheet whose cells up to this extent are added later.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }
     }
@@ -57,13 +57,13 @@ impl Sheet {
         self.extent
     }
 
-    /// The formats of its ranges.
+    /// Returns the range formats.
     #[must_use]
     pub fn formats(&self) -> &FormatLayer {
         &self.formats
     }
 
-    /// About how many bytes it takes in memory.
+    /// Returns the approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         const SHEET_BYTES: usize = 512;
         const RUN_BYTES: usize = 16;
@@ -72,7 +72,7 @@ impl Sheet {
         self.bytes.saturating_add(around).saturating_add(SHEET_BYTES)
     }
 
-    /// The cells of a rectangle that hold something, by row and column.
+    /// Returns the non-blank cells of a rectangle, ordered by row and column.
     pub fn cells_in(&self, rectangle: Rectangle) -> impl Iterator<Item = ((u32, u32), Cell)> + '_ {
         let columns = self.columns.places();
         let within =
@@ -94,7 +94,7 @@ impl Sheet {
         })
     }
 
-    /// The cell at a place, blank or not.
+    /// Returns the cell at a place, blank or not.
     #[must_use]
     pub fn cell(&self, row: u32, column: u32) -> Cell {
         let held = self.id(row, column).and_then(|id| self.cells.get(&id));
@@ -105,7 +105,7 @@ impl Sheet {
         Some((self.rows.id(row)?, self.columns.id(column)?))
     }
 
-    /// The order of its rows or columns.
+    /// Returns the order of rows or columns.
     pub(super) fn order(&self, axis: Axis) -> &AxisOrder {
         match axis {
             Axis::Rows => &self.rows,
@@ -113,13 +113,13 @@ impl Sheet {
         }
     }
 
-    /// Where its rows and columns stand in another state of the sheet.
+    /// Returns the axis maps of rows and columns to another state of the sheet.
     pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
         let map = |axis| self.order(axis).map_to(to.order(axis), axis);
         (map(Axis::Rows), map(Axis::Columns))
     }
 
-    /// How far it holds cells or formats of ranges: behind that, all rows or columns are alike.
+    /// Returns the end of cells and range formats: after it, all rows or columns are alike.
     pub(super) fn reach(&self, axis: Axis) -> u32 {
         let written = match axis {
             Axis::Rows => self.extent.rows,
@@ -132,7 +132,7 @@ impl Sheet {
         (self.rows.places(), self.columns.places())
     }
 
-    /// The cell as it is shown, with the format of its range if it has none of its own.
+    /// Returns the cell as displayed, with the range's format if it has none of its own.
     fn resolved(&self, place: (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
             Some(own) => Some(own.as_str()),
@@ -149,7 +149,7 @@ impl Sheet {
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // Cheap, since an operation has many cells: it need not hide anything.
+        // An operation has many cells, so this is only checked once.
         let below = !self.formats.is_empty();
         self.change(id, |cell| {
             if let Some(value) = &edit.value {
@@ -162,7 +162,7 @@ impl Sheet {
         });
     }
 
-    /// A cell that was there before anything that this sheet knows of.
+    /// Adds a cell that existed before all operations applied here.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
             self.change(id, |held| *held = cell);
@@ -178,7 +178,7 @@ impl Sheet {
         }
     }
 
-    /// If there are too many formats of ranges, nothing changes.
+    /// Adds a range format; has no effect if there are too many.
     pub(super) fn set_format(&mut self, set: &SetFormat) {
         if !self.formats.set(set) {
             return;
@@ -246,7 +246,7 @@ impl Sheet {
     }
 }
 
-/// About how many bytes a cell takes in memory.
+/// Returns the approximate size of a cell in memory, in bytes.
 pub(super) fn weight_bytes(cell: &Cell) -> usize {
     const FRAME_BYTES: usize = 128;
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);

@@ -1,54 +1,54 @@
-//! The numbers that sheets ever had.
+//! Sheet numbers ever used.
 
 use crate::operation::{SheetId, Span, Spans};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 
-/// Numbers that sheets of one spreadsheet have or had, as runs: however many they are, they take no
-/// more memory than their gaps. At most `MAX_SHEET_NUMBER_RUNS` runs, unless they were read from
-/// somewhere that nobody has checked.
+/// Sheet numbers used in one spreadsheet, stored as runs. At most `MAX_SHEET_NUMBER_RUNS` runs,
+/// unless they come from unchecked input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetNumbers(Spans);
 
 impl SheetNumbers {
-    /// These numbers, ascending.
+    /// Creates a set of ascending numbers.
     #[must_use]
     pub fn of(sheets: impl IntoIterator<Item = SheetId>) -> Self {
         Self(Spans::of(sheets.into_iter().map(|sheet| sheet.0)))
     }
 
-    /// The numbers of these runs.
+    /// Creates a set of runs.
     #[must_use]
     pub fn from_runs(runs: Spans) -> Self {
         Self(runs)
     }
 
-    /// The runs, ascending.
+    /// Returns the runs, ascending.
     #[must_use]
     pub fn runs(&self) -> &Spans {
         &self.0
     }
 
-    /// Whether a sheet had this number.
+    /// Returns whether a number was used.
     #[must_use]
     pub fn contains(&self, sheet: SheetId) -> bool {
         self.0.contains(sheet.0)
     }
 
-    /// The number above all of them: what the next sheet gets.
+    /// Returns the number of the next sheet: above all others.
     #[must_use]
     pub fn next(&self) -> SheetId {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
     }
 
-    /// Adds a run of numbers, without the limit of runs.
+    /// Adds a run of numbers, without the limit.
     pub(super) fn cover(&mut self, run: Span) {
         let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
         runs.sort_by_key(|run| run.first);
         self.0 = Spans::from_sorted(runs);
     }
 
-    /// Adds a number; false, and nothing changes, if it is there, if it is the greatest there is,
-    /// which no sheet gets, or if it would be a run too many. The next one never is.
+    /// Adds a number. Returns `false`, without a change, if it was used, if it is the largest
+    /// number, which is reserved, or if there would be too many runs. The next number always
+    /// succeeds.
     pub fn insert(&mut self, sheet: SheetId) -> bool {
         sheet.0 < u32::MAX && self.0.insert(sheet.0, MAX_SHEET_NUMBER_RUNS)
     }

@@ -1,59 +1,60 @@
-//! Which sheets a workbook has and had, without their names: whether a sheet may be added or deleted.
+//! Existing and deleted sheets of a workbook, without names: decides whether a sheet may be added
+//! or deleted.
 
 use super::SheetNumbers;
 use crate::operation::{Operation, SheetId, Spans};
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
-/// The numbers of the sheets of one workbook.
+/// Sheet numbers of one workbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
     /// Numbers of the existing sheets.
     live: Spans,
-    /// Every number that a sheet ever had.
+    /// Every number ever used.
     used: SheetNumbers,
 }
 
-/// Why an operation on a sheet as a whole changes nothing.
+/// Reason why an operation on a whole sheet has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetFault {
-    /// No sheet has the number.
+    /// No sheet has this number.
     #[error("there is no sheet {sheet}: {sheets}")]
     NoSuchSheet {
         /// The number.
         sheet: u32,
-        /// The existing sheets, for people.
+        /// Existing sheets, for messages.
         sheets: String,
     },
-    /// A new sheet's number was used before, or is too far above all that were.
+    /// The number of a new sheet was used before, or is too far above the next free one.
     #[error("a new sheet cannot have the number {sheet}: the next free one is {next}")]
     Number {
         /// The number.
         sheet: u32,
-        /// The number that a new sheet gets.
+        /// Number that a new sheet gets.
         next: u32,
     },
     /// The spreadsheet has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the most that are allowed: delete one first")]
     TooMany,
-    /// The last sheet stays.
+    /// The last sheet cannot be deleted.
     #[error("sheet {sheet} is the last one and cannot be deleted: add another sheet first")]
     Last {
-        /// Its number.
+        /// Number of the sheet.
         sheet: u32,
     },
 }
 
-/// Runs of sheet numbers that a message names.
+/// Runs of sheet numbers listed in a message.
 const NAMED_RUNS: usize = 8;
 
 impl SheetSet {
-    /// The sheets of a new workbook.
+    /// Creates the sheets of a new workbook.
     #[must_use]
     pub fn first() -> Self {
         Self::new(Spans::one(SheetId::FIRST.0, 1), SheetNumbers::default())
     }
 
-    /// These sheets; their numbers count as used.
+    /// Creates a set from existing sheets; their numbers count as used.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
         let mut set = Self { live: Spans::default(), used };
@@ -64,37 +65,37 @@ impl SheetSet {
         set
     }
 
-    /// The numbers of the existing sheets.
+    /// Returns the numbers of the existing sheets.
     #[must_use]
     pub fn live(&self) -> &Spans {
         &self.live
     }
 
-    /// Every number that a sheet ever had.
+    /// Returns every number ever used.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         &self.used
     }
 
-    /// Whether there is a sheet with this number.
+    /// Returns whether a sheet exists.
     #[must_use]
     pub fn contains(&self, sheet: SheetId) -> bool {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. A number is used once, and is at most `MAX_SHEET_NUMBER_STEP` above the next free
-    /// one, so that no client uses up the numbers.
+    /// Adds a sheet. A number can be used once, and is at most `MAX_SHEET_NUMBER_STEP` above the
+    /// next free one, so that no client exhausts the numbers.
     ///
     /// # Errors
-    /// [`SheetFault`]; then nothing changes.
+    /// [`SheetFault`], without a change.
     pub fn add(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.add_beside(sheet, self.live.count())
     }
 
-    /// Adds an imported sheet in the place of another, if that exists.
+    /// Adds an imported sheet; it replaces another, if that exists.
     ///
     /// # Errors
-    /// [`SheetFault`]; then nothing changes.
+    /// [`SheetFault`], without a change.
     pub fn import(&mut self, sheet: SheetId, replaces: Option<SheetId>) -> Result<(), SheetFault> {
         let replaced = replaces.filter(|replaced| self.contains(*replaced));
         let others = self.live.count().saturating_sub(u64::from(replaced.is_some()));
@@ -118,10 +119,10 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Takes a sheet out; the last one stays.
+    /// Deletes a sheet; the last one cannot be deleted.
     ///
     /// # Errors
-    /// [`SheetFault`]; then nothing changes.
+    /// [`SheetFault`], without a change.
     pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.check(sheet)?;
         if self.live.count() <= 1 {
@@ -142,10 +143,10 @@ impl SheetSet {
         Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.described() })
     }
 
-    /// Applies an operation, as far as it concerns which sheets there are.
+    /// Applies the effect of an operation on the set of sheets.
     ///
     /// # Errors
-    /// [`SheetFault`] if the operation changes nothing because of its sheet; then nothing changes.
+    /// [`SheetFault`] if the operation has no effect because of its sheet; without a change.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),
@@ -155,7 +156,7 @@ impl SheetSet {
         }
     }
 
-    /// Whether an operation changes anything, as far as that depends on which sheets there are.
+    /// Checks whether the set of sheets allows an operation to have an effect.
     ///
     /// # Errors
     /// As [`SheetSet::apply`].
@@ -168,7 +169,7 @@ impl SheetSet {
         }
     }
 
-    /// Describes the existing sheets, for people.
+    /// Describes the existing sheets, for messages.
     fn described(&self) -> String {
         let runs = self.live.iter().take(NAMED_RUNS).map(|run| match run.count {
             1 => run.first.to_string(),

@@ -1,4 +1,4 @@
-//! The tabs of a workbook: which sheets there are, in which order, and what they are called.
+//! The tabs of a workbook: its sheets, their order and their names.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::names::Names;
 use super::{SheetNumbers, SheetSet};
 use crate::operation::{AddSheet, FIRST_SHEET_NAME, ImportSheet, SheetId, Spans};
 
-/// The sheets that there are, without what they hold.
+/// Sheets without content.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tabs {
     order: Vec<SheetId>,
@@ -23,8 +23,9 @@ impl Default for Tabs {
 }
 
 impl Tabs {
-    /// Tabs from left to right, with every number that was ever used: as many as there are, and
-    /// those of the tabs. Of two with one number or name, the first.
+    /// Creates tabs from left to right, with every number ever used. If the input is inconsistent,
+    /// the numbers of the tabs count as used; of two tabs with the same number or name, the first
+    /// is kept.
     #[must_use]
     pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
         let (order, titles, names) = (Vec::new(), BTreeMap::new(), Names::default());
@@ -40,51 +41,49 @@ impl Tabs {
         all
     }
 
-    /// The sheets in the order of their tabs.
+    /// Returns the sheets in tab order.
     #[must_use]
     pub fn order(&self) -> &[SheetId] {
         &self.order
     }
 
-    /// Every number that a sheet ever had.
+    /// Returns every number ever used.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         self.numbers.used()
     }
 
-    /// The numbers of the existing and of the deleted sheets.
+    /// Returns the numbers of existing and deleted sheets.
     #[must_use]
     pub fn numbers(&self) -> &SheetSet {
         &self.numbers
     }
 
-    /// The name of a sheet, if it exists.
+    /// Returns the name of a sheet, if it exists.
     #[must_use]
     pub fn name(&self, sheet: SheetId) -> Option<&str> {
         self.titles.get(&sheet).map(String::as_str)
     }
 
-    /// The sheet with a name, whatever the case of its letters.
+    /// Returns the sheet with a name, ignoring case.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SheetId> {
         self.names.get(name)
     }
 
-    /// The number that a new sheet would get: above every one that was ever used.
+    /// Returns the number of the next new sheet: above every number ever used.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.used().next()
     }
 
-    /// The name, or with a number behind it if another sheet than `own` has it.
+    /// Returns the name, with a number appended if another sheet than `own` has it.
     #[must_use]
     pub fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
         self.names.free(name, own)
     }
 
-    /// Adds a sheet; false if it cannot be added. A number is used once: a sheet that was there
-    /// before is not touched. A workbook has at most `MAX_SHEETS` sheets, and nobody uses up the
-    /// numbers by a leap.
+    /// Adds a sheet; returns `false` if it cannot be added, as [`SheetSet::add`].
     pub fn add(&mut self, add: &AddSheet) -> bool {
         if self.numbers.add(add.sheet).is_err() {
             return false;
@@ -94,8 +93,8 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet, in the place and, if it has the same, with the name of the one that it
-    /// replaces, if that exists; false, as [`Tabs::add`], if it cannot be added: then nothing changes.
+    /// Adds an imported sheet at the place of the replaced one, if that exists, and with its name
+    /// if they are equal. Returns `false`, without a change, if it cannot be added.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
@@ -121,7 +120,7 @@ impl Tabs {
         self.order.push(sheet);
     }
 
-    /// Gives a sheet another name, if it exists.
+    /// Renames a sheet, if it exists.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
         let name = self.free_name(name, Some(sheet));
         if let Some(title) = self.titles.get_mut(&sheet) {
@@ -131,7 +130,7 @@ impl Tabs {
         }
     }
 
-    /// Takes a sheet out; false if it does not exist or is the last, which stays.
+    /// Deletes a sheet; returns `false` if it does not exist or is the last one.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
         if self.numbers.delete(sheet).is_err() {
             return false;

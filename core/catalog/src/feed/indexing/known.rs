@@ -1,4 +1,4 @@
-//! What an indexer knows of the index.
+//! Cached state of an indexer.
 
 use std::collections::BTreeMap;
 
@@ -7,48 +7,47 @@ use crate::feed::span::Span;
 use crate::stream::StreamName;
 use cellar_base::limits::MAX_KNOWN_MARKS;
 
-/// How far a stream is indexed.
+/// The place up to which a stream is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// First partition of the feed that it is indexed in: in another feed the mark says nothing.
+    /// First partition of the feed; a mark of another feed does not apply.
     pub first_partition: u64,
     /// Index of the first event that is not indexed.
     pub next: u64,
 }
 
-/// The end of the index.
+/// End of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tail {
-    /// The newest partition.
+    /// Newest partition.
     pub partition: u64,
-    /// The feed that it belongs to.
+    /// Generation of the feed.
     pub feed: Feed,
-    /// The place behind its last item.
+    /// Place after the last item.
     pub offset: u64,
-    /// Bytes of its items.
+    /// Bytes of the partition's items.
     pub bytes: u64,
-    /// What the last item says, as long as the marks may not say it.
+    /// Events of the last item, until the marks include them.
     pub unsettled: Vec<Span>,
 }
 
-/// What an indexer knows from before: it need not read what it knows, and is refused if it is no longer
-/// true.
+/// State cached from an earlier batch. It saves reads; if it is outdated, a conditional write is
+/// refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Known {
     pub(super) tail: Option<Tail>,
-    /// Index of the first event that is not indexed, by stream: that of all items up to the tail, but
-    /// for what is unsettled.
+    /// Index of the first event that is not indexed, by stream; without the unsettled events.
     pub(super) marks: BTreeMap<StreamName, u64>,
 }
 
 impl Known {
-    /// The end of the index, as far as it is known.
+    /// Returns the cached end of the feed.
     #[must_use]
     pub fn tail(&self) -> Option<&Tail> {
         self.tail.as_ref()
     }
 
-    /// How far a stream is indexed, as far as it is known.
+    /// Returns the cached mark of a stream.
     #[must_use]
     pub fn mark(&self, stream: &StreamName) -> Option<u64> {
         self.marks.get(stream).copied()
@@ -63,7 +62,7 @@ impl Known {
         *self = Self::default();
     }
 
-    /// Keeps no more marks than there may be: none at all if there are more.
+    /// Limits the number of cached marks; with more, drops all of them.
     pub(in crate::feed) fn bounded(mut self) -> Self {
         if self.marks.len() > MAX_KNOWN_MARKS {
             self.marks.clear();

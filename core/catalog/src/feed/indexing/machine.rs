@@ -1,4 +1,4 @@
-//! The machine.
+//! The state machine of the indexer.
 
 use super::known::{Known, Mark, Tail};
 use super::rules::{Rules, SafetyRule};
@@ -13,12 +13,12 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// Events on their way into the index.
+/// Events that are being indexed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Indexing {
     known: Known,
     work: Work,
-    /// What was reacted to last, for the item that is to be put.
+    /// Events to which reactions were performed, for the next item.
     reacted: Vec<Span>,
     phase: Phase,
     /// First partition that these tables may have.
@@ -27,7 +27,7 @@ pub struct Indexing {
     rules: Rules,
     attempts: u32,
     done: Indexed,
-    /// What is asked for anew: a feed that begins behind this one.
+    /// Set to start a new generation after the current one.
     rebuild: bool,
 }
 
@@ -47,7 +47,7 @@ enum Phase {
 }
 
 impl Indexing {
-    /// Begins to index spans of events that were appended, in tables of this partition, from what is known.
+    /// Starts to index appended events, in tables whose partitions start here, from cached state.
     #[must_use]
     pub fn begin(
         known: Known,
@@ -59,7 +59,8 @@ impl Indexing {
         Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
-    /// The same, with a policy and by rules that a test or the model checker chooses.
+    /// As [`Indexing::begin`], with a policy and safety rules chosen by a test or the model
+    /// checker.
     #[must_use]
     pub fn begin_by(
         known: Known,
@@ -86,8 +87,8 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Begins a new feed behind the one that there is: with nothing in it, so that every stream is to be
-    /// indexed again. Whoever indexes at the same time is refused and goes on in the new feed.
+    /// Starts a new, empty generation of the feed, so that every stream is indexed again.
+    /// Concurrent indexers are refused and continue in the new generation.
     #[must_use]
     pub fn begin_anew(tables_incarnation: u32, inputs: Inputs) -> (Self, Action) {
         let (mut indexing, _) =
@@ -97,13 +98,13 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// What is known of the index now, for the next one.
+    /// Returns the state to cache for the next batch.
     #[must_use]
     pub fn known(self) -> Known {
         self.known
     }
 
-    /// Takes the next step. An answer to another action than the last ends it.
+    /// Advances the state machine by the answer to its last action. Any other answer ends it.
     #[must_use]
     pub fn step(mut self, answer: Answer, inputs: Inputs) -> (Self, Action) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -117,7 +118,7 @@ impl Indexing {
                 Tail { partition, feed, offset: 0, bytes: 0, unsettled: Vec::new() },
                 inputs,
             ),
-            // Somebody has: whose it is, is read.
+            // Another indexer began the partition; read its generation.
             (Phase::Beginning(..), Answer::Exists | Answer::Unknown) => self.read_again(inputs),
             (Phase::ReadingTail(partition, feed), Answer::Last(last)) => {
                 self.found_tail(partition, feed, last, inputs)
@@ -126,7 +127,7 @@ impl Indexing {
                 self.found_marks(streams, feed, marks, inputs)
             }
             (Phase::Raising(marks), Answer::Done) => self.raised(marks, inputs),
-            // Raising it again does no harm.
+            // Raising a mark again has no effect.
             (phase @ (Phase::Raising(_) | Phase::Reacting(_)), Answer::Unknown) => {
                 self.failed(phase, true, inputs)
             }
@@ -144,7 +145,7 @@ impl Indexing {
         (self, action)
     }
 
-    /// Enters a phase and says what is to be done in it.
+    /// Enters a phase and returns its action.
     fn act(&mut self, phase: Phase) -> Action {
         let action = match &phase {
             Phase::ReadingPartition => Action::ReadPartition,
@@ -167,7 +168,7 @@ impl Indexing {
         action
     }
 
-    /// What is missing next, until there is nothing left to do.
+    /// Returns the next action, until nothing is left to do.
     fn decide(&mut self, inputs: Inputs) -> Action {
         if self.work.is_empty() && !self.rebuild && self.is_settled() {
             return self.finish(Ok(self.done.clone()));
@@ -189,13 +190,13 @@ impl Indexing {
         self.put_next(&tail, inputs)
     }
 
-    /// Whether the marks say what the last item says, as far as this indexer has put it.
+    /// Returns whether the marks include the last item.
     fn is_settled(&self) -> bool {
         self.done.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
     }
 
-    /// Reads the marks that are needed, and raises those that are behind the last item.
+    /// Reads the required marks, and raises those that lag behind the last item.
     fn settle(&mut self, tail: &Tail) -> Option<Action> {
         let named = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
         let mut unknown: Vec<_> =
@@ -224,7 +225,7 @@ impl Indexing {
         }
     }
 
-    /// The marks say what the last item says.
+    /// Records that the marks include the last item.
     fn settled(&mut self) {
         if let Some(tail) = &mut self.known.tail {
             tail.unsettled.clear();
@@ -280,13 +281,13 @@ impl Indexing {
         }
     }
 
-    /// The partition behind one that has ended.
+    /// Continues in the partition after one that has ended.
     fn go_on_in(&mut self, ended: u64, feed: Feed) -> Action {
         let next = ended.saturating_add(1);
         if Checkpoint::at(next, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
         }
-        // In another feed nothing is indexed yet.
+        // A new generation has no indexed events.
         if feed.first_partition == next {
             self.known.marks.clear();
         }
@@ -342,7 +343,7 @@ impl Indexing {
         }
         for (stream, mark) in marks {
             if mark.first_partition > feed.first_partition {
-                // There is a later feed: what was read before is not its end.
+                // There is a later generation, so the cached end is outdated.
                 return self.read_again(inputs);
             }
             if mark.first_partition == feed.first_partition {
@@ -352,7 +353,7 @@ impl Indexing {
         self.decide(inputs)
     }
 
-    /// The marks are at least these.
+    /// Records that the marks have at least these values.
     fn raised(&mut self, marks: Vec<(StreamName, Mark)>, inputs: Inputs) -> Action {
         for (stream, mark) in marks {
             self.known.learn(stream, mark.next);
@@ -381,7 +382,7 @@ impl Indexing {
         self.decide(inputs)
     }
 
-    /// Others were faster, or it is not known what came of a write: the index is read again.
+    /// Reads the end of the feed again, after a lost race or a write with unknown outcome.
     fn read_again(&mut self, inputs: Inputs) -> Action {
         self.attempts += 1;
         if self.attempts >= MAX_INDEX_ATTEMPTS {

@@ -1,4 +1,4 @@
-//! Indexes events: once each, in the order of their streams.
+//! Indexes each event once, in the order of its stream.
 
 mod known;
 mod machine;
@@ -14,83 +14,83 @@ use super::item::Item;
 use super::span::Span;
 use crate::stream::StreamName;
 
-/// What the driver is to do next. Every read is consistent.
+/// Next action of the driver. Every read is strongly consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Read which partition is the newest, and whose.
+    /// Read the newest partition and its generation.
     ReadPartition,
-    /// Begin a partition, if nobody has.
+    /// Begin a partition, unless it exists.
     BeginPartition {
-        /// The partition.
+        /// Partition.
         partition: u64,
-        /// The feed.
+        /// Generation.
         feed: Feed,
     },
     /// Read the last item of a partition.
     ReadTail {
-        /// The partition.
+        /// Partition.
         partition: u64,
     },
-    /// Read how far these streams are indexed.
+    /// Read the marks of streams.
     ReadMarks {
-        /// The streams.
+        /// Streams.
         streams: Vec<StreamName>,
     },
-    /// Raise the marks of streams where they are lower, or of another feed.
+    /// Raise the marks of streams that are lower or belong to another generation.
     RaiseMarks {
-        /// Each stream and its mark.
+        /// Streams with their marks.
         marks: Vec<(StreamName, Mark)>,
     },
-    /// Read from the stream itself what was appended: all of it or a part, from the first on.
+    /// Read events from a stream itself: all of the range, or a part from its start.
     ReadMissing {
-        /// The stream.
+        /// Stream.
         stream: StreamName,
         /// Index of the first event.
         from: u64,
-        /// Index behind the last one.
+        /// Index after the last event.
         to: u64,
     },
-    /// Do what follows from these events. It may be repeated.
+    /// Perform the reactions to these events. They may be repeated.
     React {
-        /// The events.
+        /// Events.
         spans: Vec<Span>,
     },
-    /// Put an item at this place, if nothing is there.
+    /// Put an item at a place, unless it is taken.
     Put {
-        /// The place.
+        /// Place.
         at: Checkpoint,
-        /// What it says.
+        /// Item.
         item: Item,
     },
     /// Wait, then report [`Answer::Waited`].
     Wait {
-        /// How long, milliseconds.
+        /// Milliseconds.
         delay_ms: u64,
     },
-    /// The end.
+    /// The result.
     Finish(Result<Indexed, IndexingFault>),
 }
 
-/// What came of an action.
+/// Result of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It is done, durably.
+    /// Done and durable.
     Done,
-    /// Something is there already: nothing was written.
+    /// The key exists; nothing was written.
     Exists,
-    /// It may or may not have happened, or may yet.
+    /// The outcome is unknown; the write may still take effect.
     Unknown,
-    /// The newest partition; `None` before the first.
+    /// Newest partition; `None` before the first.
     Partition(Option<(u64, Feed)>),
-    /// The last item of the partition and its place; `None` if the partition has none.
+    /// Last item of the partition and its offset; `None` if the partition is empty.
     Last(Option<(u64, Item)>),
-    /// The marks of the streams that have one.
+    /// Marks of the streams that have one.
     Marks(Vec<(StreamName, Mark)>),
-    /// Events of the stream that was asked for, from the first on; `None` if it does not have them.
+    /// Events of the requested stream, from the first on; `None` if the stream does not have them.
     Missing(Option<Span>),
-    /// It failed.
+    /// The action failed.
     Failed {
-        /// Whether trying again may help.
+        /// Set if a retry may succeed.
         temporary: bool,
     },
     /// The wait is over.
@@ -100,32 +100,32 @@ pub enum Answer {
 /// What was indexed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Indexed {
-    /// The items that this indexer put, in order.
+    /// Items that this indexer put.
     pub items: u64,
-    /// Events in them.
+    /// Events in these items.
     pub events: u64,
-    /// Of them, events that nobody had told of: they were read from their streams.
+    /// Events among them that were read from their streams because no record had announced them.
     pub found: u64,
 }
 
-/// Why events were not indexed. They can be indexed later: nothing is indexed twice.
+/// Reason why events were not indexed. They can be indexed later; no event is indexed twice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IndexingFault {
-    /// The stream does not have what it is said to have.
+    /// The stream lacks an announced event.
     #[error("the stream `{stream}` has no event {index}, though a later one was appended")]
     NotInStream {
-        /// The stream.
+        /// Stream.
         stream: StreamName,
-        /// The index.
+        /// Index of the event.
         index: u64,
     },
-    /// Others were faster, again and again.
+    /// Other indexers won every race.
     #[error("the index is busy: try again in a moment")]
     Contention,
-    /// The store does not answer, or refuses.
+    /// The store failed.
     #[error("the store is unreachable or rejected the request")]
     Store,
-    /// The feed cannot have another place.
+    /// The feed has no further places.
     #[error("the feed is full")]
     Full,
 }

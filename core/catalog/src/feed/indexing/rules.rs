@@ -1,22 +1,22 @@
-//! The safety rules, by name.
+//! Safety rules of the indexer.
 
-/// What keeps the index free of losses and doubles. The model checker switches one off at a time and must
-/// then find what it prevents; without the feature `model` all of them hold.
+/// Rules that prevent lost and duplicate events. The model checker disables one at a time and must
+/// then find the violation; without the feature `model` all rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// Nothing is put behind an item before the marks say what it says.
+    /// Nothing is put after an item before the marks include it.
     SettleFirst,
-    /// What is missing between a stream's mark and what was appended is read from the stream.
+    /// Events missing between a stream's mark and the announced ones are read from the stream.
     FillGaps,
-    /// What is below a stream's mark is not indexed again.
+    /// Events below a stream's mark are not indexed again.
     TrimSeen,
-    /// What follows from events is done before they are indexed.
+    /// Reactions are performed before their events are indexed.
     ReactFirst,
-    /// After a refusal the index is read again, marks included.
+    /// After a refused write, the end of the feed and the marks are read again.
     ForgetWhenRefused,
 }
 
-/// The rules that hold: all of them, but for the model checker.
+/// The rules that apply: all of them, except in the model checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -24,20 +24,20 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All but one.
+    /// All rules except one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {
         Self { without: Some(rule) }
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule applies.
     #[cfg(feature = "model")]
     pub(super) fn hold(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule applies.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
     pub(super) fn hold(self, _: SafetyRule) -> bool {

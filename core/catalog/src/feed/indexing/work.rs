@@ -1,4 +1,4 @@
-//! What is to be indexed yet.
+//! Events that are not indexed yet.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::feed::span::{Span, joined};
 use crate::stream::StreamName;
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS};
 
-/// Spans by stream, in order, without doubles; none is empty.
+/// Events by stream: in order, without duplicates, never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Work(BTreeMap<StreamName, Vec<Span>>);
 
@@ -24,7 +24,7 @@ impl Work {
         self.0.keys()
     }
 
-    /// Leaves out what is below the marks.
+    /// Removes events below the marks.
     pub(super) fn trim(&mut self, mark: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
             let from = mark(stream);
@@ -33,8 +33,8 @@ impl Work {
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// The first stream of which something is missing, from its mark to what is there; and between two
-    /// spans of it.
+    /// Returns the first gap of a stream: between its mark and its first event, or between two
+    /// event ranges.
     pub(super) fn gap(&self, mark: impl Fn(&StreamName) -> u64) -> Option<(StreamName, u64, u64)> {
         self.0.iter().find_map(|(stream, spans)| {
             let mut next = mark(stream);
@@ -48,14 +48,15 @@ impl Work {
         })
     }
 
-    /// Adds what was missing.
+    /// Adds missing events.
     pub(super) fn add(&mut self, span: Span) {
         let mut spans = self.0.remove(&span.stream).unwrap_or_default();
         spans.push(span);
         self.0.append(&mut joined(spans));
     }
 
-    /// What the next item says: the first part of each stream, as much as an item may have.
+    /// Returns the events of the next item: the beginning of each stream, up to the limits of an
+    /// item.
     pub(super) fn next_item(&self) -> Vec<Span> {
         let (mut spans, mut events, mut bytes) = (Vec::new(), MAX_FEED_ITEM_EVENTS, 0_usize);
         for span in self.0.values().filter_map(|spans| spans.first()) {

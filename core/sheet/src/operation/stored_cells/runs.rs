@@ -1,7 +1,7 @@
-//! Decodes the runs of a stored `SetCells` and counts their cells together, while it decodes.
+//! Decodes the runs of a stored `SetCells`, and bounds their total number of cells while decoding.
 //!
-//! A blank cell is one byte in a body and many in memory; and a body may have many short runs as
-//! well as one long.
+//! A blank cell is one byte in a body and many bytes in memory, in many short runs as well as in
+//! one long run.
 
 use std::fmt;
 
@@ -10,17 +10,18 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use super::{Run, StoredCell};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// Runs with at most `MAX_CELLS_PER_OPERATION` cells together; an empty run counts as one, too.
+/// Decodes runs of at most `MAX_CELLS_PER_OPERATION` cells in total; an empty run counts as one
+/// cell.
 pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Run>, D::Error> {
     deserializer.deserialize_seq(Runs { room: MAX_CELLS_PER_OPERATION })
 }
 
-/// The runs, and how many cells they may have.
+/// Decodes runs, up to a number of cells.
 struct Runs {
     room: usize,
 }
 
-/// One run; what it takes is taken from the room that is left.
+/// Decodes one run, and subtracts its cells from the remaining capacity.
 struct OneRun<'a> {
     room: &'a mut usize,
 }

@@ -1,18 +1,18 @@
-//! Runs in blocks: a change touches the blocks around it, however many runs there are.
+//! Runs in blocks, so that a change touches only nearby blocks.
 
 use super::IdRun;
 
-/// A block that has more runs is split.
+/// Largest number of runs in a block; a larger block is split.
 const MAX_BLOCK_RUNS: usize = 512;
 
-/// Neighbours in order, at least one.
+/// Consecutive runs, at least one.
 #[derive(Debug, Clone)]
 struct Block {
-    /// The runs; each with its index counted from the block's first.
+    /// Runs; the index of each is relative to the block.
     runs: Vec<IdRun>,
-    /// Where the block stands.
+    /// Index of the block.
     index: u32,
-    /// How many ids its runs have.
+    /// Number of ids in the runs.
     len: u32,
 }
 
@@ -30,12 +30,12 @@ impl Block {
         block
     }
 
-    /// Its runs where they stand.
+    /// Returns the runs with their absolute index.
     fn placed(&self) -> impl Iterator<Item = IdRun> + '_ {
         self.runs.iter().map(|run| IdRun { index: run.index.saturating_add(self.index), ..*run })
     }
 
-    /// Its runs where they stand, from the one that ends behind `index`.
+    /// Returns the runs with their absolute index, from the one that ends after `index`.
     fn placed_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let inside = index.saturating_sub(self.index);
         let start = self.runs.partition_point(|run| run.end() <= inside);
@@ -43,14 +43,14 @@ impl Block {
     }
 }
 
-/// Runs in order; no two neighbours could be one.
+/// Runs in order, each as long as possible.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
     run_count: usize,
 }
 
-/// The same runs, however they are cut into blocks.
+/// Equal runs are equal, however they are split into blocks.
 impl PartialEq for Blocks {
     fn eq(&self, other: &Self) -> bool {
         self.run_count == other.run_count && self.iter().eq(other.iter())
@@ -60,22 +60,22 @@ impl PartialEq for Blocks {
 impl Eq for Blocks {}
 
 impl Blocks {
-    /// Nothing but this run.
+    /// Creates blocks with a single run.
     pub(super) fn one(run: IdRun) -> Self {
         Self { blocks: vec![Block::of(&[run])], run_count: 1 }
     }
 
-    /// How many runs.
+    /// Returns the number of runs.
     pub(super) fn run_count(&self) -> usize {
         self.run_count
     }
 
-    /// All runs.
+    /// Returns all runs.
     pub(super) fn iter(&self) -> impl Iterator<Item = IdRun> + '_ {
         self.blocks.iter().flat_map(Block::placed)
     }
 
-    /// The id of what stands at `index`.
+    /// Returns the id at `index`.
     pub(super) fn id(&self, index: u32) -> Option<u64> {
         let at = self.blocks.partition_point(|block| block.end() <= index);
         let block = self.blocks.get(at)?;
@@ -84,7 +84,7 @@ impl Blocks {
         Some(run.id.saturating_add(u64::from(inside.saturating_sub(run.index))))
     }
 
-    /// The runs from the one that ends behind `index`.
+    /// Returns the runs from the one that ends after `index`.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let start = self.blocks.partition_point(|block| block.end() <= index);
         let (first, rest) = match self.blocks.get(start..) {
@@ -95,9 +95,9 @@ impl Blocks {
         first.chain(rest.iter().flat_map(Block::placed))
     }
 
-    /// Puts `new` in the place of what stands in `first..end`.
+    /// Replaces the runs in `first..end` by `new`.
     pub(super) fn replace(&mut self, first: u32, end: u32, new: Option<IdRun>) {
-        // With the neighbours on both sides: what meets now may be one run.
+        // Includes the neighbors on both sides, which may now join.
         let from = self.blocks.partition_point(|block| block.end() < first);
         let to = self.blocks.partition_point(|block| block.index <= end).max(from);
         let touched = self.blocks.get(from..to).unwrap_or_default();
@@ -107,13 +107,13 @@ impl Blocks {
         let behind = runs().filter_map(|run| run.within(end, u32::MAX));
         let joined = joined(ahead.chain(new).chain(behind));
         self.run_count = self.run_count.saturating_sub(old).saturating_add(joined.len());
-        // Room on both sides, so that the next change does not split again.
+        // Leaves capacity in both halves, so that the next change does not split again.
         let size = if joined.len() > MAX_BLOCK_RUNS { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS };
         self.blocks.splice(from..to, joined.chunks(size).map(Block::of));
         self.place(from);
     }
 
-    /// Says from a block on where they stand.
+    /// Recomputes the indexes of the blocks from one block on.
     fn place(&mut self, from: usize) {
         let before = from.checked_sub(1).and_then(|last| self.blocks.get(last));
         let mut index = before.map_or(0, Block::end);
@@ -124,7 +124,7 @@ impl Blocks {
     }
 }
 
-/// Runs without two neighbours that could be one; their indexes are not true any more.
+/// Joins adjacent runs; their indexes are no longer valid.
 fn joined(runs: impl Iterator<Item = IdRun>) -> Vec<IdRun> {
     let mut joined = Vec::<IdRun>::new();
     for run in runs {

@@ -1,7 +1,7 @@
-//! Which rows (or columns) stand where: each has an id for ever, and the order of ids changes.
+//! The order of rows (or columns) by permanent ids.
 //!
-//! The plain idea, a list of ids, kept as runs: inserting rows moves no cell, since cells belong to
-//! ids and not to numbers.
+//! Conceptually a list of ids, stored as runs. Inserting rows moves no cells, because cells are
+//! keyed by id and not by number.
 
 mod blocks;
 mod places;
@@ -12,14 +12,14 @@ use self::blocks::Blocks;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::operation::{Span, Spans};
 
-/// Neighbours with consecutive ids.
+/// Consecutive ids at consecutive places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRun {
-    /// The id of the first.
+    /// First id.
     pub id: u64,
-    /// Where it stands.
+    /// First index.
     pub index: u32,
-    /// How many, at least one.
+    /// Length, at least one.
     pub len: u32,
 }
 
@@ -28,12 +28,12 @@ impl IdRun {
         self.index.saturating_add(self.len)
     }
 
-    /// The id behind the last.
+    /// Returns the id after the last.
     pub fn id_end(self) -> u64 {
         self.id.saturating_add(u64::from(self.len))
     }
 
-    /// The part of it that stands in `first..end`.
+    /// Returns the part of the run in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let index = self.index.max(first);
         let len = self.end().min(end).checked_sub(index).filter(|len| *len > 0)?;
@@ -42,7 +42,7 @@ impl IdRun {
     }
 }
 
-/// The order of an axis: always as many ids as the axis has places.
+/// The order of an axis: exactly one id for each place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisOrder {
     limit: u32,
@@ -57,7 +57,7 @@ impl AxisOrder {
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
-    /// Inserts new ids; gives the runs that were pushed over the end.
+    /// Inserts new ids; returns the runs that were moved past the end.
     pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let count = count.min(self.limit.saturating_sub(before));
@@ -69,11 +69,11 @@ impl AxisOrder {
         pushed_out
     }
 
-    /// Deletes what stands at `spans`; gives the deleted runs. New ids fill up the end.
+    /// Deletes `spans`; returns the deleted runs. New ids fill the end.
     pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
         let at = |span: Span| self.parts(span.first, span.end());
         let deleted: Vec<IdRun> = spans.iter().flat_map(at).collect();
-        // From the end, so that those to come stand where they stood.
+        // From the end, so that the remaining spans keep their places.
         for span in spans.iter().rev() {
             self.runs.replace(span.first, span.end().min(self.limit), None);
         }
@@ -84,22 +84,22 @@ impl AxisOrder {
         deleted
     }
 
-    /// The runs of what stands in `first..end`.
+    /// Returns the runs in `first..end`.
     pub fn parts(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
         self.runs.iter_from(first).map_while(move |run| run.within(first, end))
     }
 
-    /// The id of what stands at `index`.
+    /// Returns the id at `index`.
     pub fn id(&self, index: u32) -> Option<u64> {
         self.runs.id(index)
     }
 
-    /// The places of ids, for looking up many.
+    /// Returns an index of ids, for many lookups.
     pub fn places(&self) -> Places {
         Places::of(self.runs.iter())
     }
 
-    /// Where each of these ids stands in a later (or earlier) order.
+    /// Returns the axis map to a later (or earlier) order.
     pub fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
         let places = to.places();
         let mut map = AxisMap::empty(axis);
@@ -113,7 +113,7 @@ impl AxisOrder {
         map
     }
 
-    /// How many runs: a measure of its memory.
+    /// Returns the number of runs, a measure of memory.
     pub fn run_count(&self) -> usize {
         self.runs.run_count()
     }

@@ -1,16 +1,16 @@
-//! Where ids stand.
+//! Lookup of ids.
 
 use super::IdRun;
 use crate::operation::{Span, Spans};
 
-/// Runs by id, to look up many.
+/// Runs ordered by id, for many lookups.
 #[derive(Debug, Clone)]
 pub struct Places {
     runs: Vec<IdRun>,
 }
 
 impl Places {
-    /// Where `id` stands; `None` if it is gone.
+    /// Returns the place of `id`; `None` if it was deleted.
     pub fn index(&self, id: u64) -> Option<u32> {
         let at = self.runs.partition_point(|run| run.id_end() <= id);
         let run = self.runs.get(at).filter(|run| run.id <= id)?;
@@ -18,7 +18,7 @@ impl Places {
         Some(run.index.saturating_add(offset))
     }
 
-    /// Where the ids from `first` up to `end` stand that are there: each run with its first id.
+    /// Returns the existing runs of ids in `first..end`, each with its first id.
     pub fn overlapping(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Span)> + '_ {
         let start = self.runs.partition_point(|run| run.id_end() <= first);
         self.runs.iter().skip(start).map_while(move |run| {
@@ -30,24 +30,24 @@ impl Places {
         })
     }
 
-    /// The places of the ids from `first` up to `end` that are there.
+    /// Returns the places of the existing ids in `first..end`.
     pub fn spans(&self, first: u64, end: u64) -> impl Iterator<Item = Span> + '_ {
         self.overlapping(first, end).map(|(_, span)| span)
     }
 
-    /// Whether an id is one of these.
+    /// Returns whether an id exists.
     pub fn holds(&self, id: u64) -> bool {
         self.index(id).is_some()
     }
 
-    /// Places of runs.
+    /// Creates the lookup of these runs.
     pub fn of(runs: impl Iterator<Item = IdRun>) -> Self {
         let mut runs: Vec<IdRun> = runs.collect();
         runs.sort_by_key(|run| run.id);
         Self { runs }
     }
 
-    /// The ids of these that are not in `other`, in their order in this one.
+    /// Returns the places of the ids that `other` does not have, in this order.
     pub fn missing_in(&self, other: &Self) -> Spans {
         let mut missing = Vec::new();
         for run in &self.runs {

@@ -1,29 +1,30 @@
-//! Undo: the operations that take back what one entry did, as far as nobody has changed it since.
+//! Undo: operations that reverse one entry, as far as its effects were not changed since.
 //!
-//! Resolved from three states, by the ids of rows and columns: before the entry, after it, and now.
-//! What others changed since stays as they left it: cells with other contents, inserted rows that
-//! somebody filled, formats of ranges if any was set, sheets that somebody changed or renamed.
+//! Computed from three states, by the ids of rows and columns: before the entry, after it, and now.
+//! Later changes of others are kept: cells with other contents, inserted rows that are no longer
+//! blank, range formats if any was set, sheets that were changed or renamed.
 //!
-//! If nobody changed anything since, cells, the formats that show and the names of sheets are what
-//! they were. A deleted sheet comes back under a new number, behind the others.
+//! Without later changes, cells, displayed formats and sheet names are restored. A deleted sheet
+//! gets a new number and is added last.
 
 mod sheet;
 
 use super::{SheetChange, Workbook};
 use crate::operation::{AddSheet, DeleteSheet, Operation, RenameSheet, SheetId};
 
-/// Why there is nothing to take back.
+/// Reason why there is nothing to undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UndoFault {
-    /// The entry changed nothing, or all of it was changed again since.
+    /// The entry had no effect, or all its effects were changed since.
     #[error("nothing of what the entry did is still there to be taken back")]
     Nothing,
 }
 
-/// The operations that take back, in the coordinates of `now`, what led from `before` to `after`.
+/// Returns the operations that reverse the change from `before` to `after`, in coordinates of
+/// `now`.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if nothing of it is left.
+/// [`UndoFault::Nothing`] if no effect remains.
 pub fn undo(
     before: &Workbook,
     after: &Workbook,
@@ -37,23 +38,23 @@ pub fn undo(
     for diff in with(SheetChange::Deleted) {
         names.extend(work.restore_sheet(diff.sheet, before));
     }
-    // One that was the last sheet can go now.
+    // A sheet that was the last one may be deleted now.
     with(SheetChange::Added).for_each(|diff| work.remove_sheet(diff.sheet, after));
     for diff in with(SheetChange::Renamed).chain(with(SheetChange::Kept)) {
         names.extend(old_name(diff.sheet, before, after, now));
         work.revert(diff, before, after);
     }
-    // Names that were exchanged are free only once each sheet has left its own.
+    // Exchanged names are free only after each sheet was renamed.
     for _ in 0..2 {
         names.iter().for_each(|(sheet, name)| work.rename(*sheet, name));
     }
     if work.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(work.operations) }
 }
 
-/// The operations that lead from `now` back to what `before` shows, whoever changed what between them.
+/// Returns the operations that make `now` display what `before` displays.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if it shows the same already: a revert that is repeated does nothing.
+/// [`UndoFault::Nothing`] if it already does: a repeated revert has no effect.
 pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
     if before.looks_like(now) {
         return Err(UndoFault::Nothing);
@@ -61,7 +62,7 @@ pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoF
     undo(before, now, now)
 }
 
-/// The name to give back to a sheet that the entry renamed, and nobody since.
+/// Returns the previous name of a sheet that this entry renamed, if it has not been renamed since.
 fn old_name(
     sheet: SheetId,
     before: &Workbook,
@@ -73,7 +74,7 @@ fn old_name(
     (old != new && name(now)? == new).then_some((sheet, old))
 }
 
-/// Operations so far, and the state that they lead to.
+/// The operations so far, and the state after them.
 struct Work {
     workbook: Workbook,
     operations: Vec<Operation>,
@@ -85,7 +86,7 @@ impl Work {
         self.operations.push(operation);
     }
 
-    /// A sheet that was added goes, unless somebody has changed it since or it is the last.
+    /// Deletes a sheet that the entry added, unless it was changed since or is the last one.
     fn remove_sheet(&mut self, sheet: SheetId, after: &Workbook) {
         let now = self.workbook.sheet(sheet);
         if now.is_some() && now == after.sheet(sheet) && self.workbook.tabs().order().len() > 1 {
@@ -93,14 +94,14 @@ impl Work {
         }
     }
 
-    /// A sheet that was deleted comes back under a new number, if there is room for it.
+    /// Restores a deleted sheet under a new number, if there is capacity for it.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let lost = before.sheet(sheet)?;
         let id = self.workbook.tabs().next_sheet();
         let name = before.tabs().name(sheet)?.to_owned();
         self.push(Operation::AddSheet(AddSheet { sheet: id, name: name.clone() }));
         if self.workbook.sheet(id).is_none() {
-            // There are as many as there may be.
+            // The maximum number of sheets is reached.
             self.operations.pop();
             return None;
         }

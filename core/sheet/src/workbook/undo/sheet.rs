@@ -1,4 +1,4 @@
-//! What happened inside one sheet, taken back.
+//! Undo within one sheet.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::workbook::sheet::CellId;
 use crate::workbook::{RangeFormat, Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// A sheet before the entry, after it, and as it is now, with nothing taken back.
+/// A sheet before the entry, after it, and now (before any undo operation).
 struct States<'a> {
     old: &'a Sheet,
     new: &'a Sheet,
@@ -20,14 +20,14 @@ struct States<'a> {
 }
 
 impl States<'_> {
-    /// Whether somebody changed a cell since.
+    /// Returns whether a cell was changed since.
     fn touched(&self, id: &CellId) -> bool {
         self.now.cells.get(id) != self.new.cells.get(id)
     }
 }
 
 impl Work {
-    /// Takes back what happened inside a sheet that is in all three states.
+    /// Undoes the changes of a sheet that exists in all three states.
     pub(super) fn revert(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
         let id = diff.sheet;
         let (Some(old), Some(new)) = (before.sheet(id), after.sheet(id)) else { return };
@@ -42,7 +42,7 @@ impl Work {
         self.restore_cells(id, &states, &rows, &columns);
     }
 
-    /// Deletes what the entry inserted, but for what somebody filled since.
+    /// Deletes the rows or columns that the entry inserted, if they are still blank.
     fn remove_inserted(&mut self, id: SheetId, axis: Axis, inserted: &Spans, states: &States<'_>) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
         let touched = states.now.cells.keys().filter(|cell| states.touched(cell));
@@ -70,8 +70,8 @@ impl Work {
         });
     }
 
-    /// Inserts again what was deleted: before the first of what stood behind it that is still
-    /// there. Gives where everything of the old sheet stands then.
+    /// Inserts deleted rows or columns again, before the first remaining one that followed them.
+    /// Returns the new places of the old sheet.
     fn reinsert(
         &mut self,
         id: SheetId,
@@ -80,7 +80,7 @@ impl Work {
         old: &Sheet,
     ) -> Option<AxisMap> {
         let mut map = old.order(axis).map_to(self.workbook.sheet(id)?.order(axis), axis);
-        // From the last to the first: none moves where another goes.
+        // From last to first, so that no insertion moves the place of another.
         for span in deleted.iter().rev() {
             let before = if map.runs().is_empty() { 0 } else { map.gap(span.end()) };
             let insert = InsertBefore { sheet: id, before, count: span.count };
@@ -94,7 +94,7 @@ impl Work {
         Some(map)
     }
 
-    /// Formats of ranges are restored if nobody set others since.
+    /// Restores range formats, if none was set since.
     fn restore_formats(
         &mut self,
         id: SheetId,
@@ -109,7 +109,7 @@ impl Work {
         let was = states.old.formats.mapped(rows, columns);
         let Some(sheet) = self.workbook.sheet(id) else { return };
         let differing = was.difference(&sheet.formats);
-        // To set the formats of ranges hides those of cells: they are set again.
+        // Setting range formats hides those of cells, so these are set again.
         let edits = edits(sheet, |place, cell| {
             let own = cell.format.clone().filter(|_| differing.iter().any(|r| r.holds(place)));
             own.map(|format| (None, Some(format)))
@@ -130,8 +130,8 @@ impl Work {
         }
     }
 
-    /// Sets the cells back that the entry changed and nobody since, and those of lost rows and
-    /// columns.
+    /// Restores cells that the entry changed and that were not changed since, and those of deleted
+    /// rows and columns.
     fn restore_cells(
         &mut self,
         id: SheetId,
@@ -163,7 +163,7 @@ impl Work {
         self.set_cells(id, edits);
     }
 
-    /// Makes a new sheet what a lost one was.
+    /// Fills a new sheet with the contents of a deleted one.
     pub(super) fn fill(&mut self, id: SheetId, lost: &Sheet) {
         self.copy_formats(id, lost.formats.records().to_vec());
         let all = |_, cell: &Cell| {
@@ -180,10 +180,10 @@ impl Work {
     }
 }
 
-/// What an edit sets: value and formula, and the format.
+/// Parts of an edit: value and formula, and format.
 type Layers = (Option<(crate::cell::Value, Option<String>)>, Option<String>);
 
-/// An edit of each cell of a sheet for which there are layers to set.
+/// Returns an edit of each cell for which there are layers to set.
 fn edits(sheet: &Sheet, layers: impl Fn((u32, u32), &Cell) -> Option<Layers>) -> Vec<CellEdit> {
     let (rows, columns) = sheet.places();
     let edits = sheet.cells.iter().filter_map(|((row, column), cell)| {
@@ -202,8 +202,8 @@ fn line_of((row, column): CellId, axis: Axis) -> u64 {
     }
 }
 
-/// The edit that makes a cell what it was before it became something else, layer by layer. Where
-/// it had no format of its own, it gets what its range shows: no operation takes one away.
+/// Returns the edit that restores a cell, layer by layer. A cell without a format of its own gets
+/// its range's format, because no operation removes a cell's format.
 fn edit_back(row: u32, column: u32, was: &Cell, became: &Cell, below: Option<&str>) -> CellEdit {
     let content = (&was.value, &was.formula) != (&became.value, &became.formula);
     let format = was.format.as_deref().or(below).unwrap_or(GENERAL);
