@@ -43,7 +43,7 @@ use crate::{Client, ClientError, FeedQuery};
 /// How far a subscriber has come.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Progress {
+pub struct FeedProgress {
     /// Which feed it reads; none before the first answer that named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<String>,
@@ -58,13 +58,13 @@ pub trait Checkpoints: Send {
     ///
     /// # Errors
     /// [`FileError`] if that cannot be read.
-    fn load(&mut self) -> Result<Progress, FileError>;
+    fn load(&mut self) -> Result<FeedProgress, FileError>;
 
     /// Keeps how far it has come, durably when this returns.
     ///
     /// # Errors
     /// [`FileError`] if that cannot be written.
-    fn store(&mut self, progress: &Progress) -> Result<(), FileError>;
+    fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError>;
 }
 
 /// In a file, which is written whole or not at all.
@@ -82,23 +82,23 @@ impl FileCheckpoints {
 }
 
 impl Checkpoints for FileCheckpoints {
-    fn load(&mut self) -> Result<Progress, FileError> {
+    fn load(&mut self) -> Result<FeedProgress, FileError> {
         let advice = "it is no checkpoint of a feed: remove it to begin anew";
         Ok(read_json(&self.path, advice)?.unwrap_or_default())
     }
 
-    fn store(&mut self, progress: &Progress) -> Result<(), FileError> {
+    fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError> {
         write_json(&self.path, progress)
     }
 }
 
 /// In memory: a process that begins again begins where this did.
-impl Checkpoints for Progress {
-    fn load(&mut self) -> Result<Progress, FileError> {
+impl Checkpoints for FeedProgress {
+    fn load(&mut self) -> Result<FeedProgress, FileError> {
         Ok(self.clone())
     }
 
-    fn store(&mut self, progress: &Progress) -> Result<(), FileError> {
+    fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError> {
         self.clone_from(progress);
         Ok(())
     }
@@ -177,7 +177,7 @@ pub async fn subscribe<S: Subscriber>(
     subscription: Subscription,
     checkpoints: &mut impl Checkpoints,
     subscriber: &mut S,
-) -> Result<Progress, SubscribeError<S::Error>> {
+) -> Result<FeedProgress, SubscribeError<S::Error>> {
     let mut progress = checkpoints.load()?;
     let mut polling = Polling::default();
     loop {
@@ -212,7 +212,7 @@ pub async fn subscribe<S: Subscriber>(
 /// Hands out a page, item by item, and keeps how far it has come.
 async fn deliver<S: Subscriber>(
     page: FeedReply,
-    progress: &mut Progress,
+    progress: &mut FeedProgress,
     checkpoints: &mut impl Checkpoints,
     subscriber: &mut S,
 ) -> Result<(), SubscribeError<S::Error>> {
@@ -227,14 +227,14 @@ async fn deliver<S: Subscriber>(
 }
 
 fn advance(
-    progress: &mut Progress,
+    progress: &mut FeedProgress,
     feed: Option<&str>,
     next: u64,
     checkpoints: &mut impl Checkpoints,
 ) -> Result<(), FileError> {
     // As long as there is no feed, there is nothing to go on from.
     let Some(feed) = feed else { return Ok(()) };
-    let now = Progress { feed: Some(feed.to_owned()), next: Some(next) };
+    let now = FeedProgress { feed: Some(feed.to_owned()), next: Some(next) };
     if *progress != now {
         checkpoints.store(&now)?;
         *progress = now;

@@ -10,8 +10,8 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
 use cellar_log::{
-    retention::Action, retention::Event, retention::Fences, retention::Keep,
-    retention::OffloadedFault, retention::Plan, retention::Policy, retention::Trim,
+    retention::Fences, retention::Keep, retention::OffloadedFault, retention::Plan,
+    retention::Policy, retention::Trim, retention::TrimAction, retention::TrimEvent,
     retention::TrimRefusal, retention::Trimmed, retention::encode_offloaded,
     retention::offloaded_key, retention::plan,
 };
@@ -275,8 +275,8 @@ impl Offloader {
         let mut store_error = None;
         loop {
             let event = match action {
-                Action::Finish(Ok(trimmed)) => return Ok(trimmed),
-                Action::Finish(Err(refusal)) => {
+                TrimAction::Finish(Ok(trimmed)) => return Ok(trimmed),
+                TrimAction::Finish(Err(refusal)) => {
                     return Err(match (refusal, store_error) {
                         (TrimRefusal::Store, Some(error)) => RetentionError::Store(error),
                         (refusal, _) => RetentionError::Trim { log, segment: num, refusal },
@@ -286,7 +286,7 @@ impl Offloader {
             };
             let event = event.unwrap_or_else(|error| {
                 store_error = Some(error);
-                Event::Failed
+                TrimEvent::Failed
             });
             (trim, action) = trim.step(event, self.clock.now_ms() / 1_000);
         }
@@ -297,36 +297,36 @@ impl Offloader {
         log: LogId,
         segment: u32,
         offloaded: Option<&str>,
-        action: &Action,
-    ) -> Result<Event, PortError> {
+        action: &TrimAction,
+    ) -> Result<TrimEvent, PortError> {
         Ok(match action {
-            Action::ReadLast => Event::Last(self.entries.last(log, segment, true).await?),
-            Action::CheckOffloaded { last } => {
-                let Some(key) = offloaded else { return Ok(Event::OffloadedIsDamaged) };
+            TrimAction::ReadLast => TrimEvent::Last(self.entries.last(log, segment, true).await?),
+            TrimAction::CheckOffloaded { last } => {
+                let Some(key) = offloaded else { return Ok(TrimEvent::OffloadedIsDamaged) };
                 match read_offloaded(self.blobs.as_ref(), log, segment, key).await? {
                     OffloadedRead::Whole(entries)
                         if entries.last().is_some_and(|end| end.position == *last) =>
                     {
-                        Event::OffloadedIsWhole
+                        TrimEvent::OffloadedIsWhole
                     }
                     OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
-                        Event::OffloadedIsDamaged
+                        TrimEvent::OffloadedIsDamaged
                     }
                 }
             }
-            Action::Mark { trimmed_s } => {
+            TrimAction::Mark { trimmed_s } => {
                 self.retention.mark_trimmed(log, segment, *trimmed_s).await?;
-                Event::Marked
+                TrimEvent::Marked
             }
-            Action::Read { from } => {
+            TrimAction::Read { from } => {
                 let page = self.entries.page(log, *from, true).await?;
-                Event::Page { entries: page.entries, more: page.more }
+                TrimEvent::Page { entries: page.entries, more: page.more }
             }
-            Action::Delete { positions } => {
+            TrimAction::Delete { positions } => {
                 self.retention.delete(log, positions).await?;
-                Event::Deleted
+                TrimEvent::Deleted
             }
-            Action::Finish(_) => Event::Failed,
+            TrimAction::Finish(_) => TrimEvent::Failed,
         })
     }
 }

@@ -13,7 +13,7 @@ pub trait Import {
     fn next(&mut self) -> Result<Option<Piece>, ReadError>;
 
     /// How far it is.
-    fn progress(&self) -> Progress;
+    fn progress(&self) -> ImportProgress;
 }
 
 /// A piece of a file.
@@ -42,7 +42,7 @@ pub struct SheetStart {
 
 /// How much of the work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct ImportProgress {
     /// Bytes that have been read; those of a csv file may be read twice.
     pub done: u64,
     /// Bytes that there are to read, as far as it is known.

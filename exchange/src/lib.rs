@@ -33,7 +33,7 @@ mod xlsx_out;
 pub use block::{Block, BlockCell, BlockSize, LongBody};
 pub use csv::{CsvImport, CsvOptions, CsvWriter, Survey};
 pub use error::{ReadError, WorkbookError, WriteError};
-pub use import::{Import, Piece, Progress, SheetStart};
+pub use import::{Import, ImportProgress, Piece, SheetStart};
 pub use out::OutCell;
 pub use source::{FileSource, Source};
 pub use typing::{ColumnKind, ColumnTypes, ColumnTyping, NotColumnTypes, TypeChoice};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cellar_base::position::Position;
 use cellar_log::append::Inputs;
 use cellar_log::entry::Entry;
-use cellar_log::forward_read::{ForwardRead, Step};
+use cellar_log::forward_read::{ForwardRead, ReadStep};
 use cellar_log::invariants::check_prefix;
 use cellar_log::roll::{self, Roll};
 use stateright::{Model, Property};
@@ -41,7 +41,7 @@ pub struct State {
     tables: Arc<Tables>,
     grown: u32,
     torn: u32,
-    read: Hashed<(ForwardRead, Step)>,
+    read: Hashed<(ForwardRead, ReadStep)>,
     must_reach: Option<Position>,
     seen: Vec<Stored>,
 }
@@ -57,7 +57,7 @@ pub enum Action {
     Again,
 }
 
-fn hashed(read: ForwardRead, step: Step) -> Hashed<(ForwardRead, Step)> {
+fn hashed(read: ForwardRead, step: ReadStep) -> Hashed<(ForwardRead, ReadStep)> {
     Hashed::new(Arc::new((read, step)))
 }
 
@@ -68,9 +68,9 @@ impl State {
         let tables = Arc::make_mut(&mut self.tables);
         if self.grown == 3 {
             let inputs = Inputs { now_s: 0, random: 0 };
-            let newest = roll::Event::NewestSegment(tables.newest_segment().cloned());
+            let newest = roll::RollEvent::NewestSegment(tables.newest_segment().cloned());
             let (_, action) = Roll::begin(tail).0.step(newest, inputs);
-            if let roll::Action::Transact(transaction) = action {
+            if let roll::RollAction::Transact(transaction) = action {
                 tables.transact(&transaction);
             }
         } else if let Some(position) = tail.next_position() {
@@ -81,7 +81,7 @@ impl State {
 
     fn page(&mut self, view: View, page_entries: usize) {
         let (mut read, step) = *self.read;
-        let (Step::Read { from, .. } | Step::ReadLater { from, .. }) = step else { return };
+        let (ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. }) = step else { return };
         let mut entries = self.tables.read(from, view);
         let more = entries.len() > page_entries;
         entries.truncate(page_entries);
@@ -124,17 +124,17 @@ impl Model for ReaderModel {
             actions.push(Action::Grow);
         }
         match state.read.1 {
-            Step::Read { from, consistent: false } => {
+            ReadStep::Read { from, consistent: false } => {
                 let views = state.tables.stale_views(from).into_iter().chain([View::Now]);
                 actions.extend(views.map(Action::Page));
             }
-            Step::Read { from, .. } | Step::ReadLater { from, .. } => {
+            ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. } => {
                 actions.push(Action::Page(View::Now));
                 let torn = state.tables.torn_view(from).filter(|_| state.torn > 0);
                 actions.extend(torn.map(Action::Page));
             }
-            Step::End => actions.push(Action::Again),
-            Step::Corrupt { .. } => {}
+            ReadStep::End => actions.push(Action::Again),
+            ReadStep::Corrupt { .. } => {}
         }
     }
 
@@ -143,7 +143,7 @@ impl Model for ReaderModel {
         match action {
             Action::Grow => next.grow(),
             Action::Page(view) => {
-                let consistent = !matches!(state.read.1, Step::Read { consistent: false, .. });
+                let consistent = !matches!(state.read.1, ReadStep::Read { consistent: false, .. });
                 next.torn -= u32::from(consistent && view != View::Now);
                 next.page(view, self.page_entries);
             }
@@ -164,11 +164,11 @@ impl Model for ReaderModel {
         vec![
             Property::always(PREFIX, |_, state: &State| state.prefix_holds()),
             Property::always(SOUND, |_, state: &State| {
-                !matches!(state.read.1, Step::Corrupt { .. })
+                !matches!(state.read.1, ReadStep::Corrupt { .. })
             }),
             Property::always(REACHES, |_, state: &State| {
                 let last = state.seen.last().map(|last| last.position);
-                state.read.1 != Step::End || last >= state.must_reach
+                state.read.1 != ReadStep::End || last >= state.must_reach
             }),
             Property::sometimes("everything was read", |model: &Self, state: &State| {
                 state.grown == model.growth && state.seen.len() == state.tables.entries().len()

@@ -8,13 +8,13 @@ use cellar_engine::logs::{Logs, NewFork, Upkept};
 use cellar_engine::memory::{MemoryQueue, QueueRules};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::Receipt;
-use cellar_engine::snapshots::{BuildError, SnapshotBuilder, SnapshotPorts, Snapshots, Step};
+use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder, SnapshotPorts, Snapshots};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::FIRST_INCARNATION;
 use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::dynamodb::DynamoTables;
-use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::{at, log, request, set_numbers};
@@ -220,7 +220,7 @@ async fn a_snapshot_in_one_piece_costs_four_write_units() {
     let snapshots = Snapshots::new(ports, Arc::new(InOnePiece));
     fixture.cost();
     let outcome = snapshots.handle(job, &Receipt("none".to_owned()), u64::MAX).await;
-    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(outcome, SnapshotOutcome::Done);
     // The record: found none, made, deleted, found no next.
     let cost = pending_meter.take();
     assert_eq!((cost.read_units(), cost.write_units, cost.table_requests), (2.0, 2, 4));
@@ -233,8 +233,8 @@ struct InOnePiece;
 
 #[async_trait::async_trait]
 impl SnapshotBuilder for InOnePiece {
-    async fn step(&self, _: &SnapshotJob, _: &[u8]) -> Result<Step, BuildError> {
-        Ok(Step::Finished { root: "sheets/a/roots/b".to_owned() })
+    async fn step(&self, _: &SnapshotJob, _: &[u8]) -> Result<BuildStep, BuildError> {
+        Ok(BuildStep::Finished { root: "sheets/a/roots/b".to_owned() })
     }
 }
 

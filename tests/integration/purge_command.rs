@@ -7,7 +7,7 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::limits::MAX_LISTED_BLOBS;
 use cellar_catalog::access::Role;
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::By, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Name, spreadsheet::Person,
     spreadsheet::Right,
 };
 use cellar_engine::catalog::CatalogStore;
@@ -72,7 +72,7 @@ impl Past {
         service(&self.tables, &self.blobs, &self.clock)
     }
 
-    async fn change(&self, log: LogId, action: Action) {
+    async fn change(&self, log: LogId, action: CatalogAction) {
         let person = Person::new("cellar", "alice").unwrap();
         let by = By { person, right: Right::Token(Role::Owner), cap: Role::Owner };
         self.catalog.change(log, by, action, None).await.unwrap();
@@ -97,7 +97,7 @@ impl Past {
         };
         self.blobs.put(blob).await.unwrap();
         let name = Name::new(name).unwrap();
-        self.change(log, Action::Create { name, source: None }).await;
+        self.change(log, CatalogAction::Create { name, source: None }).await;
         log
     }
 
@@ -154,11 +154,11 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     let new = NewFork { log: fork, source: forked, at: None, author: None };
     past.logs.fork(new).await.unwrap();
     let name = Name::new("fork").unwrap();
-    past.change(fork, Action::Create { name, source: Some(forked) }).await;
+    past.change(fork, CatalogAction::Create { name, source: Some(forked) }).await;
     for log in [gone, forked] {
-        past.change(log, Action::Delete).await;
+        past.change(log, CatalogAction::Delete).await;
     }
-    lately.change(young, Action::Delete).await;
+    lately.change(young, CatalogAction::Delete).await;
 
     // A look changes nothing, and nobody said yes.
     let shown = project.synth(&["purge", "--local", "--dry-run"]);
@@ -198,7 +198,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     assert_eq!((last.event.kind(), last.event.by().subject.as_str()), ("Purged", "synth purge"));
 
     // Its fork goes first, and then both at once.
-    Past::of(&project, 35).change(fork, Action::Delete).await;
+    Past::of(&project, 35).change(fork, CatalogAction::Delete).await;
     let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
     let done = named(&[("fork", "purged"), ("forked", "purged"), ("young", "keep")]);
     assert_eq!(actions(&report), done);
@@ -257,11 +257,11 @@ async fn a_fork_goes_with_its_snapshots_and_its_source_reads_as_before() {
     let new = NewFork { log: fork, source: origin, at: None, author: None };
     past.logs.fork(new).await.unwrap();
     let name = Name::new("fork").unwrap();
-    past.change(fork, Action::Create { name, source: Some(origin) }).await;
+    past.change(fork, CatalogAction::Create { name, source: Some(origin) }).await;
     snapshot(&past, fork, "of the fork").await;
     let all = objects(&past, origin).await;
     assert!(shared.len() >= 2 && all.len() >= shared.len() + 2, "{shared:?} {all:?}");
-    past.change(fork, Action::Delete).await;
+    past.change(fork, CatalogAction::Delete).await;
     let cells = project.cellar(&["-s", &origin.to_string(), "get", "--range", "A1:A4"]);
     assert!(cells.code == 0 && cells.stdout.contains("of the origin"), "{cells:?}");
 

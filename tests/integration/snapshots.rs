@@ -11,7 +11,7 @@ use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::ports::{Clock, Entries, Segments};
-use cellar_engine::snapshots::{BuildError, SnapshotBuilder, Step};
+use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder};
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
 use cellar_log::entry::Content;
@@ -54,22 +54,22 @@ fn root(job: &SnapshotJob) -> String {
 
 #[async_trait]
 impl SnapshotBuilder for Scripted {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
         let start = job.position.segment_start();
         let page = self.entries.page(job.log, start, true).await.unwrap();
         let unmade = |content: &Content| matches!(content, Content::Snapshot { root: None, .. });
         // Of the first entry, none is made.
         let first = page.entries.iter().skip(1).find(|entry| unmade(&entry.content));
         if let Some(earlier) = first.filter(|entry| entry.position < job.position) {
-            return Ok(Step::EarlierSnapshot(earlier.position));
+            return Ok(BuildStep::EarlierSnapshot(earlier.position));
         }
         self.steps.fetch_add(1, Ordering::SeqCst);
         if self.hangs.load(Ordering::SeqCst) && checkpoint.len() == 1 {
             return std::future::pending().await;
         }
         Ok(match checkpoint.len() {
-            done @ (0 | 1) => Step::Checkpoint(vec![7; done + 1]),
-            _ => Step::Finished { root: root(job) },
+            done @ (0 | 1) => BuildStep::Checkpoint(vec![7; done + 1]),
+            _ => BuildStep::Finished { root: root(job) },
         })
     }
 }

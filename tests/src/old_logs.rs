@@ -9,7 +9,7 @@ use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
 use cellar_engine::retention::{Offloader, Planned};
-use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
+use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::append::{Appended, NewMutation, Request};
 use cellar_log::entry::{Entry, FIRST_INCARNATION};
@@ -149,9 +149,9 @@ pub async fn make_snapshot(
     let mut checkpoint = Vec::new();
     let root = loop {
         match builder.step(&job, &checkpoint).await.unwrap() {
-            Step::Checkpoint(next) => checkpoint = next,
-            Step::Finished { root } => break root,
-            Step::EarlierSnapshot(earlier) => panic!("{earlier} has none"),
+            BuildStep::Checkpoint(next) => checkpoint = next,
+            BuildStep::Finished { root } => break root,
+            BuildStep::EarlierSnapshot(earlier) => panic!("{earlier} has none"),
         }
     };
     tables.set_root(log, at, &root).await.unwrap();

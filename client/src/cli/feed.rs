@@ -10,7 +10,7 @@ use super::output::{Output, count};
 use super::time::utc;
 use crate::Client;
 use crate::feed::{
-    Checkpoints, Delivery, FileCheckpoints, Progress, SubscribeError, Subscriber, Subscription,
+    Checkpoints, Delivery, FeedProgress, FileCheckpoints, SubscribeError, Subscriber, Subscription,
     subscribe,
 };
 use crate::table::escape;
@@ -31,7 +31,7 @@ pub(super) async fn run(
             Some(path) => read(&client, subscription, FileCheckpoints::at(path), *output).await,
             None => {
                 let next = after.map(|after| after.number());
-                let progress = Progress { feed: None, next };
+                let progress = FeedProgress { feed: None, next };
                 read(&client, subscription, progress, *output).await
             }
         }

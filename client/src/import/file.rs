@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
-    BlockSize, ColumnTypes, CsvImport, CsvOptions, FileSource, Import as _, Piece, Progress,
+    BlockSize, ColumnTypes, CsvImport, CsvOptions, FileSource, Import as _, ImportProgress, Piece,
     ReadError, SheetStart, Survey, WorkbookImport,
 };
 
@@ -153,7 +153,7 @@ impl Sheets {
         }
     }
 
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> ImportProgress {
         match &self.file {
             Reading::Csv(csv) => csv.progress(),
             Reading::Workbook(workbook) => workbook.progress(),

@@ -22,7 +22,7 @@ mod start_over;
 mod sync;
 
 pub use error::LiveError;
-pub use sync::{Outcome, SetAside, Settlement, Synced, poll_event};
+pub use sync::{SetAside, Settlement, SyncOutcome, Synced, poll_event};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -39,12 +39,12 @@ pub struct Settlement {
     /// Where it stands, if that is known.
     pub position: Option<Position>,
     /// What it did.
-    pub outcome: Outcome,
+    pub outcome: SyncOutcome,
 }
 
 /// What an edit did.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum SyncOutcome {
     /// What its author meant, where its author saw it.
     AsMade,
     /// This, because others had moved what it is about, or it is an undo: nothing if nothing of it was
@@ -275,13 +275,13 @@ impl LiveSheet {
     }
 
     /// Drops the edits up to an id, and reports them.
-    fn settled(&mut self, id: u64, position: Option<Position>, outcome: &Outcome) {
+    fn settled(&mut self, id: u64, position: Option<Position>, outcome: &SyncOutcome) {
         for dropped in self.state.drop_up_to(id) {
             let answer = self.answers.remove(&dropped.id);
             let (position, outcome) = match answer {
                 _ if dropped.id == id => (position, outcome.clone()),
                 Some(answer) => (answer.position, outcome_of(&answer)),
-                None => (None, Outcome::Unseen),
+                None => (None, SyncOutcome::Unseen),
             };
             self.report.settled.push(Settlement { id: dropped.id, position, outcome });
         }
@@ -290,19 +290,19 @@ impl LiveSheet {
     }
 }
 
-fn outcome(rejection: Option<Rejection>, committed: Option<Vec<Operation>>) -> Outcome {
+fn outcome(rejection: Option<Rejection>, committed: Option<Vec<Operation>>) -> SyncOutcome {
     match (rejection, committed) {
-        (Some(rejection), _) => Outcome::Rejected(rejection),
-        (None, Some(committed)) => Outcome::Moved(committed),
-        (None, None) => Outcome::AsMade,
+        (Some(rejection), _) => SyncOutcome::Rejected(rejection),
+        (None, Some(committed)) => SyncOutcome::Moved(committed),
+        (None, None) => SyncOutcome::AsMade,
     }
 }
 
 /// What an answer says of an edit: of one that had got through before, only that it did.
-fn outcome_of(answer: &AppendedMutation) -> Outcome {
+fn outcome_of(answer: &AppendedMutation) -> SyncOutcome {
     let AppendedMutation { status, rejection, committed, .. } = answer;
     match outcome(rejection.clone(), committed.clone()) {
-        Outcome::AsMade if *status == MutationStatus::Duplicate => Outcome::Unseen,
+        SyncOutcome::AsMade if *status == MutationStatus::Duplicate => SyncOutcome::Unseen,
         outcome => outcome,
     }
 }

@@ -1,7 +1,7 @@
 //! A live sheet whose token says nothing: it knows its own edits by the answers alone; and how many entries
 //! it keeps.
 
-use cellar::live::{LiveSheet, Outcome, Synced};
+use cellar::live::{LiveSheet, SyncOutcome, Synced};
 use cellar_api::{wire::EntryView, wire::ProblemKind};
 use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_sheet::a1::Rectangle;
@@ -61,7 +61,7 @@ fn a_rejection_is_reported_and_what_is_refused_for_good_is_set_aside() {
     let rejection = Rejection::new(RejectionReason::TooFarBehind, "too far");
     case.fake.lock().reject_next(Fault::Rejected(rejection.clone()));
     live.edit(set(0, "a")).unwrap();
-    assert_eq!(sync(&mut live).settled[0].outcome, Outcome::Rejected(rejection));
+    assert_eq!(sync(&mut live).settled[0].outcome, SyncOutcome::Rejected(rejection));
     assert!(shown(&mut live).is_empty());
     case.fake.fail([Fault::Refused(ProblemKind::InvalidRequest)]);
     live.edit(set(0, "b")).unwrap();

@@ -25,7 +25,7 @@ pub struct ForwardRead {
 
 /// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ReadStep {
     /// Read one page.
     Read {
         /// From here, inclusive.
@@ -78,10 +78,10 @@ impl ForwardRead {
     /// What to do after a page: `whole` if every entry of it was taken, `empty` if it had none,
     /// `more` if the segment may go on behind it.
     #[must_use]
-    pub fn after_page(&mut self, whole: bool, empty: bool, more: bool) -> Step {
-        let Some(next) = self.next else { return Step::End };
+    pub fn after_page(&mut self, whole: bool, empty: bool, more: bool) -> ReadStep {
+        let Some(next) = self.next else { return ReadStep::End };
         if !whole {
-            return self.believe_only_consistently(Step::Corrupt { at: next });
+            return self.believe_only_consistently(ReadStep::Corrupt { at: next });
         }
         if !empty && (more || self.ended) {
             return self.read();
@@ -90,9 +90,9 @@ impl ForwardRead {
             return self.await_segment(next);
         }
         if self.must_reach > self.last {
-            return self.believe_only_consistently(Step::End);
+            return self.believe_only_consistently(ReadStep::End);
         }
-        Step::End
+        ReadStep::End
     }
 
     /// The newest entry taken.
@@ -103,23 +103,23 @@ impl ForwardRead {
 
     /// Where the read goes on.
     #[must_use]
-    pub fn read(&self) -> Step {
+    pub fn read(&self) -> ReadStep {
         match self.next {
-            Some(from) => Step::Read { from, consistent: self.consistent },
-            None => Step::End,
+            Some(from) => ReadStep::Read { from, consistent: self.consistent },
+            None => ReadStep::End,
         }
     }
 
     /// The segment behind an End Segment was written in one transaction with it.
-    fn await_segment(&mut self, from: Position) -> Step {
+    fn await_segment(&mut self, from: Position) -> ReadStep {
         if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
-            return self.believe_only_consistently(Step::Corrupt { at: from });
+            return self.believe_only_consistently(ReadStep::Corrupt { at: from });
         }
         self.waits += 1;
-        Step::ReadLater { from, attempt: self.waits }
+        ReadStep::ReadLater { from, attempt: self.waits }
     }
 
-    fn believe_only_consistently(&mut self, step: Step) -> Step {
+    fn believe_only_consistently(&mut self, step: ReadStep) -> ReadStep {
         if self.consistent {
             return step;
         }
@@ -143,13 +143,13 @@ mod tests {
         entry(segment, num, Content::Snapshot { root: None, trimmed_s: None })
     }
 
-    fn page(read: &mut ForwardRead, entries: &[Arc<Entry>], more: bool) -> Step {
+    fn page(read: &mut ForwardRead, entries: &[Arc<Entry>], more: bool) -> ReadStep {
         let whole = entries.iter().all(|entry| read.take(entry));
         read.after_page(whole, entries.is_empty(), more)
     }
 
-    fn step(segment: u32, num: u32, consistent: bool) -> Step {
-        Step::Read { from: Position::new(segment, num).unwrap(), consistent }
+    fn step(segment: u32, num: u32, consistent: bool) -> ReadStep {
+        ReadStep::Read { from: Position::new(segment, num).unwrap(), consistent }
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 1)], true), step(0, 2, false));
         let end = entry(0, 2, Content::EndSegment);
         assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
-        assert_eq!(page(&mut read, &[plain(1, 0)], false), Step::End);
+        assert_eq!(page(&mut read, &[plain(1, 0)], false), ReadStep::End);
         assert_eq!(read.last(), Some(Position::new(1, 0).unwrap()));
     }
 
@@ -168,7 +168,7 @@ mod tests {
         let mut read = ForwardRead::begin(Position::FIRST, None);
         assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 2)], false), step(0, 1, true));
         let at = Position::new(0, 1).unwrap();
-        assert_eq!(page(&mut read, &[plain(0, 2)], false), Step::Corrupt { at });
+        assert_eq!(page(&mut read, &[plain(0, 2)], false), ReadStep::Corrupt { at });
     }
 
     #[test]
@@ -176,18 +176,18 @@ mod tests {
         let seen = Position::new(0, 2).unwrap();
         let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
         assert_eq!(page(&mut read, &[plain(0, 0)], false), step(0, 1, true));
-        assert_eq!(page(&mut read, &[plain(0, 1), plain(0, 2)], false), Step::End);
+        assert_eq!(page(&mut read, &[plain(0, 1), plain(0, 2)], false), ReadStep::End);
         let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
         assert_eq!(page(&mut read, &[], false), step(0, 0, true));
-        assert_eq!(page(&mut read, &[], false), Step::End);
+        assert_eq!(page(&mut read, &[], false), ReadStep::End);
     }
 
     #[test]
     fn an_end_that_was_seen_before_is_believed_at_once() {
         let mut read = ForwardRead::begin(Position::FIRST, Some(Position::FIRST));
-        assert_eq!(page(&mut read, &[plain(0, 0)], false), Step::End);
+        assert_eq!(page(&mut read, &[plain(0, 0)], false), ReadStep::End);
         let mut nothing_known = ForwardRead::begin(Position::FIRST, None);
-        assert_eq!(page(&mut nothing_known, &[], false), Step::End);
+        assert_eq!(page(&mut nothing_known, &[], false), ReadStep::End);
     }
 
     #[test]
@@ -204,10 +204,10 @@ mod tests {
         assert_eq!(page(&mut read, &[], false), step(1, 0, true));
         let at = Position::new(1, 0).unwrap();
         for attempt in 1..=MAX_READ_ATTEMPTS {
-            assert_eq!(page(&mut read, &[], false), Step::ReadLater { from: at, attempt });
+            assert_eq!(page(&mut read, &[], false), ReadStep::ReadLater { from: at, attempt });
         }
         let mut other = read;
-        assert_eq!(page(&mut other, &[plain(1, 0)], false), Step::End);
-        assert_eq!(page(&mut read, &[], false), Step::Corrupt { at });
+        assert_eq!(page(&mut other, &[plain(1, 0)], false), ReadStep::End);
+        assert_eq!(page(&mut read, &[], false), ReadStep::Corrupt { at });
     }
 }

@@ -16,7 +16,7 @@ use cellar_catalog::access::{Access, Need, Principal};
 use cellar_catalog::feed::Span;
 use cellar_catalog::stream::{Dated, StreamName, Tip, WriterId, newest_first};
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::By, spreadsheet::CALVING, spreadsheet::Catalog,
+    spreadsheet::By, spreadsheet::CALVING, spreadsheet::Catalog, spreadsheet::CatalogAction,
     spreadsheet::CatalogEvent, spreadsheet::Command, spreadsheet::Listing, spreadsheet::Rejection,
     spreadsheet::Right, spreadsheet::stream_of,
 };
@@ -160,7 +160,7 @@ impl CatalogStore {
         &self,
         log: LogId,
         by: By,
-        action: Action,
+        action: CatalogAction,
         seen: Option<u64>,
     ) -> Result<Changed, CatalogError> {
         let name = name_of(log)?;
@@ -168,7 +168,7 @@ impl CatalogStore {
         let known = match self.known.get(log, now_ms) {
             Some(known) => Known::Tip(known.tip),
             // Most that are created are new.
-            None if matches!(action, Action::Create { .. }) => Known::Tip(None),
+            None if matches!(action, CatalogAction::Create { .. }) => Known::Tip(None),
             None => Known::Nothing,
         };
         let command = Command { by, action, now_s: now_ms / 1_000, seen };

@@ -106,18 +106,18 @@ pub(crate) fn somebody(name: &str) -> Principal {
 }
 
 impl World {
-    async fn change(&self, name: &str, action: Action) -> Result<Changed, CatalogError> {
+    async fn change(&self, name: &str, action: CatalogAction) -> Result<Changed, CatalogError> {
         self.here.change(log(), somebody(name).by(log()).unwrap(), action, None).await
     }
 
     async fn create(&self) -> Result<Changed, CatalogError> {
         let name = Name::new("Budget").unwrap();
-        self.change("alice", Action::Create { name, source: None }).await
+        self.change("alice", CatalogAction::Create { name, source: None }).await
     }
 
     async fn share(&self, name: &str, role: Role) -> Result<Changed, CatalogError> {
         let with = Person::new("cellar", name).unwrap();
-        self.change("alice", Action::Share { with, role }).await
+        self.change("alice", CatalogAction::Share { with, role }).await
     }
 
     async fn may_read(&self, catalog: &CatalogStore, name: &str) -> Access {
@@ -132,7 +132,7 @@ async fn creating_is_one_write_and_whoever_repeats_it_changes_nothing() {
     assert_eq!(world.counted.taken(), [0, 1, 0]);
     for (catalog, requests) in [(&world.here, [1, 0, 0]), (&world.there, [0, 1, 0])] {
         let name = Name::new("Other").unwrap();
-        let action = Action::Create { name, source: None };
+        let action = CatalogAction::Create { name, source: None };
         let by = somebody("alice").by(log()).unwrap();
         let again = catalog.change(log(), by, action, None).await.unwrap();
         assert_eq!((again.events.len(), world.counted.taken()), (0, requests));
@@ -158,7 +158,7 @@ async fn a_listing_is_known_for_so_long_and_no_longer() {
     world.share("bob", Role::Viewer).await.unwrap();
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Allowed);
     let bob = Person::new("cellar", "bob").unwrap();
-    world.change("alice", Action::Unshare(bob)).await.unwrap();
+    world.change("alice", CatalogAction::Unshare(bob)).await.unwrap();
     assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
     world.counted.taken();
     world.clock.advance_ms(LISTING_AGE_MS);
@@ -265,12 +265,12 @@ async fn a_refused_change_is_refused_on_what_the_catalog_says_now() {
     let by = somebody("bob").by(log()).unwrap();
     let renamed = world
         .there
-        .change(log(), by, Action::Rename(Name::new("Bob's").unwrap()), None)
+        .change(log(), by, CatalogAction::Rename(Name::new("Bob's").unwrap()), None)
         .await
         .unwrap();
     assert_eq!(renamed.listing.unwrap().name.as_str(), "Bob's");
     let by = somebody("carol").by(log()).unwrap();
-    let refused = world.there.change(log(), by, Action::Archive, None).await;
+    let refused = world.there.change(log(), by, CatalogAction::Archive, None).await;
     assert_eq!(refused, Err(CatalogError::Rejected(Rejection::Hidden)));
 }
 
@@ -280,7 +280,7 @@ async fn an_operator_lists_what_is_from_before_the_catalog() {
     let operator = Principal { scope: Scope::All, ..somebody("operator") };
     let by = || operator.by(log()).unwrap();
     let with = Person::new("cellar", "bob").unwrap();
-    let share = Action::Share { with, role: Role::Viewer };
+    let share = CatalogAction::Share { with, role: Role::Viewer };
     let changed = world.here.change(log(), by(), share.clone(), None).await.unwrap();
     assert_eq!(changed.events.len(), 2);
     assert_eq!(changed.listing.unwrap().owners(), 1);
@@ -288,7 +288,7 @@ async fn an_operator_lists_what_is_from_before_the_catalog() {
     assert_eq!(world.here.change(log(), by(), share, None).await.unwrap().events, []);
     let member = somebody("bob").by(log()).unwrap();
     let other = LogId::from_uuid(uuid::Uuid::from_u128(8));
-    let refused = world.here.change(other, member, Action::Archive, None).await;
+    let refused = world.here.change(other, member, CatalogAction::Archive, None).await;
     assert_eq!(refused, Err(CatalogError::Rejected(Rejection::Hidden)));
 }
 
@@ -297,12 +297,12 @@ async fn the_events_of_a_listing_calve_by_their_number() {
     let world = world();
     world.create().await.unwrap();
     for number in 1..CATALOG_TIP_EVENTS {
-        let action = Action::Rename(Name::new(&format!("Budget {number}")).unwrap());
+        let action = CatalogAction::Rename(Name::new(&format!("Budget {number}")).unwrap());
         world.change("alice", action).await.unwrap();
     }
     let [_, writes, calves] = world.counted.taken();
     assert_eq!((writes, calves), (CATALOG_TIP_EVENTS as u64, 0));
-    world.change("alice", Action::Archive).await.unwrap();
+    world.change("alice", CatalogAction::Archive).await.unwrap();
     assert_eq!(world.counted.taken(), [0, 0, 1]);
     // The listing is in the tip still.
     assert_eq!(world.may_read(&world.there, "alice").await, Access::Allowed);
@@ -315,12 +315,12 @@ async fn what_comes_late_does_not_take_back_what_was_done_since() {
     let world = world();
     world.create().await.unwrap();
     let bob = || Person::new("cellar", "bob").unwrap();
-    let share = || Action::Share { with: bob(), role: Role::Editor };
+    let share = || CatalogAction::Share { with: bob(), role: Role::Editor };
     let by = || somebody("alice").by(log()).unwrap();
     assert!(world.here.change(log(), by(), share(), Some(1)).await.is_ok());
     let again = world.there.change(log(), by(), share(), Some(1)).await;
     assert_eq!(again.unwrap().events, [], "it is done");
-    assert!(world.here.change(log(), by(), Action::Unshare(bob()), Some(2)).await.is_ok());
+    assert!(world.here.change(log(), by(), CatalogAction::Unshare(bob()), Some(2)).await.is_ok());
     let late = world.there.change(log(), by(), share(), Some(1)).await;
     assert_eq!(late, Err(CatalogError::Rejected(Rejection::Changed)));
     assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
@@ -333,7 +333,7 @@ async fn all_that_was_done_is_read_from_the_newest_back() {
     world.create().await.unwrap();
     let count = 2 * CATALOG_TIP_EVENTS + 3;
     for number in 1..count {
-        let action = Action::Rename(Name::new(&format!("Budget {number}")).unwrap());
+        let action = CatalogAction::Rename(Name::new(&format!("Budget {number}")).unwrap());
         world.change("alice", action).await.unwrap();
     }
     world.counted.taken();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cellar_base::limits::TIP_INDEX;
 use cellar_catalog::stream::{
-    CalvePolicy, Event, InvalidEvent, Kind, Payload, Proposal, StreamName, Tip, Unfold, Update,
-    Write, WriterId,
+    CalvePolicy, InvalidEvent, Kind, Payload, Proposal, StreamEvent, StreamName, Tip, Unfold,
+    Update, Write, WriterId,
 };
 
 use crate::ports::{StreamOutcome, Streams};
@@ -37,8 +37,8 @@ fn kind(text: &str) -> Kind {
     kind.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn event(writer: WriterId, text: &str) -> Event {
-    Event {
+fn event(writer: WriterId, text: &str) -> StreamEvent {
+    StreamEvent {
         time_ms: 1_795_246_133_000,
         kind: kind("Said"),
         data: Payload { encoding: 0, stored: text.as_bytes().to_vec() },

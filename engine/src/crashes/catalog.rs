@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cellar_catalog::access::Role;
 use cellar_catalog::stream::append::AppendFault;
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::Link, spreadsheet::LinkRole, spreadsheet::LinkSecret,
+    spreadsheet::CatalogAction, spreadsheet::Link, spreadsheet::LinkRole, spreadsheet::LinkSecret,
     spreadsheet::Name, spreadsheet::Person, spreadsheet::Rejection,
 };
 
@@ -21,10 +21,10 @@ use crate::streams::StreamError;
 
 /// What alice does with her spreadsheet, one after the other.
 struct Changing {
-    actions: Vec<Action>,
+    actions: Vec<CatalogAction>,
 }
 
-fn actions() -> Vec<Action> {
+fn actions() -> Vec<CatalogAction> {
     let person = |name| Person::new("cellar", name).unwrap();
     let name = |text| Name::new(text).unwrap();
     let link = Link {
@@ -34,12 +34,12 @@ fn actions() -> Vec<Action> {
         expires_s: None,
     };
     vec![
-        Action::Create { name: name("Budget"), source: None },
-        Action::Share { with: person("bob"), role: Role::Editor },
-        Action::AddLink(link),
-        Action::Rename(name("Plan")),
-        Action::Unshare(person("bob")),
-        Action::Archive,
+        CatalogAction::Create { name: name("Budget"), source: None },
+        CatalogAction::Share { with: person("bob"), role: Role::Editor },
+        CatalogAction::AddLink(link),
+        CatalogAction::Rename(name("Plan")),
+        CatalogAction::Unshare(person("bob")),
+        CatalogAction::Archive,
     ]
 }
 

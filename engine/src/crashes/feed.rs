@@ -9,7 +9,7 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::{Checkpoint, PartitionPolicy, Span};
 use cellar_catalog::stream::Kind;
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::CatalogEvent, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::CatalogAction, spreadsheet::CatalogEvent, spreadsheet::Name, spreadsheet::Person,
     spreadsheet::stream_of,
 };
 
@@ -44,16 +44,16 @@ fn indexer(ports: &Arc<FaultyPorts>) -> Indexer {
     Indexer::new(index, streams, Arc::new(lists), time(), 0).ending(PARTITIONS)
 }
 
-fn actions() -> Vec<Action> {
+fn actions() -> Vec<CatalogAction> {
     let person = |name| Person::new("cellar", name).unwrap();
     let name = |text| Name::new(text).unwrap();
     vec![
-        Action::Create { name: name("Budget"), source: None },
-        Action::Share { with: person("bob"), role: Role::Editor },
-        Action::Rename(name("Plan")),
-        Action::Unshare(person("bob")),
-        Action::Rename(name("Plan B")),
-        Action::Archive,
+        CatalogAction::Create { name: name("Budget"), source: None },
+        CatalogAction::Share { with: person("bob"), role: Role::Editor },
+        CatalogAction::Rename(name("Plan")),
+        CatalogAction::Unshare(person("bob")),
+        CatalogAction::Rename(name("Plan B")),
+        CatalogAction::Archive,
     ]
 }
 
@@ -111,12 +111,12 @@ impl Driver for Indexing {
     }
 }
 
-fn kind(action: &Action) -> String {
+fn kind(action: &CatalogAction) -> String {
     let kind = match action {
-        Action::Create { .. } => "Created",
-        Action::Share { .. } => "Shared",
-        Action::Rename(_) => "Renamed",
-        Action::Unshare(_) => "Unshared",
+        CatalogAction::Create { .. } => "Created",
+        CatalogAction::Share { .. } => "Shared",
+        CatalogAction::Rename(_) => "Renamed",
+        CatalogAction::Unshare(_) => "Unshared",
         _ => "Archived",
     };
     kind.to_owned()

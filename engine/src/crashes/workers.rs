@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::ports::FaultyPorts;
@@ -25,7 +25,7 @@ pub(crate) async fn handle(
     let job = SnapshotJob::decode(&message.body).unwrap();
     let deadline_ms = ports.clock.now_ms() + function_ms;
     let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
-    if matches!(outcome, Outcome::Done | Outcome::Drop) {
+    if matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop) {
         // If it stays, it comes back and is dropped.
         let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
     }

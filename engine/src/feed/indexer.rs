@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_catalog::feed::{
-    Action, Answer, Indexed, Indexing, IndexingFault, Known, Mark, PartitionPolicy, Rules, Span,
+    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, Mark, PartitionPolicy,
+    Rules, Span,
 };
 use cellar_catalog::stream::StreamName;
 use cellar_log::append::Inputs;
@@ -107,16 +108,16 @@ impl Indexer {
         self.drive(Indexing::begin_anew(self.tables_incarnation, self.inputs())).await
     }
 
-    async fn drive(&self, begun: (Indexing, Action)) -> Result<Indexed, IndexError> {
+    async fn drive(&self, begun: (Indexing, IndexingAction)) -> Result<Indexed, IndexError> {
         let (mut indexing, mut action) = begun;
         let mut store_error = None;
         loop {
             let answer = match action {
-                Action::Finish(Ok(indexed)) => {
+                IndexingAction::Finish(Ok(indexed)) => {
                     *self.known.lock().unwrap_or_else(PoisonError::into_inner) = indexing.known();
                     return Ok(indexed);
                 }
-                Action::Finish(Err(fault)) => {
+                IndexingAction::Finish(Err(fault)) => {
                     return Err(match (fault, store_error) {
                         (IndexingFault::Store, Some(error)) => IndexError::Store(error),
                         (fault, _) => IndexError::Indexing(fault),
@@ -126,43 +127,47 @@ impl Indexer {
                     tracing::warn!(%error, "the index did not answer");
                     let temporary = error.temporary;
                     store_error = Some(error);
-                    Answer::Failed { temporary }
+                    IndexingAnswer::Failed { temporary }
                 }),
             };
             (indexing, action) = indexing.step(answer, self.inputs());
         }
     }
 
-    async fn perform(&self, action: &Action) -> Result<Answer, PortError> {
+    async fn perform(&self, action: &IndexingAction) -> Result<IndexingAnswer, PortError> {
         Ok(match action {
-            Action::ReadPartition => Answer::Partition(self.index.newest_partition(true).await?),
-            Action::BeginPartition { partition, feed } => {
+            IndexingAction::ReadPartition => {
+                IndexingAnswer::Partition(self.index.newest_partition(true).await?)
+            }
+            IndexingAction::BeginPartition { partition, feed } => {
                 answer(self.index.begin_partition(*partition, *feed).await)?
             }
-            Action::ReadTail { partition } => Answer::Last(self.index.last_item(*partition).await?),
-            Action::ReadMarks { streams } => {
-                let marks = streams.iter().map(|stream| self.mark(stream));
-                Answer::Marks(try_join_all(marks).await?.into_iter().flatten().collect())
+            IndexingAction::ReadTail { partition } => {
+                IndexingAnswer::Last(self.index.last_item(*partition).await?)
             }
-            Action::RaiseMarks { marks } => {
+            IndexingAction::ReadMarks { streams } => {
+                let marks = streams.iter().map(|stream| self.mark(stream));
+                IndexingAnswer::Marks(try_join_all(marks).await?.into_iter().flatten().collect())
+            }
+            IndexingAction::RaiseMarks { marks } => {
                 let raised =
                     marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark));
                 try_join_all(raised).await?;
-                Answer::Done
+                IndexingAnswer::Done
             }
-            Action::ReadMissing { stream, from, to } => {
-                Answer::Missing(self.sources.span(stream, *from, *to).await?)
+            IndexingAction::ReadMissing { stream, from, to } => {
+                IndexingAnswer::Missing(self.sources.span(stream, *from, *to).await?)
             }
-            Action::React { spans } => {
+            IndexingAction::React { spans } => {
                 self.reactions.react(spans).await?;
-                Answer::Done
+                IndexingAnswer::Done
             }
-            Action::Put { at, item } => answer(self.index.put_item(*at, item).await)?,
-            Action::Wait { delay_ms } => {
+            IndexingAction::Put { at, item } => answer(self.index.put_item(*at, item).await)?,
+            IndexingAction::Wait { delay_ms } => {
                 self.clock.sleep_ms(*delay_ms).await;
-                Answer::Waited
+                IndexingAnswer::Waited
             }
-            Action::Finish(_) => Answer::Done,
+            IndexingAction::Finish(_) => IndexingAnswer::Done,
         })
     }
 
@@ -175,13 +180,13 @@ impl Indexer {
     }
 }
 
-fn answer(outcome: IndexOutcome) -> Result<Answer, PortError> {
+fn answer(outcome: IndexOutcome) -> Result<IndexingAnswer, PortError> {
     match outcome {
-        IndexOutcome::Done => Ok(Answer::Done),
-        IndexOutcome::Exists => Ok(Answer::Exists),
+        IndexOutcome::Done => Ok(IndexingAnswer::Done),
+        IndexOutcome::Exists => Ok(IndexingAnswer::Exists),
         IndexOutcome::Unknown(error) => {
             tracing::warn!(%error, "a write to the index was not answered");
-            Ok(Answer::Unknown)
+            Ok(IndexingAnswer::Unknown)
         }
         IndexOutcome::Failed(error) => Err(error),
     }

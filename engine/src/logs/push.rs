@@ -1,6 +1,6 @@
 //! Drives the machine of a push (design `4-sync.md` §4).
 
-use cellar_api::sync::{Action, Event, Outcome, PushRules, Run, RunPush};
+use cellar_api::sync::{PushAction, PushEvent, PushOutcome, PushRules, Run, RunPush};
 use cellar_base::identity::{ClientKey, ClientName, LogId};
 use cellar_log::append::Refusal;
 use cellar_sheet::operation::{Rejection, RejectionReason};
@@ -36,7 +36,7 @@ impl Logs {
         pushing: &Pushing,
         client: &PushClient,
         run: Run,
-    ) -> Result<Outcome, LogError> {
+    ) -> Result<PushOutcome, LogError> {
         let PushClient { key, name } = client;
         let (log, author) = (pushing.log, pushing.author.clone());
         let known = self.clients.last_id(log, *key);
@@ -45,10 +45,10 @@ impl Logs {
         let (mut push, mut action) = RunPush::begin(log, whose, author, known, run, rules);
         loop {
             let event = match action {
-                Action::Append(request) => event_of(self.append(request).await)?,
-                Action::LookUp => Event::LookedUp(self.look_up(log, *key).await?),
-                Action::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
-                Action::Finish(outcome) => {
+                PushAction::Append(request) => event_of(self.append(request).await)?,
+                PushAction::LookUp => PushEvent::LookedUp(self.look_up(log, *key).await?),
+                PushAction::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
+                PushAction::Finish(outcome) => {
                     self.clients.raise(log, *key, outcome.last_id);
                     return Ok(outcome);
                 }
@@ -59,13 +59,15 @@ impl Logs {
 }
 
 /// What an append came to, if the machine has to know.
-fn event_of(appended: Result<cellar_log::append::Appended, LogError>) -> Result<Event, LogError> {
+fn event_of(
+    appended: Result<cellar_log::append::Appended, LogError>,
+) -> Result<PushEvent, LogError> {
     match appended {
-        Ok(appended) => Event::of(Ok(appended)).map_err(LogError::Refused),
-        Err(LogError::Refused(refusal)) => Event::of(Err(refusal)).map_err(LogError::Refused),
+        Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
+        Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
         // An error would be repeated for ever, and nothing behind the import would get through.
         Err(LogError::Import(fault)) => {
-            Ok(Event::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
+            Ok(PushEvent::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
         }
         Err(error) => Err(error),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_log::entry::Entry;
-use cellar_log::roll::{Action, Event, Roll, RollRefusal, Rolled, Transaction};
+use cellar_log::roll::{Roll, RollAction, RollEvent, RollRefusal, Rolled, Transaction};
 
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};
@@ -20,36 +20,36 @@ impl Logs {
         let mut store_error: Option<PortError> = None;
         loop {
             let event = match action {
-                Action::ReadNewestSegment => match self.segments.newest(log, 1, true).await {
-                    Ok(newest) => Event::NewestSegment(newest.into_iter().next()),
+                RollAction::ReadNewestSegment => match self.segments.newest(log, 1, true).await {
+                    Ok(newest) => RollEvent::NewestSegment(newest.into_iter().next()),
                     Err(error) => read_failed(error, &mut store_error),
                 },
-                Action::Read { from } => match self.entries.page(log, from, true).await {
-                    Ok(page) => Event::Page { entries: page.entries, more: page.more },
+                RollAction::Read { from } => match self.entries.page(log, from, true).await {
+                    Ok(page) => RollEvent::Page { entries: page.entries, more: page.more },
                     Err(error) => read_failed(error, &mut store_error),
                 },
-                Action::Transact(transaction) => match self.transact(&transaction).await {
+                RollAction::Transact(transaction) => match self.transact(&transaction).await {
                     CreateOutcome::Created => {
                         self.learn(&[transaction.end.into(), transaction.first.into()]);
-                        Event::Accepted
+                        RollEvent::Accepted
                     }
-                    CreateOutcome::Exists => Event::Refused,
+                    CreateOutcome::Exists => RollEvent::Refused,
                     CreateOutcome::Unknown(error) => {
                         tracing::warn!(%log, %error, "unknown outcome of a roll");
                         store_error = Some(error);
-                        Event::Unknown
+                        RollEvent::Unknown
                     }
                     CreateOutcome::Failed(error) => {
                         store_error = Some(error);
-                        Event::Failed
+                        RollEvent::Failed
                     }
                 },
-                Action::Wait { delay_ms } => {
+                RollAction::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
-                    Event::Waited
+                    RollEvent::Waited
                 }
-                Action::Finish(Ok(rolled)) => return Ok(rolled),
-                Action::Finish(Err(refusal)) => {
+                RollAction::Finish(Ok(rolled)) => return Ok(rolled),
+                RollAction::Finish(Err(refusal)) => {
                     return Err(match (refusal, store_error) {
                         (RollRefusal::Store, Some(error)) => LogError::Store(error),
                         (refusal, _) => LogError::Roll(refusal),
@@ -70,8 +70,8 @@ impl Logs {
     }
 }
 
-fn read_failed(error: PortError, store_error: &mut Option<PortError>) -> Event {
+fn read_failed(error: PortError, store_error: &mut Option<PortError>) -> RollEvent {
     let temporary = error.temporary;
     *store_error = Some(error);
-    Event::ReadFailed { temporary }
+    RollEvent::ReadFailed { temporary }
 }

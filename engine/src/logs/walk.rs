@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
-use cellar_log::forward_read::{ForwardRead, Step};
+use cellar_log::forward_read::{ForwardRead, ReadStep};
 
 use super::append::contiguous;
 use super::{LogError, Logs};
@@ -58,13 +58,13 @@ impl Logs {
         let mut step = read.read();
         loop {
             let (from, consistent) = match step {
-                Step::Read { from, consistent } => (from, consistent),
-                Step::ReadLater { from, attempt } => {
+                ReadStep::Read { from, consistent } => (from, consistent),
+                ReadStep::ReadLater { from, attempt } => {
                     self.pause(attempt).await;
                     (from, true)
                 }
-                Step::End => return Ok(Walked::ToEnd),
-                Step::Corrupt { at } => return Err(LogError::Corrupt { at }),
+                ReadStep::End => return Ok(Walked::ToEnd),
+                ReadStep::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };
             let page = self.read(|| self.page(log, from, consistent)).await?;
             self.learn(contiguous(&page.entries));

@@ -36,7 +36,7 @@ impl MemoryStreams {
     /// Its items in the order of their keys: the index of the first event, and what each says.
     #[cfg(test)]
     pub(crate) fn everything(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
-        let said = |events: &[cellar_catalog::stream::Event]| {
+        let said = |events: &[cellar_catalog::stream::StreamEvent]| {
             events.iter().map(|event| event.data.stored.clone()).collect()
         };
         let items = self.lock();

@@ -18,7 +18,7 @@ use cellar_base::position::Position;
 use cellar_catalog::access::Role;
 use cellar_catalog::{purge::DeletedPlan, purge::Resident, purge::needed, purge::plan_deleted};
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::By, spreadsheet::Listing, spreadsheet::Person,
+    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Listing, spreadsheet::Person,
     spreadsheet::Rejection, spreadsheet::Right,
 };
 use cellar_log::lineage::Lineage;
@@ -207,7 +207,7 @@ impl Purger {
         self.check_not_forked(log).await?;
         let right = Right::Token(Role::Owner);
         let by = By { person: self.operator.clone(), right, cap: Role::Owner };
-        match self.catalog.change(log, by, Action::Purge, None).await {
+        match self.catalog.change(log, by, CatalogAction::Purge, None).await {
             Ok(_) => {}
             Err(CatalogError::Rejected(rejection)) => {
                 return Err(PurgeError::Refused { log, rejection });

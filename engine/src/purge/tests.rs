@@ -57,7 +57,7 @@ fn purger(ports: &Arc<FaultyPorts>) -> Purger {
     Purger::new(on, catalog(ports), person("operator"))
 }
 
-async fn change(ports: &Arc<FaultyPorts>, log: LogId, action: Action) {
+async fn change(ports: &Arc<FaultyPorts>, log: LogId, action: CatalogAction) {
     let right = Right::Token(Role::Owner);
     let by = By { person: person("alice"), right, cap: Role::Owner };
     catalog(ports).change(log, by, action, None).await.unwrap();
@@ -120,7 +120,7 @@ async fn world() -> Arc<FaultyPorts> {
         };
         ports.pending.create(&abandoned).await;
         let source = (log == fork()).then_some(self::log());
-        change(&ports, log, Action::Create { name: Name::default(), source }).await;
+        change(&ports, log, CatalogAction::Create { name: Name::default(), source }).await;
     }
     ports.trouble.take_requests();
     ports
@@ -170,7 +170,7 @@ async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
     let of_fork = snapshots_of_fork(&ports).await;
     for log in logs {
-        change(&ports, *log, Action::Delete).await;
+        change(&ports, *log, CatalogAction::Delete).await;
     }
     ports.clock.advance_ms(KEPT_MS);
     ports.trouble.take_requests();
@@ -199,7 +199,7 @@ async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it()
     let ports = world().await;
     assert_eq!(plans(&ports).await, [], "all are in use");
     let until_s = ports.clock.now_ms() / 1_000 + DELETED_KEPT_S;
-    change(&ports, log(), Action::Delete).await;
+    change(&ports, log(), CatalogAction::Delete).await;
     assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Restorable { until_s })]);
     ports.clock.advance_ms(KEPT_MS);
     assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Forked { forks: 1 })]);
@@ -207,7 +207,7 @@ async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it()
     let refused = purger(&ports).carry_out(log()).await;
     assert_eq!(refused, Err(PurgeError::Forked { log: log(), fork: fork() }));
     assert_eq!(everything(&ports, &[log(), fork(), other()]), before, "nothing is removed");
-    change(&ports, fork(), Action::Delete).await;
+    change(&ports, fork(), CatalogAction::Delete).await;
     ports.clock.advance_ms(KEPT_MS);
     let both = [(fork(), DeletedPlan::Purge), (log(), DeletedPlan::Purge)];
     assert_eq!(plans(&ports).await, both);
@@ -268,9 +268,9 @@ async fn what_was_written_a_short_time_ago_stays_with_the_family() {
 #[tokio::test]
 async fn what_somebody_restored_at_the_last_moment_stays() {
     let ports = world().await;
-    change(&ports, other(), Action::Delete).await;
+    change(&ports, other(), CatalogAction::Delete).await;
     ports.clock.advance_ms(KEPT_MS - 1_000);
-    change(&ports, other(), Action::Activate).await;
+    change(&ports, other(), CatalogAction::Activate).await;
     ports.clock.advance_ms(KEPT_MS);
     let before = everything(&ports, &[other()]);
     let refused = purger(&ports).carry_out(other()).await;
@@ -286,7 +286,7 @@ async fn what_a_late_request_creates_once_more_goes_again() {
     ports.logs().create(log(), None).await.unwrap();
     let right = Right::Token(Role::Owner);
     let by = By { person: person("alice"), right, cap: Role::Owner };
-    let create = Action::Create { name: Name::default(), source: None };
+    let create = CatalogAction::Create { name: Name::default(), source: None };
     let listed = catalog(&ports).change(log(), by, create, None).await;
     assert_eq!(listed, Err(CatalogError::Rejected(Rejection::Gone)), "nobody is told of it");
     assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Purge)]);

@@ -6,7 +6,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 /// What one piece of work came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum BuildStep {
     /// There is more to do: where to go on, at most `MAX_CHECKPOINT_BYTES`, and not where it was.
     Checkpoint(Vec<u8>),
     /// A Snapshot entry before this one has no snapshot yet: that is made first.
@@ -37,5 +37,5 @@ pub trait SnapshotBuilder: Send + Sync {
     ///
     /// # Errors
     /// [`BuildError`]; the piece is done again later, from the same checkpoint.
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError>;
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError>;
 }

@@ -8,7 +8,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use builder::{BuildError, SnapshotBuilder, Step};
+pub use builder::{BuildError, BuildStep, SnapshotBuilder};
 pub use levels::LevelsBuilder;
 pub use store::ObjectFault;
 pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, shape};
@@ -19,7 +19,9 @@ use std::sync::Arc;
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{MAX_READ_ATTEMPTS, WORK_VISIBILITY_S};
 use cellar_base::position::Position;
-use cellar_snapshot::pending_snapshot::{Action, Event, Inputs, Outcome, PendingSnapshot, Worker};
+use cellar_snapshot::pending_snapshot::{
+    Inputs, PendingSnapshot, SnapshotAction, SnapshotEvent, SnapshotOutcome, Worker,
+};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::ports::{
@@ -64,22 +66,27 @@ impl Snapshots {
 
     /// Works on the snapshot of a message that was received, in a function that ends at
     /// `deadline_ms` (Unix milliseconds). The message is hidden for as long as the outcome says;
-    /// after [`Outcome::Done`] and [`Outcome::Drop`] it is for the caller to delete.
-    pub async fn handle(&self, job: SnapshotJob, receipt: &Receipt, deadline_ms: u64) -> Outcome {
+    /// after [`SnapshotOutcome::Done`] and [`SnapshotOutcome::Drop`] it is for the caller to delete.
+    pub async fn handle(
+        &self,
+        job: SnapshotJob,
+        receipt: &Receipt,
+        deadline_ms: u64,
+    ) -> SnapshotOutcome {
         // The queue itself would hide it for as long as six functions may take: too long to wait
         // if this one dies.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
         let mut builds = 0_u64;
         loop {
-            if matches!(action, Action::Build { .. }) {
+            if matches!(action, SnapshotAction::Build { .. }) {
                 if builds > 0 {
                     self.hide(receipt, WORK_VISIBILITY_S).await;
                 }
                 builds = builds.saturating_add(1);
             }
             let event = match action {
-                Action::Finish(outcome) => {
+                SnapshotAction::Finish(outcome) => {
                     tracing::info!(log = %job.log, at = %job.position, builds, ?outcome, "snapshot");
                     self.leave(receipt, outcome).await;
                     return outcome;
@@ -90,76 +97,76 @@ impl Snapshots {
         }
     }
 
-    async fn perform(&self, job: SnapshotJob, action: Action) -> Event {
+    async fn perform(&self, job: SnapshotJob, action: SnapshotAction) -> SnapshotEvent {
         let ports = &self.ports;
         let (log, at) = (job.log, job.position);
         match action {
-            Action::FindFirst => {
-                self.read(job, || ports.pending.first_up_to(job), Event::Found).await
+            SnapshotAction::FindFirst => {
+                self.read(job, || ports.pending.first_up_to(job), SnapshotEvent::Found).await
             }
-            Action::FindNext => {
-                self.read(job, || ports.pending.first_after(job), Event::Found).await
+            SnapshotAction::FindNext => {
+                self.read(job, || ports.pending.first_after(job), SnapshotEvent::Found).await
             }
-            Action::ReadSegment { consistent } => {
+            SnapshotAction::ReadSegment { consistent } => {
                 let read = || ports.segments.segment(log, at.segment(), consistent);
-                self.read(job, read, Event::Segment).await
+                self.read(job, read, SnapshotEvent::Segment).await
             }
-            Action::Create(record) => written(job, ports.pending.create(&record).await),
-            Action::Replace { record, increment } => self.replace(&record, increment).await,
-            Action::Build { checkpoint } => self.build(job, &checkpoint).await,
-            Action::SetRoot { root } => {
+            SnapshotAction::Create(record) => written(job, ports.pending.create(&record).await),
+            SnapshotAction::Replace { record, increment } => self.replace(&record, increment).await,
+            SnapshotAction::Build { checkpoint } => self.build(job, &checkpoint).await,
+            SnapshotAction::SetRoot { root } => {
                 let set = || ports.entries.set_root(log, at, &root);
                 let done = |stands: String| {
                     if stands != root {
                         tracing::error!(%log, %at, root, stands, "two workers made different roots");
                     }
-                    Event::Done
+                    SnapshotEvent::Done
                 };
                 self.read(job, set, done).await
             }
-            Action::ReplaceRoot { replaces, root } => {
+            SnapshotAction::ReplaceRoot { replaces, root } => {
                 let replaces = replaces.as_deref();
                 let replace = || ports.entries.replace_root(log, at, replaces, &root);
                 self.read(job, replace, |stands| replaced(job, stands, &root)).await
             }
-            Action::RaiseLast => {
+            SnapshotAction::RaiseLast => {
                 let raise = || ports.segments.raise_last_snapshot(log, at);
-                self.read(job, raise, |()| Event::Done).await
+                self.read(job, raise, |()| SnapshotEvent::Done).await
             }
-            Action::Delete { run } => {
-                self.read(job, || ports.pending.delete(job, run), |()| Event::Done).await
+            SnapshotAction::Delete { run } => {
+                self.read(job, || ports.pending.delete(job, run), |()| SnapshotEvent::Done).await
             }
-            Action::Enqueue(position) => self.enqueue(job, position).await,
-            Action::Finish(_) => Event::Failed { temporary: false },
+            SnapshotAction::Enqueue(position) => self.enqueue(job, position).await,
+            SnapshotAction::Finish(_) => SnapshotEvent::Failed { temporary: false },
         }
     }
 
     /// Without an increment only the model checker replaces.
-    async fn replace(&self, record: &PendingSnapshot, increment: Option<u64>) -> Event {
+    async fn replace(&self, record: &PendingSnapshot, increment: Option<u64>) -> SnapshotEvent {
         match increment {
             Some(increment) => {
                 written(record.job, self.ports.pending.replace(record, increment).await)
             }
-            None => Event::Failed { temporary: false },
+            None => SnapshotEvent::Failed { temporary: false },
         }
     }
 
-    async fn build(&self, job: SnapshotJob, checkpoint: &[u8]) -> Event {
+    async fn build(&self, job: SnapshotJob, checkpoint: &[u8]) -> SnapshotEvent {
         match self.builder.step(&job, checkpoint).await {
-            Ok(Step::Checkpoint(checkpoint)) => Event::Checkpoint(checkpoint),
-            Ok(Step::EarlierSnapshot(position)) => Event::EarlierSnapshot(position),
-            Ok(Step::Finished { root }) => Event::Built { root },
+            Ok(BuildStep::Checkpoint(checkpoint)) => SnapshotEvent::Checkpoint(checkpoint),
+            Ok(BuildStep::EarlierSnapshot(position)) => SnapshotEvent::EarlierSnapshot(position),
+            Ok(BuildStep::Finished { root }) => SnapshotEvent::Built { root },
             Err(error) => {
                 let temporary = error.temporary;
                 tracing::error!(log = %job.log, at = %job.position, temporary, %error, "no snapshot");
-                Event::Failed { temporary }
+                SnapshotEvent::Failed { temporary }
             }
         }
     }
 
-    async fn enqueue(&self, job: SnapshotJob, position: Position) -> Event {
+    async fn enqueue(&self, job: SnapshotJob, position: Position) -> SnapshotEvent {
         let body = SnapshotJob { position, ..job }.encode();
-        self.read(job, || self.ports.jobs.send(&body), |()| Event::Done).await
+        self.read(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
     }
 
     /// Does what may be repeated, again while its failure is temporary, at most
@@ -168,8 +175,8 @@ impl Snapshots {
         &self,
         job: SnapshotJob,
         read: impl Fn() -> F,
-        event: impl FnOnce(T) -> Event,
-    ) -> Event
+        event: impl FnOnce(T) -> SnapshotEvent,
+    ) -> SnapshotEvent
     where
         F: Future<Output = Result<T, PortError>>,
     {
@@ -182,7 +189,7 @@ impl Snapshots {
             let temporary = error.temporary;
             tracing::warn!(log = %job.log, at = %job.position, attempt, %error, "a snapshot waits");
             if !temporary || attempt >= MAX_READ_ATTEMPTS {
-                return Event::Failed { temporary };
+                return SnapshotEvent::Failed { temporary };
             }
             let delay_ms = full_jitter_ms(attempt, self.ports.random.next());
             self.ports.clock.sleep_ms(delay_ms).await;
@@ -190,13 +197,13 @@ impl Snapshots {
         }
     }
 
-    async fn leave(&self, receipt: &Receipt, outcome: Outcome) {
+    async fn leave(&self, receipt: &Receipt, outcome: SnapshotOutcome) {
         match outcome {
-            Outcome::Done | Outcome::Drop => {}
-            Outcome::Wait { wait_s } | Outcome::Failed { wait_s } => {
+            SnapshotOutcome::Done | SnapshotOutcome::Drop => {}
+            SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {
                 self.hide(receipt, wait_s).await;
             }
-            Outcome::HandOver => self.hide(receipt, 0).await,
+            SnapshotOutcome::HandOver => self.hide(receipt, 0).await,
         }
     }
 
@@ -211,32 +218,32 @@ impl Snapshots {
 }
 
 /// What came of replacing a root.
-fn replaced(job: SnapshotJob, stands: Option<String>, root: &str) -> Event {
+fn replaced(job: SnapshotJob, stands: Option<String>, root: &str) -> SnapshotEvent {
     let (log, at) = (job.log, job.position);
     match stands {
-        Some(stands) if stands == root => Event::Done,
+        Some(stands) if stands == root => SnapshotEvent::Done,
         Some(stands) => {
             tracing::warn!(%log, %at, root, stands, "another root than the one to replace");
-            Event::OtherRoot { stands }
+            SnapshotEvent::OtherRoot { stands }
         }
         None => {
             tracing::warn!(%log, %at, "the entry was trimmed while its snapshot was made anew");
-            Event::EntryGone
+            SnapshotEvent::EntryGone
         }
     }
 }
 
-fn written(job: SnapshotJob, outcome: WriteOutcome) -> Event {
+fn written(job: SnapshotJob, outcome: WriteOutcome) -> SnapshotEvent {
     match outcome {
-        WriteOutcome::Written => Event::Written,
-        WriteOutcome::Refused => Event::Refused,
+        WriteOutcome::Written => SnapshotEvent::Written,
+        WriteOutcome::Refused => SnapshotEvent::Refused,
         WriteOutcome::Unknown(error) => {
             tracing::warn!(log = %job.log, at = %job.position, %error, "unknown outcome");
-            Event::Unknown
+            SnapshotEvent::Unknown
         }
         WriteOutcome::Failed(error) => {
             tracing::error!(log = %job.log, at = %job.position, %error, "a claim failed");
-            Event::Failed { temporary: error.temporary }
+            SnapshotEvent::Failed { temporary: error.temporary }
         }
     }
 }

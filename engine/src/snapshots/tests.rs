@@ -33,7 +33,7 @@ const STEP_MS: u64 = 5_000;
 
 #[async_trait]
 impl SnapshotBuilder for World {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
         self.steps.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap().push((*job, checkpoint.len()));
         self.clock.advance_ms(STEP_MS);
@@ -45,11 +45,11 @@ impl SnapshotBuilder for World {
             .find(|entry| matches!(entry.content, Content::Snapshot { root: None, .. }));
         let work = async {
             match unfinished.map(|entry| entry.position) {
-                Some(earlier) if earlier < job.position => Step::EarlierSnapshot(earlier),
+                Some(earlier) if earlier < job.position => BuildStep::EarlierSnapshot(earlier),
                 _ if checkpoint.len() < CHECKPOINTS => {
-                    Step::Checkpoint(vec![1; checkpoint.len() + 1])
+                    BuildStep::Checkpoint(vec![1; checkpoint.len() + 1])
                 }
-                _ => Step::Finished { root: root(job) },
+                _ => BuildStep::Finished { root: root(job) },
             }
         };
         let failed = |error: PortError| {
@@ -98,7 +98,7 @@ impl World {
     }
 
     /// Calls a function with the next message, as Lambda does; none if there is none that is shown.
-    async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<Outcome>> {
+    async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<SnapshotOutcome>> {
         // The queue hides it for as long as six functions may take.
         let message = self.ports.queue.receive(1, 6 * 300).await.unwrap().pop()?;
         let job = SnapshotJob::decode(&message.body).unwrap();
@@ -109,7 +109,7 @@ impl World {
             outcome = snapshots.handle(job, &message.receipt, deadline_ms) => Some(outcome),
             () = self.ports.trouble.died.notified() => None,
         };
-        if matches!(outcome, Some(Outcome::Done | Outcome::Drop)) {
+        if matches!(outcome, Some(SnapshotOutcome::Done | SnapshotOutcome::Drop)) {
             self.ports.queue.delete(&message.receipt).await.unwrap();
         }
         Some(outcome)
@@ -148,13 +148,13 @@ const FUNCTION_MS: u64 = 300_000;
 async fn a_snapshot_is_made_with_as_few_requests_as_it_takes() {
     let world = World::new(vec![]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
-    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0], "alone").await;
     // Hide, find, read, create, read; for each of three pieces hide but for the first, build, and
     // but for the last write; root, L, delete, next.
     assert_eq!(world.ports.trouble.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
-    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Drop)), "a late message");
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");
 }
 
 #[tokio::test]
@@ -162,9 +162,9 @@ async fn a_function_that_ends_soon_hands_over_after_each_checkpoint() {
     let world = World::new(vec![]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     for _ in 0..CHECKPOINTS {
-        assert_eq!(world.call(1).await, Some(Some(Outcome::HandOver)));
+        assert_eq!(world.call(1).await, Some(Some(SnapshotOutcome::HandOver)));
     }
-    assert_eq!(world.call(1).await, Some(Some(Outcome::Done)));
+    assert_eq!(world.call(1).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0], "handed over").await;
 }
 
@@ -172,12 +172,12 @@ async fn a_function_that_ends_soon_hands_over_after_each_checkpoint() {
 async fn an_earlier_snapshot_whose_message_is_lost_is_sent_for() {
     let world = World::new(vec![]).await;
     world.ports.queue.send(&job(1).encode()).await.unwrap();
-    let waits = Outcome::Wait { wait_s: EARLIER_WAIT_S };
+    let waits = SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S };
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
-    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)), "the earlier one");
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)), "the earlier one");
     world.assert_made_first().await;
     // It has woken its successor, whose own message is still hidden.
-    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0, 1], "both").await;
     world.run(FUNCTION_MS).await;
 }
@@ -199,7 +199,7 @@ async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_che
     // As good as dead: a second message of the same job waits for the rest of the lease.
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
-    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Wait { wait_s: rest_s })));
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Wait { wait_s: rest_s })));
     assert_eq!(world.run(FUNCTION_MS).await, 1, "minutes");
     world.assert_made(&[0], "replaced").await;
     let ranks: Vec<usize> = world.seen.lock().unwrap().iter().map(|(_, rank)| *rank).collect();
@@ -210,7 +210,7 @@ async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_che
 async fn a_broken_builder_keeps_nobody_from_trying_again() {
     let world = World::new(vec![(5, Fault::Refused)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
-    let failed = Outcome::Failed { wait_s: cellar_base::limits::FAILED_WAIT_S };
+    let failed = SnapshotOutcome::Failed { wait_s: cellar_base::limits::FAILED_WAIT_S };
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(failed)));
     assert_eq!(world.run(FUNCTION_MS).await, 1);
     world.assert_made(&[0], "tried again").await;

@@ -1,6 +1,6 @@
 //! Drives the append machine: performs its actions and reports what came of them.
 
-use cellar_catalog::stream::append::{Action, Answer, AppendFault, End};
+use cellar_catalog::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
 use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
 
 use super::{StreamError, StreamStore};
@@ -18,23 +18,23 @@ impl StreamStore {
         let mut store_error = None;
         loop {
             let answer = match action {
-                Action::Write(write) => self.write(&write, &mut store_error).await,
-                Action::ReadTip => match self.streams.tip(&proposal.name, true).await {
-                    Ok(tip) => Answer::Tip(tip),
+                StreamAppendAction::Write(write) => self.write(&write, &mut store_error).await,
+                StreamAppendAction::ReadTip => match self.streams.tip(&proposal.name, true).await {
+                    Ok(tip) => StreamAppendAnswer::Tip(tip),
                     Err(error) => read_failed(&proposal.name, error, &mut store_error),
                 },
-                Action::ReadCalves { below } => {
+                StreamAppendAction::ReadCalves { below } => {
                     match self.streams.calves_back(&proposal.name, below, true).await {
-                        Ok(calves) => Answer::Calves { calves },
+                        Ok(calves) => StreamAppendAnswer::Calves { calves },
                         Err(error) => read_failed(&proposal.name, error, &mut store_error),
                     }
                 }
-                Action::Wait { delay_ms } => {
+                StreamAppendAction::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
-                    Answer::Waited
+                    StreamAppendAnswer::Waited
                 }
-                Action::Finish(Ok(end)) => return Ok(end),
-                Action::Finish(Err(fault)) => {
+                StreamAppendAction::Finish(Ok(end)) => return Ok(end),
+                StreamAppendAction::Finish(Err(fault)) => {
                     return Err(match (fault, store_error) {
                         (AppendFault::Store, Some(error)) => StreamError::Store(error),
                         (fault, _) => StreamError::Append(fault),
@@ -45,19 +45,23 @@ impl StreamStore {
         }
     }
 
-    async fn write(&self, write: &Write, store_error: &mut Option<PortError>) -> Answer {
+    async fn write(
+        &self,
+        write: &Write,
+        store_error: &mut Option<PortError>,
+    ) -> StreamAppendAnswer {
         let outcome = match write {
             Write::First(tip) => self.streams.put_first(tip).await,
             Write::Update(update) => self.streams.update(update).await,
             Write::Calve { calf, update } => self.streams.calve(calf, update).await,
         };
         let (answer, error) = match outcome {
-            StreamOutcome::Done => return Answer::Done,
-            StreamOutcome::Refused { tip } => return Answer::Refused { tip },
-            StreamOutcome::CalfExists => return Answer::CalfExists,
-            StreamOutcome::Unknown(error) => (Answer::Unknown, error),
-            StreamOutcome::Throttled(error) => (Answer::Throttled, error),
-            StreamOutcome::Failed(error) => (Answer::Failed, error),
+            StreamOutcome::Done => return StreamAppendAnswer::Done,
+            StreamOutcome::Refused { tip } => return StreamAppendAnswer::Refused { tip },
+            StreamOutcome::CalfExists => return StreamAppendAnswer::CalfExists,
+            StreamOutcome::Unknown(error) => (StreamAppendAnswer::Unknown, error),
+            StreamOutcome::Throttled(error) => (StreamAppendAnswer::Throttled, error),
+            StreamOutcome::Failed(error) => (StreamAppendAnswer::Failed, error),
         };
         tracing::warn!(stream = %write.name(), ?answer, %error, "an append was not answered");
         *store_error = Some(error);
@@ -65,9 +69,13 @@ impl StreamStore {
     }
 }
 
-fn read_failed(name: &StreamName, error: PortError, store_error: &mut Option<PortError>) -> Answer {
+fn read_failed(
+    name: &StreamName,
+    error: PortError,
+    store_error: &mut Option<PortError>,
+) -> StreamAppendAnswer {
     tracing::warn!(stream = %name, %error, "an append could not read");
     let temporary = error.temporary;
     *store_error = Some(error);
-    Answer::ReadFailed { temporary }
+    StreamAppendAnswer::ReadFailed { temporary }
 }

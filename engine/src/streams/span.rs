@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_catalog::feed::Span;
-use cellar_catalog::stream::{Event, StreamName, Tip};
+use cellar_catalog::stream::{StreamEvent, StreamName, Tip};
 
 use super::{StreamError, StreamStore};
 use crate::ports::PortError;
@@ -20,7 +20,7 @@ impl StreamStore {
         from: u64,
         to: u64,
         consistent: bool,
-    ) -> Result<Option<Vec<Event>>, StreamError> {
+    ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let Some(tip) = self.read_tip(stream, consistent).await? else { return Ok(None) };
         self.events_of(&tip, from, to, consistent).await
     }
@@ -35,7 +35,7 @@ impl StreamStore {
         from: u64,
         to: u64,
         consistent: bool,
-    ) -> Result<Option<Vec<Event>>, StreamError> {
+    ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let mut first = tip.first();
         // The newest item first.
         let mut items = vec![tip.events.clone()];
@@ -76,7 +76,7 @@ impl StreamStore {
                 StreamError::Store(error) => error,
                 error => PortError::permanent(error.to_string()),
             })?;
-        let span = |events: Vec<Event>| Span {
+        let span = |events: Vec<StreamEvent>| Span {
             stream: stream.clone(),
             first: from,
             kinds: events.into_iter().map(|event| event.kind).collect(),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
 use cellar_catalog::stream::append::End;
 use cellar_catalog::stream::{
-    Decider, Encoded, Event, Payload, PayloadError, Proposal, StreamName, Tip, Unfold, WriterId,
+    Decider, Encoded, Payload, PayloadError, Proposal, StreamEvent, StreamName, Tip, Unfold,
+    WriterId,
 };
 
 use super::{StreamError, StreamStore, TransactError};
@@ -114,10 +115,10 @@ impl StreamStore {
     }
 }
 
-fn stored(encoded: Encoded, time_ms: u64, writer: WriterId) -> Result<Event, PayloadError> {
+fn stored(encoded: Encoded, time_ms: u64, writer: WriterId) -> Result<StreamEvent, PayloadError> {
     let Encoded { kind, data, meta, correlation, causation } = encoded;
     let (data, meta) = (Payload::pack(data)?, Payload::pack(meta)?);
-    Ok(Event { time_ms, kind, data, meta, correlation, causation, writer })
+    Ok(StreamEvent { time_ms, kind, data, meta, correlation, causation, writer })
 }
 
 fn kept(encoded: Encoded, time_ms: u64, index: u64) -> Result<Unfold, PayloadError> {

@@ -4,7 +4,7 @@ use super::CsvOptions;
 use super::cells::{Cells, Next};
 use super::records::Records;
 use super::survey::{Survey, Surveyor, Tally};
-use crate::{Import, Piece, Progress, ReadError, SheetStart, Source};
+use crate::{Import, ImportProgress, Piece, ReadError, SheetStart, Source};
 
 /// Bytes that one pull looks through where there are no cells yet.
 const STEP_BYTES: u64 = 1024 * 1024;
@@ -133,20 +133,20 @@ impl<S: Source> Import for CsvImport<S> {
     }
 
     /// A sample that decides counts for nothing: the same bytes are read once more.
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> ImportProgress {
         let (file, twice) = (self.file_bytes, self.file_bytes.saturating_mul(2));
         match &self.pass {
             Pass::Sample(..) if self.options.sample_bytes.is_some_and(|sample| sample < file) => {
-                Progress { done: 0, total: file }
+                ImportProgress { done: 0, total: file }
             }
             Pass::Sample(surveyor, _) | Pass::Rest(surveyor) => {
-                Progress { done: surveyor.records.bytes(), total: twice }
+                ImportProgress { done: surveyor.records.bytes(), total: twice }
             }
-            Pass::Seeming(cells) => Progress { done: cells.records.bytes(), total: file },
+            Pass::Seeming(cells) => ImportProgress { done: cells.records.bytes(), total: file },
             Pass::Known(cells) => {
-                Progress { done: file.saturating_add(cells.records.bytes()), total: twice }
+                ImportProgress { done: file.saturating_add(cells.records.bytes()), total: twice }
             }
-            Pass::Done => Progress { done: twice, total: twice },
+            Pass::Done => ImportProgress { done: twice, total: twice },
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::ods::Ods;
 use crate::xlsb::Xlsb;
 use crate::xlsx::{Xlsx, main_part};
-use crate::{BlockSize, Import, Piece, Progress, ReadError, SheetStart, Source, WorkbookError};
+use crate::{
+    BlockSize, Import, ImportProgress, Piece, ReadError, SheetStart, Source, WorkbookError,
+};
 
 /// Cells that one pull looks at.
 const STEP_CELLS: usize = 1 << 17;
@@ -217,10 +219,10 @@ where
         Ok(piece)
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> ImportProgress {
         let total = self.archive.declared().max(self.file_bytes);
         let done = if self.done { total } else { self.archive.unpacked().min(total) };
-        Progress { done, total }
+        ImportProgress { done, total }
     }
 }
 

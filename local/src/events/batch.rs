@@ -32,7 +32,7 @@ pub(super) struct Batch {
 
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum BatchOutcome {
     /// All records are done.
     Done,
     /// Those before this sequence number are done.
@@ -114,14 +114,14 @@ impl Pending {
     }
 
     /// Says what came of calling the function with the first batch.
-    pub(super) fn called(&mut self, outcome: &Outcome) -> Next {
+    pub(super) fn called(&mut self, outcome: &BatchOutcome) -> Next {
         let Some(mut batch) = self.batches.pop_front() else { return Next::GoOn };
         batch.calls = batch.calls.saturating_add(1);
         let reported = match outcome {
-            Outcome::Done => Some(batch.records.len()),
-            Outcome::Failed => None,
+            BatchOutcome::Done => Some(batch.records.len()),
+            BatchOutcome::Failed => None,
             // A number that is none of the batch's says nothing about any of its records.
-            Outcome::FailedFrom(number) => {
+            BatchOutcome::FailedFrom(number) => {
                 batch.records.iter().position(|record| record.sequence_number == *number)
             }
         };
@@ -185,7 +185,7 @@ mod tests {
     /// Calls a function that fails where it must; gives each call, and what was given up.
     fn run(
         pending: &mut Pending,
-        outcome: impl Fn(&[&str]) -> Outcome,
+        outcome: impl Fn(&[&str]) -> BatchOutcome,
     ) -> (Vec<Vec<String>>, Vec<String>) {
         let (mut calls, mut given_up) = (vec![], vec![]);
         while let Some(batch) = pending.first() {
@@ -206,7 +206,7 @@ mod tests {
     fn batches_have_their_size_and_end_where_the_read_ended() {
         let mut pending = Pending::new(records(0..20), "99".to_owned(), RULES);
         assert_eq!(pending.position(), None);
-        let (calls, given_up) = run(&mut pending, |_| Outcome::Done);
+        let (calls, given_up) = run(&mut pending, |_| BatchOutcome::Done);
         assert_eq!(calls.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 4]);
         assert!(given_up.is_empty());
         assert_eq!(pending.position(), Some("99"));
@@ -221,13 +221,9 @@ mod tests {
     #[test]
     fn a_record_that_fails_by_an_error_is_isolated_by_splitting() {
         let mut pending = Pending::new(records(0..8), "7".to_owned(), RULES);
-        let (calls, given_up) =
-            run(
-                &mut pending,
-                |batch| {
-                    if batch.contains(&"5") { Outcome::Failed } else { Outcome::Done }
-                },
-            );
+        let (calls, given_up) = run(&mut pending, |batch| {
+            if batch.contains(&"5") { BatchOutcome::Failed } else { BatchOutcome::Done }
+        });
         assert_eq!(given_up, ["5"]);
         let lengths: Vec<_> = calls.iter().map(Vec::len).collect();
         // 0-7, 0-3, 4-7, 4-5, 4, then 5 three times, 6-7.
@@ -237,12 +233,12 @@ mod tests {
     #[test]
     fn a_reported_failure_goes_on_from_there() {
         let mut pending = Pending::new(records(0..8), "7".to_owned(), RULES);
-        assert_eq!(pending.called(&Outcome::FailedFrom("5".to_owned())), Next::GoOn);
+        assert_eq!(pending.called(&BatchOutcome::FailedFrom("5".to_owned())), Next::GoOn);
         assert_eq!(pending.position(), Some("4"));
         assert_eq!(numbers(pending.first().unwrap()), ["5", "6", "7"]);
         let (calls, given_up) = run(&mut pending, |batch| {
             let bad = batch.iter().find(|number| **number == "5");
-            bad.map_or(Outcome::Done, |number| Outcome::FailedFrom((*number).to_owned()))
+            bad.map_or(BatchOutcome::Done, |number| BatchOutcome::FailedFrom((*number).to_owned()))
         });
         // They are not split any more, and given up together.
         assert_eq!(calls, [["5", "6", "7"]; 3]);
@@ -253,7 +249,7 @@ mod tests {
     fn an_unknown_number_fails_the_whole_batch() {
         for number in ["", "77"] {
             let mut pending = Pending::new(records(0..2), "1".to_owned(), RULES);
-            let _ = pending.called(&Outcome::FailedFrom(number.to_owned()));
+            let _ = pending.called(&BatchOutcome::FailedFrom(number.to_owned()));
             assert_eq!(pending.position(), None);
             assert_eq!(numbers(pending.first().unwrap()), ["0"]);
         }
@@ -263,16 +259,16 @@ mod tests {
     fn without_splitting_the_batch_is_tried_as_a_whole() {
         let rules = Rules { bisect: false, ..RULES };
         let mut pending = Pending::new(records(0..3), "2".to_owned(), rules);
-        assert_eq!(pending.called(&Outcome::Failed), Next::Retry(1));
-        assert_eq!(pending.called(&Outcome::Failed), Next::Retry(2));
-        assert_eq!(pending.called(&Outcome::Failed), Next::GiveUp);
+        assert_eq!(pending.called(&BatchOutcome::Failed), Next::Retry(1));
+        assert_eq!(pending.called(&BatchOutcome::Failed), Next::Retry(2));
+        assert_eq!(pending.called(&BatchOutcome::Failed), Next::GiveUp);
         assert_eq!(pending.first().unwrap().records.len(), 3);
         pending.finish_first();
         assert_eq!(pending.position(), Some("2"));
         let endless = Rules { retries: None, bisect: false, ..RULES };
         let mut pending = Pending::new(records(0..1), "0".to_owned(), endless);
         for call in 1..50 {
-            assert_eq!(pending.called(&Outcome::Failed), Next::Retry(call));
+            assert_eq!(pending.called(&BatchOutcome::Failed), Next::Retry(call));
         }
     }
 

@@ -13,7 +13,7 @@ use cellar_runtime::webhook::WebhookHandler;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use super::batch::Outcome;
+use super::batch::BatchOutcome;
 
 /// A function as Lambda sees it: JSON in, JSON or an error out.
 #[async_trait]
@@ -100,24 +100,24 @@ pub(super) async fn call(
 }
 
 /// What an answer says of the batch: the lowest of the reported sequence numbers counts.
-pub(super) fn outcome(answer: &Result<Value, String>, reports_failures: bool) -> Outcome {
-    let Ok(answer) = answer else { return Outcome::Failed };
+pub(super) fn outcome(answer: &Result<Value, String>, reports_failures: bool) -> BatchOutcome {
+    let Ok(answer) = answer else { return BatchOutcome::Failed };
     let failures = answer.get("batchItemFailures").filter(|_| reports_failures);
     let failures = match failures {
-        None | Some(Value::Null) => return Outcome::Done,
+        None | Some(Value::Null) => return BatchOutcome::Done,
         Some(Value::Array(failures)) => failures,
-        Some(_) => return Outcome::Failed,
+        Some(_) => return BatchOutcome::Failed,
     };
     let numbers: Option<Vec<&str>> = failures
         .iter()
         .map(|failure| failure.get("itemIdentifier")?.as_str().filter(|number| !number.is_empty()))
         .collect();
     match numbers {
-        None => Outcome::Failed,
+        None => BatchOutcome::Failed,
         // Numbers of different lengths are numbers still.
         Some(numbers) => match numbers.into_iter().min_by_key(|number| (number.len(), *number)) {
-            None => Outcome::Done,
-            Some(first) => Outcome::FailedFrom(first.to_owned()),
+            None => BatchOutcome::Done,
+            Some(first) => BatchOutcome::FailedFrom(first.to_owned()),
         },
     }
 }
@@ -136,20 +136,23 @@ mod tests {
             json!({ "batchItemFailures": items })
         };
         for (answer, expected) in [
-            (json!(null), Outcome::Done),
-            (json!({}), Outcome::Done),
-            (json!({"batchItemFailures": null}), Outcome::Done),
-            (failed(&[]), Outcome::Done),
-            (failed(&[json!("12"), json!("9"), json!("10")]), Outcome::FailedFrom("9".to_owned())),
-            (failed(&[json!("")]), Outcome::Failed),
-            (failed(&[json!("9"), json!(null)]), Outcome::Failed),
-            (json!({"batchItemFailures": [{"id": "9"}]}), Outcome::Failed),
-            (json!({"batchItemFailures": "9"}), Outcome::Failed),
+            (json!(null), BatchOutcome::Done),
+            (json!({}), BatchOutcome::Done),
+            (json!({"batchItemFailures": null}), BatchOutcome::Done),
+            (failed(&[]), BatchOutcome::Done),
+            (
+                failed(&[json!("12"), json!("9"), json!("10")]),
+                BatchOutcome::FailedFrom("9".to_owned()),
+            ),
+            (failed(&[json!("")]), BatchOutcome::Failed),
+            (failed(&[json!("9"), json!(null)]), BatchOutcome::Failed),
+            (json!({"batchItemFailures": [{"id": "9"}]}), BatchOutcome::Failed),
+            (json!({"batchItemFailures": "9"}), BatchOutcome::Failed),
         ] {
             assert_eq!(outcome(&Ok(answer.clone()), true), expected, "{answer}");
         }
-        assert_eq!(outcome(&Err("boom".to_owned()), true), Outcome::Failed);
-        assert_eq!(outcome(&Ok(failed(&[json!("9")])), false), Outcome::Done, "not asked for");
+        assert_eq!(outcome(&Err("boom".to_owned()), true), BatchOutcome::Failed);
+        assert_eq!(outcome(&Ok(failed(&[json!("9")])), false), BatchOutcome::Done, "not asked for");
     }
 
     struct Misbehaving;

@@ -6,7 +6,7 @@ use cellar_engine::ports::{Clock, Jobs, PortError};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::batch::{Condition, Next, Outcome, Pending};
+use super::batch::{BatchOutcome, Condition, Next, Pending};
 use super::function::{self, EventFunction};
 use super::letter::letter;
 use super::mapping::Mapping;
@@ -46,7 +46,7 @@ struct Position {
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PollStep {
     /// Something; there may be more.
     Worked,
     /// Nothing: there is nothing new.
@@ -93,7 +93,7 @@ impl Poller {
         while !*stop.borrow() {
             let step = self.step().await;
             (idle, faults) = match &step {
-                Ok(Step::Idle) => (idle + 1, 0),
+                Ok(PollStep::Idle) => (idle + 1, 0),
                 Ok(_) => (0, 0),
                 Err(error) => {
                     let source = self.mapping.id.as_str();
@@ -105,9 +105,9 @@ impl Poller {
                 }
             };
             let wait_ms = match step {
-                Ok(Step::Worked) => continue,
-                Ok(Step::Idle) => doubled_ms(IDLE_MS, idle - 1, IDLE_MAX_MS),
-                Ok(Step::Wait(wait_ms)) => wait_ms,
+                Ok(PollStep::Worked) => continue,
+                Ok(PollStep::Idle) => doubled_ms(IDLE_MS, idle - 1, IDLE_MAX_MS),
+                Ok(PollStep::Wait(wait_ms)) => wait_ms,
                 Err(_) => doubled_ms(RETRY_MS, faults - 1, RETRY_MAX_MS),
             };
             let is_idle = idle > 0;
@@ -125,18 +125,18 @@ impl Poller {
     /// What is given up is in its queue before the position moves past it, and the position moves
     /// only past what is done: whenever the process is killed, nothing is lost and some of it may
     /// come again.
-    pub(super) async fn step(&mut self) -> Result<Step, PortError> {
+    pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
         let now_ms = self.clock.now_ms();
         let Some(mut pending) = self.pending.take() else { return self.read().await };
         let step = if pending.expire(now_ms) {
             self.give_up(&mut pending, Condition::RecordAgeExceeded, false).await?;
-            Step::Worked
+            PollStep::Worked
         } else if let Some(batch) = pending.first() {
             let events: Vec<&Value> = batch.records.iter().map(|record| &record.event).collect();
             let event = json!({ "Records": events });
             self.call(&mut pending, event).await?
         } else {
-            Step::Worked
+            PollStep::Worked
         };
         let done = pending.position().map(str::to_owned);
         if pending.first().is_some() {
@@ -148,7 +148,7 @@ impl Poller {
         Ok(step)
     }
 
-    async fn call(&mut self, pending: &mut Pending, event: Value) -> Result<Step, PortError> {
+    async fn call(&mut self, pending: &mut Pending, event: Value) -> Result<PollStep, PortError> {
         let answer = function::call(&self.function, event, self.mapping.timeout).await;
         let source = self.mapping.id.as_str();
         if let Err(error) = &answer {
@@ -156,13 +156,13 @@ impl Poller {
         }
         let outcome = function::outcome(&answer, self.mapping.rules.reports_failures);
         match pending.called(&outcome) {
-            Next::GoOn => Ok(Step::Worked),
-            Next::Retry(call) => Ok(Step::Wait(doubled_ms(RETRY_MS, call - 1, RETRY_MAX_MS))),
+            Next::GoOn => Ok(PollStep::Worked),
+            Next::Retry(call) => Ok(PollStep::Wait(doubled_ms(RETRY_MS, call - 1, RETRY_MAX_MS))),
             Next::GiveUp => {
-                let function_error = outcome == Outcome::Failed;
+                let function_error = outcome == BatchOutcome::Failed;
                 let condition = Condition::RetryAttemptsExhausted;
                 self.give_up(pending, condition, function_error).await?;
-                Ok(Step::Worked)
+                Ok(PollStep::Worked)
             }
         }
     }
@@ -185,10 +185,10 @@ impl Poller {
         Ok(())
     }
 
-    async fn read(&mut self) -> Result<Step, PortError> {
+    async fn read(&mut self) -> Result<PollStep, PortError> {
         let after = self.position().await?;
         let records = self.shard.read(after.as_deref()).await?;
-        let Some(last) = records.last() else { return Ok(Step::Idle) };
+        let Some(last) = records.last() else { return Ok(PollStep::Idle) };
         let read_to = last.sequence_number.clone();
         let count = records.len();
         let filters = &self.mapping.filters;
@@ -199,7 +199,7 @@ impl Poller {
         } else {
             self.pending = Some(Pending::new(matching, read_to, self.mapping.rules));
         }
-        Ok(Step::Worked)
+        Ok(PollStep::Worked)
     }
 
     /// How far the shard is done.

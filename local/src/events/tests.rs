@@ -8,7 +8,7 @@ use cellar_engine::ports::Jobs;
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use serde_json::{Value, json};
 
-use super::poller::Step;
+use super::poller::PollStep;
 use super::*;
 use crate::queues::LocalQueue;
 use crate::tables;
@@ -99,9 +99,9 @@ impl World {
     async fn drain(&self, poller: &mut Poller) {
         for _ in 0..500 {
             match poller.step().await.unwrap() {
-                Step::Idle => return,
-                Step::Worked => {}
-                Step::Wait(wait_ms) => self.clock.advance_ms(wait_ms),
+                PollStep::Idle => return,
+                PollStep::Worked => {}
+                PollStep::Wait(wait_ms) => self.clock.advance_ms(wait_ms),
             }
         }
         panic!("a poller that never comes to an end");
@@ -139,7 +139,7 @@ async fn a_position_survives_and_what_was_not_done_comes_again() {
     world.put(0, "S");
     let (mut poller, _) = world.start();
     // Read, and killed before the call, which would be the second step.
-    assert_eq!(poller.step().await.unwrap(), Step::Worked);
+    assert_eq!(poller.step().await.unwrap(), PollStep::Worked);
     drop(poller);
     let (mut poller, _) = world.start();
     world.drain(&mut poller).await;
@@ -206,9 +206,9 @@ async fn a_failure_that_passes_costs_only_time() {
     world.function.bad.lock().unwrap().push(0);
     world.put(0, "S");
     let (mut poller, queue) = world.start();
-    assert_eq!(poller.step().await.unwrap(), Step::Worked);
-    assert_eq!(poller.step().await.unwrap(), Step::Wait(100));
-    assert_eq!(poller.step().await.unwrap(), Step::Wait(200));
+    assert_eq!(poller.step().await.unwrap(), PollStep::Worked);
+    assert_eq!(poller.step().await.unwrap(), PollStep::Wait(100));
+    assert_eq!(poller.step().await.unwrap(), PollStep::Wait(200));
     world.function.bad.lock().unwrap().clear();
     world.drain(&mut poller).await;
     assert_eq!(world.calls(), [[0], [0], [0]]);

@@ -22,14 +22,14 @@ pub(super) struct Statement {
     /// The policy that has it, and its own name.
     pub(super) place: (String, String),
     pub(super) effect: Effect,
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<ActionPattern>,
     pub(super) resources: Vec<Resource>,
     pub(super) conditions: Vec<Condition>,
 }
 
 /// An action of a statement, and how often it was what counted.
 #[derive(Debug)]
-pub(super) struct Action {
+pub(super) struct ActionPattern {
     pub(super) pattern: String,
     used: AtomicU64,
 }
@@ -46,7 +46,7 @@ pub(super) enum Resource {
 /// `arn`, the partition, the service, the region, the account, and the rest.
 const ARN_PARTS: usize = 6;
 
-impl Action {
+impl ActionPattern {
     pub(super) const fn new(pattern: String) -> Self {
         Self { pattern, used: AtomicU64::new(0) }
     }
@@ -86,7 +86,7 @@ impl Resource {
 
 impl Statement {
     /// The action by which it speaks of what is asked; none if it does not.
-    pub(super) fn about(&self, ask: &Ask) -> Option<&Action> {
+    pub(super) fn about(&self, ask: &Ask) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
         let action = actions.find(|own| matches(&own.pattern, &ask.action, Case::Ignored))?;
         let is_about = self.resources.iter().any(|own| own.is_about(&ask.resource))

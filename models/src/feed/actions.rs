@@ -1,6 +1,6 @@
 //! What may happen in a state, and what comes of it.
 
-use cellar_catalog::feed::{Action as Request, Answer, Indexing, Known};
+use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
 use super::{FeedModel, INPUTS, State, Worker};
 
@@ -125,10 +125,10 @@ fn step(state: &mut State, worker: usize, outcome: Outcome) -> Option<()> {
         Outcome::Lost => {
             budget.lost = budget.lost.checked_sub(1)?;
             late.push(request.clone());
-            Answer::Unknown
+            IndexingAnswer::Unknown
         }
     };
-    *refused |= answer == Answer::Exists && matches!(request, Request::Put { .. });
+    *refused |= answer == IndexingAnswer::Exists && matches!(request, Request::Put { .. });
     it.running = Some(indexing.step(answer, INPUTS));
     Some(())
 }

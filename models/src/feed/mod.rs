@@ -21,7 +21,9 @@ pub use actions::{Action, Outcome};
 pub use properties::{COMPLETE, MARKS, ORDERED, REACTED};
 pub use table::Table;
 
-use cellar_catalog::feed::{Action as Request, Indexing, Known, PartitionPolicy, Rules, Span};
+use cellar_catalog::feed::{
+    Indexing, IndexingAction as Request, Known, PartitionPolicy, Rules, Span,
+};
 use cellar_catalog::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
 use cellar_log::append::Inputs;
 use stateright::{Model, Property};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cellar_catalog::feed::{
-    Action as Request, Answer, Checkpoint, Content, Feed, Item, Mark, Span,
+    Checkpoint, Content, Feed, IndexingAction as Request, IndexingAnswer, Item, Mark, Span,
 };
 use cellar_catalog::stream::StreamName;
 
@@ -32,9 +32,9 @@ impl Table {
     }
 
     /// Does what an indexer wants.
-    pub fn perform(&mut self, request: &Request) -> Answer {
+    pub fn perform(&mut self, request: &Request) -> IndexingAnswer {
         match request {
-            Request::ReadPartition => Answer::Partition(
+            Request::ReadPartition => IndexingAnswer::Partition(
                 self.partitions.last_key_value().map(|(partition, feed)| (*partition, *feed)),
             ),
             Request::BeginPartition { partition, feed } => {
@@ -42,34 +42,36 @@ impl Table {
             }
             Request::ReadTail { partition } => {
                 let mut of = self.items.iter().filter(|(at, _)| at.partition() == *partition);
-                Answer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
+                IndexingAnswer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
             }
             Request::ReadMarks { streams } => {
                 let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
-                Answer::Marks(streams.iter().filter_map(mark).collect())
+                IndexingAnswer::Marks(streams.iter().filter_map(mark).collect())
             }
             Request::RaiseMarks { marks } => {
                 for (stream, mark) in marks {
                     let there = self.marks.entry(stream.clone()).or_insert(*mark);
                     *there = (*there).max(*mark);
                 }
-                Answer::Done
+                IndexingAnswer::Done
             }
             Request::ReadMissing { stream, from, to } => {
                 let there = self.streams.get(stream).copied().unwrap_or_default();
                 let number = stream.id().parse().unwrap_or_default();
                 let events = to.saturating_sub(*from);
-                Answer::Missing((*to <= there).then(|| span((number, *from, events))).flatten())
+                IndexingAnswer::Missing(
+                    (*to <= there).then(|| span((number, *from, events))).flatten(),
+                )
             }
             Request::React { spans } => {
                 for span in spans {
                     let indexes = span.first..span.next();
                     self.reacted.extend(indexes.map(|index| (span.stream.clone(), index)));
                 }
-                Answer::Done
+                IndexingAnswer::Done
             }
             Request::Put { at, item } => put(&mut self.items, *at, item.clone()),
-            Request::Wait { .. } | Request::Finish(_) => Answer::Waited,
+            Request::Wait { .. } | Request::Finish(_) => IndexingAnswer::Waited,
         }
     }
 
@@ -95,10 +97,10 @@ impl Table {
     }
 }
 
-fn put<K: Ord, V>(there: &mut BTreeMap<K, V>, key: K, value: V) -> Answer {
+fn put<K: Ord, V>(there: &mut BTreeMap<K, V>, key: K, value: V) -> IndexingAnswer {
     if there.contains_key(&key) {
-        return Answer::Exists;
+        return IndexingAnswer::Exists;
     }
     there.insert(key, value);
-    Answer::Done
+    IndexingAnswer::Done
 }

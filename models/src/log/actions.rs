@@ -108,7 +108,7 @@ impl LogModel {
             None if budget.rolls > 0 => actions.push(Action::BeginRoll),
             None => {}
             Some(rolling) => {
-                let transacts = matches!(rolling.action(), roll::Action::Transact(_));
+                let transacts = matches!(rolling.action(), roll::RollAction::Transact(_));
                 let outcomes = write_outcomes(state, transacts, rolling.decided_s);
                 actions.extend(outcomes.into_iter().map(Action::Roll));
             }
@@ -311,13 +311,13 @@ impl State {
     fn step_roll(&mut self, outcome: Outcome) -> Option<()> {
         let rolling = self.rolling.take()?;
         let event = match (rolling.action(), outcome) {
-            (roll::Action::Transact(transaction), Outcome::Lost) => {
+            (roll::RollAction::Transact(transaction), Outcome::Lost) => {
                 self.budget.lost -= 1;
                 let transaction = Arc::new(roll::Transaction::clone(transaction));
                 self.send_late(Late::Roll(Hashed::new(transaction)));
-                roll::Event::Unknown
+                roll::RollEvent::Unknown
             }
-            (_, Outcome::Expired) => roll::Event::Unknown,
+            (_, Outcome::Expired) => roll::RollEvent::Unknown,
             _ => rolling.performed(Arc::make_mut(&mut self.tables)),
         };
         self.rolling = rolling.step(event, self.now_s);

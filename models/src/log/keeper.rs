@@ -19,7 +19,7 @@ use crate::fingerprint::Hashed;
 pub struct Rolling {
     /// When it decided what it wants, Unix seconds.
     pub decided_s: u64,
-    machine: Hashed<(Roll, roll::Action)>,
+    machine: Hashed<(Roll, roll::RollAction)>,
 }
 
 impl Rolling {
@@ -29,43 +29,43 @@ impl Rolling {
         Self::new(Roll::begin(Arc::clone(tail)), now_s)
     }
 
-    fn new(mut machine: (Roll, roll::Action), now_s: u64) -> Self {
+    fn new(mut machine: (Roll, roll::RollAction), now_s: u64) -> Self {
         let inputs = Inputs { now_s, random: 0 };
-        while matches!(machine.1, roll::Action::Wait { .. }) {
-            machine = machine.0.step(roll::Event::Waited, inputs);
+        while matches!(machine.1, roll::RollAction::Wait { .. }) {
+            machine = machine.0.step(roll::RollEvent::Waited, inputs);
         }
         Self { decided_s: now_s, machine: Hashed::new(Arc::new(machine)) }
     }
 
     /// What it wants next.
     #[must_use]
-    pub fn action(&self) -> &roll::Action {
+    pub fn action(&self) -> &roll::RollAction {
         &self.machine.1
     }
 
     /// Takes the next step; `None` at the end.
     #[must_use]
-    pub fn step(&self, event: roll::Event, now_s: u64) -> Option<Self> {
+    pub fn step(&self, event: roll::RollEvent, now_s: u64) -> Option<Self> {
         let next = self.machine.0.clone().step(event, Inputs { now_s, random: 0 });
         let next = Self::new(next, now_s);
-        (!matches!(next.action(), roll::Action::Finish(_))).then_some(next)
+        (!matches!(next.action(), roll::RollAction::Finish(_))).then_some(next)
     }
 
     /// What came of its action, if all goes well.
     #[must_use]
-    pub fn performed(&self, tables: &mut Tables) -> roll::Event {
+    pub fn performed(&self, tables: &mut Tables) -> roll::RollEvent {
         match self.action() {
-            roll::Action::ReadNewestSegment => {
-                roll::Event::NewestSegment(tables.newest_segment().cloned())
+            roll::RollAction::ReadNewestSegment => {
+                roll::RollEvent::NewestSegment(tables.newest_segment().cloned())
             }
-            roll::Action::Read { from } => {
-                roll::Event::Page { entries: tables.read(*from, View::Now), more: false }
+            roll::RollAction::Read { from } => {
+                roll::RollEvent::Page { entries: tables.read(*from, View::Now), more: false }
             }
-            roll::Action::Transact(transaction) => match tables.transact(transaction) {
-                true => roll::Event::Accepted,
-                false => roll::Event::Refused,
+            roll::RollAction::Transact(transaction) => match tables.transact(transaction) {
+                true => roll::RollEvent::Accepted,
+                false => roll::RollEvent::Refused,
             },
-            roll::Action::Wait { .. } | roll::Action::Finish(_) => roll::Event::Waited,
+            roll::RollAction::Wait { .. } | roll::RollAction::Finish(_) => roll::RollEvent::Waited,
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct Trimming {
     segment_start: Position,
     /// How many entries of what it wants to delete are gone.
     deleted: usize,
-    machine: Hashed<(Trim, retention::Action)>,
+    machine: Hashed<(Trim, retention::TrimAction)>,
 }
 
 impl Trimming {
@@ -103,7 +103,7 @@ impl Trimming {
     /// Takes the next step; entries are deleted one by one. `None` at the end.
     #[must_use]
     pub fn step(&self, tables: &mut Tables, now_s: u64) -> Option<Self> {
-        use retention::{Action, Event};
+        use retention::{TrimAction as Action, TrimEvent as Event};
         let event = match &self.machine.1 {
             Action::ReadLast => {
                 let last = tables.segment_entries(self.segment_start.segment()).next_back();

@@ -221,7 +221,7 @@ impl State {
 
     /// The same for a push that its client waits for.
     fn settle_awaited(&mut self, client: usize, stepped: Stepped) {
-        let is_unknown = |outcome: &sync::Outcome| outcome.unknown_client;
+        let is_unknown = |outcome: &sync::PushOutcome| outcome.unknown_client;
         let unknown = stepped.outcomes.iter().any(is_unknown);
         let process = self.settle(client, stepped);
         if let Some(its) = self.clients.get_mut(client) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cellar_api::sync::{self, LookedUp, Outcome, PushRules, Run, RunPush};
+use cellar_api::sync::{self, LookedUp, PushOutcome, PushRules, Run, RunPush};
 use cellar_base::identity::ClientName;
 use cellar_log::append::{self, Append, Inputs, Refusal};
 
@@ -43,7 +43,7 @@ pub struct Stepped {
     /// The process, if its push is not at its end.
     pub process: Option<Process>,
     /// What became of runs, in their order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<PushOutcome>,
     /// Why the push has failed, if it has: its client repeats it.
     pub refusal: Option<Refusal>,
 }
@@ -78,7 +78,7 @@ impl Process {
     #[must_use]
     pub fn looked_up(&self, looked_up: LookedUp) -> Stepped {
         let mut stepped = Stepped::default();
-        let next = self.work.push.clone().step(sync::Event::LookedUp(looked_up));
+        let next = self.work.push.clone().step(sync::PushEvent::LookedUp(looked_up));
         self.pushing(next, &mut stepped);
         stepped
     }
@@ -97,21 +97,21 @@ impl Process {
             stepped.process = Some(self.with(push, Wants::Append(Box::new(machine))));
             return;
         };
-        match sync::Event::of(result) {
+        match sync::PushEvent::of(result) {
             Ok(event) => self.pushing(push.step(event), stepped),
             Err(refusal) => stepped.refusal = Some(refusal),
         }
     }
 
-    fn pushing(&self, (push, action): (RunPush, sync::Action), stepped: &mut Stepped) {
+    fn pushing(&self, (push, action): (RunPush, sync::PushAction), stepped: &mut Stepped) {
         match action {
-            sync::Action::Append(request) => {
+            sync::PushAction::Append(request) => {
                 let begun = Append::begin(request, &[], inputs());
                 self.appending(push, begun, stepped);
             }
-            sync::Action::LookUp => stepped.process = Some(self.with(push, Wants::LookUp)),
-            sync::Action::GiveUp => stepped.refusal = Some(Refusal::Contention),
-            sync::Action::Finish(outcome) => {
+            sync::PushAction::LookUp => stepped.process = Some(self.with(push, Wants::LookUp)),
+            sync::PushAction::GiveUp => stepped.refusal = Some(Refusal::Contention),
+            sync::PushAction::Finish(outcome) => {
                 let goes_on = outcome.gap.is_none() && !outcome.unknown_client;
                 let known = outcome.last_id;
                 stepped.outcomes.push(outcome);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cellar_api::sync::{LookedUp, Outcome};
+use cellar_api::sync::{LookedUp, PushOutcome};
 use cellar_base::identity::ClientKey;
 use cellar_log::append::{MutationResult, Refusal};
 use cellar_log::invariants::{MutationId, check_no_gap, check_once, check_order};
@@ -59,13 +59,13 @@ impl State {
     }
 
     /// Is what became of a run true?
-    pub(super) fn judge(&mut self, client: usize, outcome: &Outcome) {
+    pub(super) fn judge(&mut self, client: usize, outcome: &PushOutcome) {
         if let Some(untrue) = self.untrue(client, outcome) {
             self.fault = Some(Fault::Answer(client, untrue));
         }
     }
 
-    fn untrue(&self, client: usize, outcome: &Outcome) -> Option<Untrue> {
+    fn untrue(&self, client: usize, outcome: &PushOutcome) -> Option<Untrue> {
         let key = super::client::key_of(client);
         let LookedUp { last_id, .. } = self.table.look_up(key, false);
         let is_forgotten = self.is_forgotten(key);

@@ -1,7 +1,9 @@
 //! What may happen in a state, and what comes of it.
 
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
-use cellar_snapshot::pending_snapshot::{self as pending, Event, Inputs, Outcome, Worker};
+use cellar_snapshot::pending_snapshot::{
+    self as pending, Inputs, SnapshotEvent, SnapshotOutcome, Worker,
+};
 
 use super::store::{Root, job};
 use super::{Fault, Process, SnapshotsModel, State, Write};
@@ -80,12 +82,14 @@ impl SnapshotsModel {
             }
         }
         for (process, its) in state.processes.iter().enumerate() {
-            let writes =
-                matches!(its.action, pending::Action::Create(_) | pending::Action::Replace { .. });
+            let writes = matches!(
+                its.action,
+                pending::SnapshotAction::Create(_) | pending::SnapshotAction::Replace { .. }
+            );
             if writes && budget.lost_replies > 0 {
                 actions.push(Action::Lose { process });
             }
-            let stale_read = pending::Action::ReadSegment { consistent: false };
+            let stale_read = pending::SnapshotAction::ReadSegment { consistent: false };
             if its.action == stale_read && budget.stale > 0 {
                 actions.push(Action::ReadStale { process });
             }
@@ -115,13 +119,13 @@ impl SnapshotsModel {
                 next.budget.lost_replies -= 1;
                 let its = next.processes.remove(process);
                 next.late.push(write_of(&its.action)?);
-                next.answer(&its, Event::Unknown);
+                next.answer(&its, SnapshotEvent::Unknown);
             }
             Action::ReadStale { process } => {
                 next.budget.stale -= 1;
                 let its = next.processes.remove(process);
                 let segment = next.store.segment(true);
-                next.answer(&its, Event::Segment(Some(segment)));
+                next.answer(&its, SnapshotEvent::Segment(Some(segment)));
             }
             Action::Crash { process } => {
                 next.budget.crashes -= 1;
@@ -176,44 +180,47 @@ impl SnapshotsModel {
     /// A worker does what it is about to do, and is told what came of it.
     fn step(&self, next: &mut State, process: &Process) {
         let event = match &process.action {
-            pending::Action::FindFirst => {
+            pending::SnapshotAction::FindFirst => {
                 let first = next.store.pending.range(..=process.num).next();
-                Event::Found(first.map(|(_, record)| record.clone()))
+                SnapshotEvent::Found(first.map(|(_, record)| record.clone()))
             }
-            pending::Action::FindNext => {
+            pending::SnapshotAction::FindNext => {
                 let behind = next.store.pending.range(process.num + 1..).next();
-                Event::Found(behind.map(|(_, record)| record.clone()))
+                SnapshotEvent::Found(behind.map(|(_, record)| record.clone()))
             }
-            pending::Action::ReadSegment { .. } => Event::Segment(Some(next.store.segment(false))),
-            action @ (pending::Action::Create(_) | pending::Action::Replace { .. }) => {
+            pending::SnapshotAction::ReadSegment { .. } => {
+                SnapshotEvent::Segment(Some(next.store.segment(false)))
+            }
+            action @ (pending::SnapshotAction::Create(_)
+            | pending::SnapshotAction::Replace { .. }) => {
                 match write_of(action).is_some_and(|write| next.write(&write)) {
-                    true => Event::Written,
-                    false => Event::Refused,
+                    true => SnapshotEvent::Written,
+                    false => SnapshotEvent::Refused,
                 }
             }
-            pending::Action::Build { checkpoint } => next.build(process, checkpoint),
-            pending::Action::SetRoot { root } => {
+            pending::SnapshotAction::Build { checkpoint } => next.build(process, checkpoint),
+            pending::SnapshotAction::SetRoot { root } => {
                 next.set_root(process.num, Root::named(root), self.promises);
-                Event::Done
+                SnapshotEvent::Done
             }
-            pending::Action::ReplaceRoot { replaces, root } => {
+            pending::SnapshotAction::ReplaceRoot { replaces, root } => {
                 let (replaces, root) = (replaces.as_deref(), Root::named(root));
                 let replaces = replaces.and_then(Root::named);
                 next.replace_root(process, replaces, root, self.promises)
             }
-            pending::Action::RaiseLast => {
+            pending::SnapshotAction::RaiseLast => {
                 next.raise_last(process.num, self.promises);
-                Event::Done
+                SnapshotEvent::Done
             }
-            pending::Action::Delete { run } => {
+            pending::SnapshotAction::Delete { run } => {
                 next.delete(process, *run, self.promises);
-                Event::Done
+                SnapshotEvent::Done
             }
-            pending::Action::Enqueue(position) => {
+            pending::SnapshotAction::Enqueue(position) => {
                 next.store.send(position.num());
-                Event::Done
+                SnapshotEvent::Done
             }
-            pending::Action::Finish(outcome) => {
+            pending::SnapshotAction::Finish(outcome) => {
                 next.end(process.message, *outcome);
                 return;
             }
@@ -222,10 +229,10 @@ impl SnapshotsModel {
     }
 }
 
-fn write_of(action: &pending::Action) -> Option<Write> {
+fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
-        pending::Action::Create(record) => Some(Write::Create(record.clone())),
-        pending::Action::Replace { record, increment } => {
+        pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
+        pending::SnapshotAction::Replace { record, increment } => {
             Some(Write::Replace(record.clone(), *increment))
         }
         _ => None,
@@ -249,16 +256,18 @@ impl State {
     }
 
     /// The worker is told what came of what it did.
-    fn answer(&mut self, process: &Process, event: Event) {
+    fn answer(&mut self, process: &Process, event: SnapshotEvent) {
         let mut process = process.clone();
-        if let (Event::Written, Some(write), None) =
+        if let (SnapshotEvent::Written, Some(write), None) =
             (&event, write_of(&process.action), process.late)
         {
             let (Write::Create(record) | Write::Replace(record, _)) = write;
             process.late = Some(self.store.is_finished(process.num));
             process.run = record.rebuild.map(|rebuild| rebuild.run);
         }
-        if matches!(process.action, pending::Action::Replace { .. }) && event == Event::Written {
+        if matches!(process.action, pending::SnapshotAction::Replace { .. })
+            && event == SnapshotEvent::Written
+        {
             self.hide(process.message, WORK_VISIBILITY_S);
         }
         let inputs = Inputs { now_ms: self.now_s * 1_000 };
@@ -298,14 +307,14 @@ impl State {
     }
 
     /// One checkpoint, then the root; nothing before what stands before it.
-    fn build(&mut self, process: &Process, checkpoint: &[u8]) -> Event {
+    fn build(&mut self, process: &Process, checkpoint: &[u8]) -> SnapshotEvent {
         let (num, anew) = (process.num, process.run.is_some());
         if process.late == Some(true) && !anew {
             self.fault = Some(Fault::MadeAgain { num });
         }
         let earlier = self.store.first_unfinished().filter(|first| *first < num && !anew);
         if let Some(earlier) = earlier {
-            return Event::EarlierSnapshot(job(earlier).position);
+            return SnapshotEvent::EarlierSnapshot(job(earlier).position);
         }
         // What it stands on is read once, and what was begun before all was lost is lost.
         let lost = self.store.lost;
@@ -314,14 +323,14 @@ impl State {
                 if anew {
                     self.fault = Some(Fault::OnNothing { num });
                 }
-                Event::Failed { temporary: false }
+                SnapshotEvent::Failed { temporary: false }
             }
-            [] => Event::Checkpoint(vec![1, u8::from(lost)]),
+            [] => SnapshotEvent::Checkpoint(vec![1, u8::from(lost)]),
             [_, whole] => {
                 let root = Root { maker: process.id, whole: *whole > 0 };
-                Event::Built { root: root.name() }
+                SnapshotEvent::Built { root: root.name() }
             }
-            _ => Event::Failed { temporary: false },
+            _ => SnapshotEvent::Failed { temporary: false },
         }
     }
 
@@ -340,15 +349,15 @@ impl State {
         replaces: Option<Root>,
         root: Option<Root>,
         promises: super::Promises,
-    ) -> Event {
+    ) -> SnapshotEvent {
         let own = self.store.pending.get(&process.num);
         let own = own.and_then(|own| own.rebuild.as_ref()).map(|rebuild| rebuild.run);
         let there = self.store.roots.entry(process.num).or_default();
         if promises.root_if_old && *there != replaces {
             return match *there {
-                stands if stands == root => Event::Done,
-                Some(stands) => Event::OtherRoot { stands: stands.name() },
-                None => Event::EntryGone,
+                stands if stands == root => SnapshotEvent::Done,
+                Some(stands) => SnapshotEvent::OtherRoot { stands: stands.name() },
+                None => SnapshotEvent::EntryGone,
             };
         }
         // By one whose rebuild is over: nobody asked for it any more.
@@ -356,7 +365,7 @@ impl State {
             self.fault = Some(Fault::Root { num: process.num });
         }
         *there = root;
-        Event::Done
+        SnapshotEvent::Done
     }
 
     fn delete(&mut self, process: &Process, run: Option<u64>, promises: super::Promises) {
@@ -378,11 +387,13 @@ impl State {
         }
     }
 
-    fn end(&mut self, message: u8, outcome: Outcome) {
+    fn end(&mut self, message: u8, outcome: SnapshotOutcome) {
         match outcome {
-            Outcome::Done | Outcome::Drop => self.store.delete_message(message),
-            Outcome::Wait { wait_s } | Outcome::Failed { wait_s } => self.hide(message, wait_s),
-            Outcome::HandOver => self.hide(message, 0),
+            SnapshotOutcome::Done | SnapshotOutcome::Drop => self.store.delete_message(message),
+            SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {
+                self.hide(message, wait_s)
+            }
+            SnapshotOutcome::HandOver => self.hide(message, 0),
         }
     }
 }

@@ -120,7 +120,7 @@ pub struct Process {
     /// Its rules and its state.
     pub worker: Worker,
     /// What it is about to do.
-    pub action: pending_snapshot::Action,
+    pub action: pending_snapshot::SnapshotAction,
     /// Whether its snapshot was finished when it got the record; none before.
     pub late: Option<bool>,
     /// The rebuild that its record is of; none: of none, or it has none yet.

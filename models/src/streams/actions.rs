@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_catalog::stream::Write;
-use cellar_catalog::stream::append::{self, Answer, AppendFault, End};
+use cellar_catalog::stream::append::{self, AppendFault, End, StreamAppendAnswer};
 
 use super::properties::{Learned, Told};
 use super::sayings::AppendId;
@@ -117,7 +117,7 @@ impl StreamModel {
         if budget.failed > 0 {
             outcomes.push(Outcome::Failed);
         }
-        let append::Action::Write(write) = process.action() else { return outcomes };
+        let append::StreamAppendAction::Write(write) = process.action() else { return outcomes };
         if budget.lost > 0 {
             outcomes.push(Outcome::Lost);
         }
@@ -143,7 +143,7 @@ impl StreamModel {
     /// Whether the table as it is refuses a write.
     pub(super) fn refuses(&self, table: &Table, write: &Write) -> bool {
         let answer = Table::clone(table).write(write, self.conditions);
-        matches!(answer, Answer::Refused { .. })
+        matches!(answer, StreamAppendAnswer::Refused { .. })
     }
 
     /// The state after an action; `None` if it changes nothing.
@@ -172,7 +172,7 @@ impl StreamModel {
             Action::Land { index } => {
                 let write = Arc::clone(state.late.iter().nth(index)?.shared());
                 let table = Arc::make_mut(&mut next.table);
-                let is_done = table.write(&write, self.conditions) == Answer::Done;
+                let is_done = table.write(&write, self.conditions) == StreamAppendAnswer::Done;
                 is_done.then_some(())?;
             }
             Action::LandCalfOnly { index } => {
@@ -198,7 +198,7 @@ impl StreamModel {
         let learned = learned(process.action(), &answer);
         let process = process.step(answer);
         let append = process.append;
-        let append::Action::Finish(end) = process.action() else {
+        let append::StreamAppendAction::Finish(end) = process.action() else {
             return Some(Progress::GoesOn(process));
         };
         next.judge(end);
@@ -238,10 +238,10 @@ impl StreamModel {
 }
 
 /// How a writer learns what it learns of an answer to what it wanted.
-fn learned(action: &append::Action, answer: &Answer) -> Learned {
+fn learned(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Learned {
     match (action, answer) {
-        (append::Action::Write(_), Answer::Done) => Learned::Answer,
-        (append::Action::ReadCalves { .. }, _) => Learned::Calf,
+        (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Learned::Answer,
+        (append::StreamAppendAction::ReadCalves { .. }, _) => Learned::Calf,
         _ => Learned::Tip,
     }
 }
@@ -250,50 +250,57 @@ impl State {
     fn perform(
         &mut self,
         model: &StreamModel,
-        action: &append::Action,
+        action: &append::StreamAppendAction,
         outcome: Outcome,
-    ) -> Answer {
+    ) -> StreamAppendAnswer {
         match action {
-            append::Action::Write(write) => self.write(model, write, outcome),
-            append::Action::ReadTip | append::Action::ReadCalves { .. }
+            append::StreamAppendAction::Write(write) => self.write(model, write, outcome),
+            append::StreamAppendAction::ReadTip | append::StreamAppendAction::ReadCalves { .. }
                 if outcome == Outcome::Failed =>
             {
                 self.budget.failed -= 1;
-                Answer::ReadFailed { temporary: false }
+                StreamAppendAnswer::ReadFailed { temporary: false }
             }
-            append::Action::ReadTip => Answer::Tip(self.table.tip()),
-            append::Action::ReadCalves { below } => {
-                Answer::Calves { calves: self.table.calves_back(*below) }
+            append::StreamAppendAction::ReadTip => StreamAppendAnswer::Tip(self.table.tip()),
+            append::StreamAppendAction::ReadCalves { below } => {
+                StreamAppendAnswer::Calves { calves: self.table.calves_back(*below) }
             }
-            append::Action::Wait { .. } | append::Action::Finish(_) => Answer::Waited,
+            append::StreamAppendAction::Wait { .. } | append::StreamAppendAction::Finish(_) => {
+                StreamAppendAnswer::Waited
+            }
         }
     }
 
-    fn write(&mut self, model: &StreamModel, write: &Arc<Write>, outcome: Outcome) -> Answer {
+    fn write(
+        &mut self,
+        model: &StreamModel,
+        write: &Arc<Write>,
+        outcome: Outcome,
+    ) -> StreamAppendAnswer {
         match outcome {
             Outcome::Answered => Arc::make_mut(&mut self.table).write(write, model.conditions),
             Outcome::Lost => {
                 self.budget.lost -= 1;
                 self.late.insert(Hashed::new(Arc::clone(write)));
-                Answer::Unknown
+                StreamAppendAnswer::Unknown
             }
             Outcome::Throttled => {
                 self.budget.throttled -= 1;
-                Answer::Throttled
+                StreamAppendAnswer::Throttled
             }
             Outcome::Failed => {
                 self.budget.failed -= 1;
-                Answer::Failed
+                StreamAppendAnswer::Failed
             }
             Outcome::TipUntold => {
                 self.budget.untold -= 1;
-                Answer::Refused { tip: None }
+                StreamAppendAnswer::Refused { tip: None }
             }
             Outcome::CalfTold => {
                 self.budget.untold -= 1;
-                Answer::CalfExists
+                StreamAppendAnswer::CalfExists
             }
-            Outcome::DoneBefore => Answer::Done,
+            Outcome::DoneBefore => StreamAppendAnswer::Done,
         }
     }
 

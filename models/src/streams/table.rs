@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_catalog::stream::append::Answer;
-use cellar_catalog::stream::{Calf, Decider, Etag, Event, Need, Rebuild, Tip, Update, Write};
+use cellar_catalog::stream::append::StreamAppendAnswer;
+use cellar_catalog::stream::{Calf, Decider, Etag, Need, Rebuild, StreamEvent, Tip, Update, Write};
 
 use super::sayings::{Said, Sayings};
 use crate::fingerprint::Hashed;
@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// All events, in the order of the keys.
-    pub fn events(&self) -> impl Iterator<Item = &Event> {
+    pub fn events(&self) -> impl Iterator<Item = &StreamEvent> {
         let calved = self.calves().flat_map(|calf| &calf.events);
         calved.chain(self.tips.last().into_iter().flat_map(|tip| &tip.events))
     }
@@ -99,7 +99,8 @@ impl Table {
     /// The same, read; `None` if one cannot be.
     #[must_use]
     pub fn said(&self, sayings: &Sayings) -> Option<Vec<Said>> {
-        let read = |event: &Event| sayings.decode(&event.kind, &event.data.unpack().ok()?).ok();
+        let read =
+            |event: &StreamEvent| sayings.decode(&event.kind, &event.data.unpack().ok()?).ok();
         self.events().map(read).collect()
     }
 
@@ -119,7 +120,7 @@ impl Table {
     }
 
     /// Writes all of it if its conditions hold.
-    pub fn write(&mut self, write: &Write, conditions: Conditions) -> Answer {
+    pub fn write(&mut self, write: &Write, conditions: Conditions) -> StreamAppendAnswer {
         match write {
             Write::First(tip) => self.put_first(tip, conditions.first_once),
             Write::Update(update) => self.update(update, conditions.update),
@@ -135,41 +136,46 @@ impl Table {
         }
     }
 
-    fn put_first(&mut self, tip: &Tip, once: bool) -> Answer {
+    fn put_first(&mut self, tip: &Tip, once: bool) -> StreamAppendAnswer {
         match self.tip() {
-            Some(stands) if once => Answer::Refused { tip: Some(stands) },
+            Some(stands) if once => StreamAppendAnswer::Refused { tip: Some(stands) },
             _ => self.set(tip.clone()),
         }
     }
 
     /// Adds the events to those that stand there, and sets all else.
-    fn update(&mut self, update: &Update, condition: TipCondition) -> Answer {
+    fn update(&mut self, update: &Update, condition: TipCondition) -> StreamAppendAnswer {
         match self.tip() {
             Some(stands) if holds(condition, &stands, update) => {
                 let events = stands.events.iter().chain(&update.appended).cloned().collect();
                 self.set(Tip { events, ..update.tip.clone() })
             }
-            tip => Answer::Refused { tip },
+            tip => StreamAppendAnswer::Refused { tip },
         }
     }
 
     /// Of two conditions that fail the one on the tip is told.
-    fn calve(&mut self, calf: &Calf, update: &Update, condition: TipCondition) -> Answer {
+    fn calve(
+        &mut self,
+        calf: &Calf,
+        update: &Update,
+        condition: TipCondition,
+    ) -> StreamAppendAnswer {
         match self.tip() {
             Some(stands) if holds(condition, &stands, update) => {
                 if self.calves.contains_key(&calf.index) {
-                    return Answer::CalfExists;
+                    return StreamAppendAnswer::CalfExists;
                 }
                 self.calves.insert(calf.index, Hashed::new(Arc::new(calf.clone())));
                 self.set(Tip { events: update.appended.clone(), ..update.tip.clone() })
             }
-            tip => Answer::Refused { tip },
+            tip => StreamAppendAnswer::Refused { tip },
         }
     }
 
-    fn set(&mut self, tip: Tip) -> Answer {
+    fn set(&mut self, tip: Tip) -> StreamAppendAnswer {
         self.tips.push(Hashed::new(Arc::new(tip)));
-        Answer::Done
+        StreamAppendAnswer::Done
     }
 }
 

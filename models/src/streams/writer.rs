@@ -3,9 +3,9 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use cellar_catalog::stream::append::{Action, Answer};
+use cellar_catalog::stream::append::{StreamAppendAction, StreamAppendAnswer};
 use cellar_catalog::stream::{
-    Append, Decider, Event, Payload, Proposal, StreamName, Tip, Unfold, WriterId,
+    Append, Decider, Payload, Proposal, StreamEvent, StreamName, Tip, Unfold, WriterId,
 };
 use cellar_log::append::Inputs;
 
@@ -32,7 +32,7 @@ pub struct Client {
 pub struct Process {
     /// Which append it is.
     pub append: AppendId,
-    machine: Hashed<(Append, Action)>,
+    machine: Hashed<(Append, StreamAppendAction)>,
 }
 
 /// What a call comes to when it decides.
@@ -44,24 +44,24 @@ pub(super) enum Decided {
 }
 
 impl Process {
-    fn new(append: AppendId, mut machine: (Append, Action)) -> Self {
+    fn new(append: AppendId, mut machine: (Append, StreamAppendAction)) -> Self {
         // Nothing can be told from how long a machine waits: it goes on at once, or when it is
         // stepped next.
-        while matches!(machine.1, Action::Wait { .. }) {
-            machine = machine.0.step(Answer::Waited, INPUTS);
+        while matches!(machine.1, StreamAppendAction::Wait { .. }) {
+            machine = machine.0.step(StreamAppendAnswer::Waited, INPUTS);
         }
         Self { append, machine: Hashed::new(Arc::new(machine)) }
     }
 
     /// What it wants next.
     #[must_use]
-    pub fn action(&self) -> &Action {
+    pub fn action(&self) -> &StreamAppendAction {
         &self.machine.1
     }
 
     /// Takes the next step.
     #[must_use]
-    pub fn step(&self, answer: Answer) -> Self {
+    pub fn step(&self, answer: StreamAppendAnswer) -> Self {
         Self::new(self.append, self.machine.0.clone().step(answer, INPUTS))
     }
 }
@@ -160,9 +160,9 @@ fn plain(stored: Vec<u8>) -> Payload {
     Payload { encoding: 0, stored }
 }
 
-fn stored(sayings: &Sayings, writer: WriterId, said: &Said) -> Event {
+fn stored(sayings: &Sayings, writer: WriterId, said: &Said) -> StreamEvent {
     let encoded = sayings.encode(said);
-    Event {
+    StreamEvent {
         time_ms: 0,
         kind: encoded.kind,
         data: plain(encoded.data),

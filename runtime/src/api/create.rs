@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use cellar_api::{wire::CreateReply, wire::CreateRequest, wire::ProblemKind};
 use cellar_base::identity::LogId;
-use cellar_catalog::{spreadsheet::Action, spreadsheet::Name};
+use cellar_catalog::{spreadsheet::CatalogAction, spreadsheet::Name};
 
 use super::auth::Caller;
 use super::extract::JsonBody;
@@ -40,7 +40,7 @@ pub(super) async fn create(
     let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let created = state.logs().create(id, Some(caller.0.author)).await?;
     // The log first: nobody is shown what is not there. A repetition lists what was not listed.
-    state.catalog().change(id, by, Action::Create { name, source: None }, None).await?;
+    state.catalog().change(id, by, CatalogAction::Create { name, source: None }, None).await?;
     let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(CreateReply { id, head: created.head, incarnation: created.incarnation })))
 }

@@ -12,7 +12,7 @@ use cellar_api::{
 use cellar_base::identity::LogId;
 use cellar_catalog::access::{Need, Role};
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::By, spreadsheet::CatalogEvent, spreadsheet::Listing,
+    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::CatalogEvent, spreadsheet::Listing,
     spreadsheet::Name, spreadsheet::Rejection, spreadsheet::Right, spreadsheet::Status,
 };
 use serde::Deserialize;
@@ -140,18 +140,18 @@ pub(super) async fn update(
 ) -> Result<Details, Failure> {
     caller.by(&id)?;
     let request: UpdateDetailsRequest = body.read()?;
-    let rename = request.name.as_deref().map(Name::new).transpose()?.map(Action::Rename);
+    let rename = request.name.as_deref().map(Name::new).transpose()?.map(CatalogAction::Rename);
     let status = request.status.map(|status| match status {
-        SpreadsheetStatus::Active => Action::Activate,
-        SpreadsheetStatus::Archived => Action::Archive,
-        SpreadsheetStatus::Deleted => Action::Delete,
+        SpreadsheetStatus::Active => CatalogAction::Activate,
+        SpreadsheetStatus::Archived => CatalogAction::Archive,
+        SpreadsheetStatus::Deleted => CatalogAction::Delete,
     });
     // What is archived or deleted cannot be renamed.
     let actions = match request.status {
         Some(SpreadsheetStatus::Active) => [status, rename],
         _ => [rename, status],
     };
-    let actions: Vec<Action> = actions.into_iter().flatten().collect();
+    let actions: Vec<CatalogAction> = actions.into_iter().flatten().collect();
     if actions.is_empty() {
         return details(State(state), caller, PathId(id)).await;
     }
@@ -164,7 +164,7 @@ pub(super) async fn change(
     caller: &Caller,
     id: &str,
     Seen(mut seen): Seen,
-    actions: Vec<Action>,
+    actions: Vec<CatalogAction>,
 ) -> Result<Details, Failure> {
     let (log, by) = caller.by(id)?;
     // Before anything is read: a token that is not enough learns nothing by trying.

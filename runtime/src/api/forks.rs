@@ -8,7 +8,7 @@ use cellar_api::{
 };
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Need;
-use cellar_catalog::{spreadsheet::Action, spreadsheet::Name};
+use cellar_catalog::{spreadsheet::CatalogAction, spreadsheet::Name};
 use cellar_engine::logs::NewFork;
 use serde::Deserialize;
 
@@ -61,7 +61,10 @@ pub(super) async fn fork(
     let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let new = NewFork { log: id, source, at: request.at, author: Some(caller.0.author) };
     let forked = state.logs().fork(new).await?;
-    state.catalog().change(id, by, Action::Create { name, source: Some(source) }, None).await?;
+    state
+        .catalog()
+        .change(id, by, CatalogAction::Create { name, source: Some(source) }, None)
+        .await?;
     let status = if forked.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((
         status,

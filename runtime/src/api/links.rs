@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use cellar_api::{wire::LinkReply, wire::LinkRequest};
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::Link, spreadsheet::LinkId, spreadsheet::LinkSecret,
+    spreadsheet::CatalogAction, spreadsheet::Link, spreadsheet::LinkId, spreadsheet::LinkSecret,
     spreadsheet::LinkToken,
 };
 
@@ -43,7 +43,7 @@ pub(super) async fn add(
     Link::check_label(&label)?;
     let hash = secret.hash();
     let link = Link { hash, role, label, expires_s };
-    let details = change(&state, &caller, &id, seen, vec![Action::AddLink(link)]).await?;
+    let details = change(&state, &caller, &id, seen, vec![CatalogAction::AddLink(link)]).await?;
     let token = LinkToken { log: details.0.id, secret };
     Ok(Json(LinkReply { id: hash.id().to_string(), token: token.to_string() }))
 }
@@ -70,5 +70,5 @@ pub(super) async fn remove(
 ) -> Result<Details, Failure> {
     caller.by(&id)?;
     let link: LinkId = link.parse()?;
-    change(&state, &caller, &id, seen, vec![Action::RemoveLink(link)]).await
+    change(&state, &caller, &id, seen, vec![CatalogAction::RemoveLink(link)]).await
 }

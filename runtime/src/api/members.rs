@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use cellar_api::{wire::PersonRequest, wire::ShareRequest};
-use cellar_catalog::{spreadsheet::Action, spreadsheet::BadPerson, spreadsheet::Person};
+use cellar_catalog::{spreadsheet::BadPerson, spreadsheet::CatalogAction, spreadsheet::Person};
 
 #[cfg(test)]
 use cellar_api::wire::DetailsReply;
@@ -33,7 +33,8 @@ pub(super) async fn share(
     caller.by(&id)?;
     let request: ShareRequest = body.read()?;
     let with = person(&caller, request.issuer.as_deref(), &request.subject)?;
-    change(&state, &caller, &id, seen, vec![Action::Share { with, role: request.role }]).await
+    change(&state, &caller, &id, seen, vec![CatalogAction::Share { with, role: request.role }])
+        .await
 }
 
 /// Revoke a person's access; the last owner cannot be removed
@@ -59,7 +60,7 @@ pub(super) async fn unshare(
 ) -> Result<Details, Failure> {
     caller.by(&id)?;
     let person = person(&caller, request.issuer.as_deref(), &request.subject)?;
-    change(&state, &caller, &id, seen, vec![Action::Unshare(person)]).await
+    change(&state, &caller, &id, seen, vec![CatalogAction::Unshare(person)]).await
 }
 
 /// Somebody, of the caller's issuer if no other is named.

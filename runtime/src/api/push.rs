@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::sync::{Outcome, Pushed, read_mutation, runs};
+use cellar_api::sync::{PushOutcome, Pushed, read_mutation, runs};
 use cellar_api::{
     wire::ProblemKind, wire::PushReply, wire::PushRequest, wire::PushStatus, wire::PushedMutation,
     wire::PushedResult, wire::SyncAnswer, wire::SyncError,
@@ -138,7 +138,7 @@ impl Answer {
         self.stopped.contains(&client)
     }
 
-    fn add(&mut self, asked: &Asked<'_>, outcome: Outcome) {
+    fn add(&mut self, asked: &Asked<'_>, outcome: PushOutcome) {
         self.has_appended |= outcome.results.iter().any(|result| !result.duplicate);
         self.head = self.head.max(outcome.head);
         let newest = self.missing.last().map(|entry| entry.position);

@@ -9,7 +9,7 @@ pub use ports::{BuilderPorts, SnapshotClients, handler, levels};
 use cellar_base::limits::BROKEN_WAIT_S;
 use cellar_engine::ports::Receipt;
 use cellar_engine::snapshots::Snapshots;
-use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 /// A snapshot was not made, for a reason that somebody should look at. The message comes back.
@@ -72,7 +72,7 @@ impl SnapshotHandler {
         for message in event.records {
             let item_identifier = message.message_id.clone();
             match self.one(message, deadline_ms).await {
-                Ok(Outcome::Done | Outcome::Drop) => {}
+                Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
                 // Neither waiting nor handing over is failing, but so Lambda keeps the message.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
@@ -88,7 +88,7 @@ impl SnapshotHandler {
         &self,
         message: QueueMessage,
         deadline_ms: u64,
-    ) -> Result<Outcome, SnapshotFailure> {
+    ) -> Result<SnapshotOutcome, SnapshotFailure> {
         let receipt = Receipt(message.receipt_handle);
         let job = match SnapshotJob::decode(&message.body) {
             Ok(job) => job,
@@ -100,7 +100,7 @@ impl SnapshotHandler {
             }
         };
         match self.snapshots.handle(job, &receipt, deadline_ms).await {
-            Outcome::Failed { wait_s } => {
+            SnapshotOutcome::Failed { wait_s } => {
                 let (log, at) = (job.log.to_string(), job.position.to_string());
                 Err(SnapshotFailure::NotMade { log, at, wait_s })
             }

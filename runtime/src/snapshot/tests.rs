@@ -10,7 +10,7 @@ use cellar_engine::memory::{
     ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
 };
 use cellar_engine::ports::{Clock, CreateOutcome, Entries, Jobs, Segments};
-use cellar_engine::snapshots::{BuildError, SnapshotBuilder, SnapshotPorts, Step};
+use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder, SnapshotPorts};
 use cellar_engine::system::SystemRandom;
 use cellar_log::entry::Entry;
 use cellar_log::segment::Segment;
@@ -25,13 +25,13 @@ struct Scripted;
 
 #[async_trait]
 impl SnapshotBuilder for Scripted {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
         if job.position != Position::FIRST {
             return Err(BuildError { temporary: true, message: "as asked".to_owned() });
         }
         Ok(match checkpoint {
-            [] => Step::Checkpoint(vec![1]),
-            _ => Step::Finished { root: "sheets/a/roots/b".to_owned() },
+            [] => BuildStep::Checkpoint(vec![1]),
+            _ => BuildStep::Finished { root: "sheets/a/roots/b".to_owned() },
         })
     }
 }

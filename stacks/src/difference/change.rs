@@ -28,7 +28,7 @@ pub enum Severity {
 /// What CloudFormation does to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum ChangeAction {
     /// Makes it.
     Add,
     /// Deletes it.
@@ -69,7 +69,7 @@ pub struct ResourceChange {
     #[serde(rename = "type")]
     pub resource_type: String,
     /// What happens to it.
-    pub action: Action,
+    pub action: ChangeAction,
     /// How grave that is.
     pub severity: Severity,
     /// Whether it holds a customer's data.
@@ -115,7 +115,7 @@ impl Severity {
     }
 }
 
-impl From<Update> for Action {
+impl From<Update> for ChangeAction {
     fn from(update: Update) -> Self {
         match update {
             Update::InPlace => Self::Update,

@@ -40,7 +40,7 @@ use thiserror::Error;
 use crate::constructs::Update;
 use follow::Changing;
 
-pub use change::{Action, Difference, PropertyChange, ResourceChange, Severity};
+pub use change::{ChangeAction, Difference, PropertyChange, ResourceChange, Severity};
 pub use document::{Document, DocumentError};
 pub use permissions::{Grant, PermissionChanges, PermissionKind};
 pub use risk::Risk;
@@ -111,12 +111,12 @@ fn resource_change(
     permissions: &PermissionChanges,
 ) -> Option<ResourceChange> {
     let action = match (old, new) {
-        (None, _) => Action::Add,
+        (None, _) => ChangeAction::Add,
         (Some(old), None) if document::keeps(document::policy(old, "DeletionPolicy")) => {
-            Action::Abandon
+            ChangeAction::Abandon
         }
-        (Some(_), None) => Action::Remove,
-        (Some(_), Some(_)) => Action::from(changing.update?),
+        (Some(_), None) => ChangeAction::Remove,
+        (Some(_), Some(_)) => ChangeAction::from(changing.update?),
     };
     let risks = risk::risks(action, old, new);
     let shown = new.or(old)?;

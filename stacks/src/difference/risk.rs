@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::change::Action;
+use super::change::ChangeAction;
 use super::document::{keeps, known_type, policy, property};
 
 /// Something that may happen to a customer's data.
@@ -74,15 +74,19 @@ pub(super) fn holds_data(resource: &Value) -> bool {
 }
 
 /// The risks of a resource that holds data, by what happens to it.
-pub(super) fn risks(action: Action, old: Option<&Value>, new: Option<&Value>) -> Vec<Risk> {
+pub(super) fn risks(action: ChangeAction, old: Option<&Value>, new: Option<&Value>) -> Vec<Risk> {
     let Some(old) = old.filter(|old| holds_data(old)) else { return Vec::new() };
-    let Some(new) = new else { return vec![Risk::Removed { kept: action == Action::Abandon }] };
+    let Some(new) = new else {
+        return vec![Risk::Removed { kept: action == ChangeAction::Abandon }];
+    };
     // The policy of the new template is the one that CloudFormation goes by.
     let kept = keeps(policy(new, "UpdateReplacePolicy"));
     let replaced = match action {
-        Action::Replace => Some(Risk::Replaced { certain: true, kept }),
-        Action::MayReplace => Some(Risk::Replaced { certain: false, kept }),
-        Action::Add | Action::Remove | Action::Abandon | Action::Update => None,
+        ChangeAction::Replace => Some(Risk::Replaced { certain: true, kept }),
+        ChangeAction::MayReplace => Some(Risk::Replaced { certain: false, kept }),
+        ChangeAction::Add | ChangeAction::Remove | ChangeAction::Abandon | ChangeAction::Update => {
+            None
+        }
     };
     replaced
         .into_iter()
@@ -238,7 +242,7 @@ mod tests {
     }
 
     fn texts(old: &Value, new: &Value) -> Vec<String> {
-        let found = risks(Action::Update, Some(old), Some(new));
+        let found = risks(ChangeAction::Update, Some(old), Some(new));
         found.iter().map(ToString::to_string).collect()
     }
 
@@ -248,10 +252,10 @@ mod tests {
             "DeletionProtectionEnabled": true,
             "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true},
         }));
-        assert_eq!(risks(Action::Update, Some(&old), Some(&old)), []);
+        assert_eq!(risks(ChangeAction::Update, Some(&old), Some(&old)), []);
         let mut except = old.clone();
         except["DeletionPolicy"] = json!("RetainExceptOnCreate");
-        assert_eq!(risks(Action::Update, Some(&old), Some(&except)), []);
+        assert_eq!(risks(ChangeAction::Update, Some(&old), Some(&except)), []);
         let new = json!({"Type": "AWS::DynamoDB::Table", "DeletionPolicy": "Snapshot"});
         assert_eq!(
             texts(&old, &new),
@@ -296,29 +300,29 @@ mod tests {
     fn what_goes_and_what_stays_is_said() {
         let old = table(json!({}));
         for (action, wanted) in [
-            (Action::Abandon, "it and its data are kept, but no longer managed"),
-            (Action::Remove, "its data goes with it"),
+            (ChangeAction::Abandon, "it and its data are kept, but no longer managed"),
+            (ChangeAction::Remove, "its data goes with it"),
         ] {
             assert_eq!(risks(action, Some(&old), None)[0].to_string(), wanted);
         }
-        let replaced = risks(Action::Replace, Some(&old), Some(&old));
+        let replaced = risks(ChangeAction::Replace, Some(&old), Some(&old));
         assert_eq!(replaced, [Risk::Replaced { certain: true, kept: true }]);
-        let replaced = risks(Action::MayReplace, Some(&old), Some(&old));
+        let replaced = risks(ChangeAction::MayReplace, Some(&old), Some(&old));
         assert_eq!(replaced, [Risk::Replaced { certain: false, kept: true }]);
         let bare = json!({"Type": "AWS::DynamoDB::Table"});
-        let replaced = risks(Action::Replace, Some(&old), Some(&bare));
+        let replaced = risks(ChangeAction::Replace, Some(&old), Some(&bare));
         assert_eq!(replaced[0], Risk::Replaced { certain: true, kept: false });
     }
 
     #[test]
     fn what_holds_no_data_has_no_risks() {
         let queue = json!({"Type": "AWS::SQS::Queue"});
-        assert_eq!(risks(Action::Remove, Some(&queue), None), []);
+        assert_eq!(risks(ChangeAction::Remove, Some(&queue), None), []);
         let guard = json!({"Type": "AWS::S3::BucketPolicy", "DeletionPolicy": "Retain"});
-        assert_eq!(risks(Action::Abandon, Some(&guard), None), []);
+        assert_eq!(risks(ChangeAction::Abandon, Some(&guard), None), []);
         let database = json!({"Type": "AWS::RDS::DBInstance", "DeletionPolicy": "Snapshot"});
-        assert_eq!(risks(Action::Remove, Some(&database), None).len(), 1);
-        assert_eq!(risks(Action::Add, None, Some(&database)), []);
+        assert_eq!(risks(ChangeAction::Remove, Some(&database), None).len(), 1);
+        assert_eq!(risks(ChangeAction::Add, None, Some(&database)), []);
     }
 
     #[test]

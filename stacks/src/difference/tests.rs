@@ -50,7 +50,7 @@ fn without_an_old_template_everything_is_added() {
     let new = document(&cellar());
     let difference = Difference::between(None, &new).unwrap();
     assert_eq!(difference.resources.len(), new.resources.len());
-    assert!(difference.resources.iter().all(|change| change.action == Action::Add));
+    assert!(difference.resources.iter().all(|change| change.action == ChangeAction::Add));
     assert!(difference.resources.iter().all(|change| change.risks.is_empty()));
     assert_eq!(difference.severity, Severity::Broadening);
     assert!(difference.permissions.narrowed.iter().all(|grant| grant.effect == Effect::Deny));
@@ -63,7 +63,7 @@ fn another_timeout_is_an_update() {
     });
     assert_eq!(difference.severity, Severity::Update);
     let change = change(&difference, "ApiFunction");
-    assert_eq!(change.action, Action::Update);
+    assert_eq!(change.action, ChangeAction::Update);
     assert_eq!(
         change.properties,
         [PropertyChange {
@@ -83,14 +83,14 @@ fn another_key_replaces_the_table_and_what_names_it() {
     });
     assert_eq!(difference.severity, Severity::Destructive);
     let table = change(&difference, "EntryTable");
-    assert_eq!((table.action, table.holds_data), (Action::Replace, true));
+    assert_eq!((table.action, table.holds_data), (ChangeAction::Replace, true));
     assert_eq!(table.risks, [Risk::Replaced { certain: true, kept: true }]);
     assert_eq!(difference.resources[0].logical_id, "EntryTable", "the gravest first");
     let source = change(&difference, "RelaySource");
-    assert_eq!((source.action, source.severity), (Action::Replace, Severity::Replacement));
+    assert_eq!((source.action, source.severity), (ChangeAction::Replace, Severity::Replacement));
     assert!(source.follows.contains("EntryTable") && source.properties.is_empty());
     let function = change(&difference, "ApiFunction");
-    assert_eq!((function.action, function.severity), (Action::Update, Severity::Update));
+    assert_eq!((function.action, function.severity), (ChangeAction::Update, Severity::Update));
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn another_stream_replaces_what_reads_it() {
         new["Resources"]["EntryTable"]["Properties"]["StreamSpecification"]["StreamViewType"] =
             json!("KEYS_ONLY");
     });
-    assert_eq!(change(&difference, "EntryTable").action, Action::Update);
-    assert_eq!(change(&difference, "RelaySource").action, Action::Replace);
+    assert_eq!(change(&difference, "EntryTable").action, ChangeAction::Update);
+    assert_eq!(change(&difference, "RelaySource").action, ChangeAction::Replace);
     assert!(difference.resources.iter().all(|it| it.logical_id != "ApiFunction"));
     assert_eq!(difference.severity, Severity::Replacement);
 }
@@ -111,7 +111,7 @@ fn a_replaced_bucket_takes_its_policy_along() {
         new["Resources"]["Bucket"]["Properties"]["BucketName"] = json!("fixed");
         remove(new, "/Resources/Bucket", "UpdateReplacePolicy");
     });
-    assert_eq!(change(&difference, "BucketPolicy").action, Action::Replace);
+    assert_eq!(change(&difference, "BucketPolicy").action, ChangeAction::Replace);
     let risks = &change(&difference, "Bucket").risks;
     assert!(risks.contains(&Risk::Replaced { certain: true, kept: false }), "{risks:?}");
 }
@@ -122,7 +122,10 @@ fn removed_data_is_destructive_even_when_it_is_kept() {
     for id in ["SegmentTable", "Bucket"] {
         let difference = after(|new| remove(new, "/Resources", id));
         let change = change(&difference, id);
-        assert_eq!((change.action, change.severity), (Action::Abandon, Severity::Destructive));
+        assert_eq!(
+            (change.action, change.severity),
+            (ChangeAction::Abandon, Severity::Destructive)
+        );
         assert_eq!(change.risks, [Risk::Removed { kept: true }]);
     }
 }
@@ -130,14 +133,15 @@ fn removed_data_is_destructive_even_when_it_is_kept() {
 #[test]
 fn a_removed_alarm_is_an_update() {
     let difference = after(|new| remove(new, "/Resources", "SnapshotQueueAgeAlarm"));
-    assert_eq!(change(&difference, "SnapshotQueueAgeAlarm").action, Action::Remove);
+    assert_eq!(change(&difference, "SnapshotQueueAgeAlarm").action, ChangeAction::Remove);
     assert_eq!(difference.severity, Severity::Update);
 }
 
 #[test]
 fn a_wider_role_stands_before_a_replacement() {
     let difference = after(|new| {
-        let role = "/Resources/ApiRole/Properties/Policies/0/PolicyDocument/Statement/0/Action/0";
+        let role =
+            "/Resources/ApiRole/Properties/Policies/0/PolicyDocument/Statement/0/ChangeAction/0";
         *new.pointer_mut(role).unwrap() = json!("dynamodb:*");
         new["Resources"]["ApiLogGroup"]["Properties"]["LogGroupName"] = json!("fixed");
     });
@@ -153,7 +157,7 @@ fn a_wider_role_stands_before_a_replacement() {
 fn another_type_is_another_resource() {
     let difference = after(|new| new["Resources"]["Bucket"]["Type"] = json!("AWS::S3::Other"));
     let bucket = change(&difference, "Bucket");
-    assert_eq!(bucket.action, Action::Replace);
+    assert_eq!(bucket.action, ChangeAction::Replace);
     assert!(bucket.holds_data && bucket.severity == Severity::Destructive);
 }
 
@@ -161,7 +165,7 @@ fn another_type_is_another_resource() {
 fn an_unknown_type_may_be_replaced_by_anything() {
     let resource = |value: u32| json!({"Resources": {"X": {"Type": "AWS::EC2::Thing", "Properties": {"A": value}}}});
     let difference = between(&resource(1), &resource(2));
-    assert_eq!(difference.resources[0].action, Action::MayReplace);
+    assert_eq!(difference.resources[0].action, ChangeAction::MayReplace);
     assert_eq!(difference.severity, Severity::Replacement);
 }
 
@@ -287,7 +291,8 @@ fn backwards(value: &mut Value, is_set: bool) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
-                let sets = ["Action", "Resource", "Statement", "Policies", "AttributeDefinitions"];
+                let sets =
+                    ["ChangeAction", "Resource", "Statement", "Policies", "AttributeDefinitions"];
                 backwards(inner, sets.contains(&key.as_str()));
             }
         }
@@ -394,11 +399,11 @@ proptest! {
         let (there, back) = (between(&old, &new), between(&new, &old));
         prop_assert_eq!(sides(&there.sections, true), sides(&back.sections, false));
         let added = |difference: &Difference| -> BTreeSet<String> {
-            let added = difference.resources.iter().filter(|it| it.action == Action::Add);
+            let added = difference.resources.iter().filter(|it| it.action == ChangeAction::Add);
             added.map(|change| change.logical_id.clone()).collect()
         };
         let gone = |difference: &Difference| -> BTreeSet<String> {
-            let gone = |action| matches!(action, Action::Remove | Action::Abandon);
+            let gone = |action| matches!(action, ChangeAction::Remove | ChangeAction::Abandon);
             let gone = difference.resources.iter().filter(|it| gone(it.action));
             gone.map(|change| change.logical_id.clone()).collect()
         };

@@ -66,7 +66,7 @@ pub(crate) struct ChangeSet {
 /// What is done with a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Action {
+pub(crate) enum PlannedAction {
     /// It is made.
     Add,
     /// It is changed.
@@ -93,7 +93,7 @@ pub(crate) enum Replacement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
     /// What is done.
-    pub(crate) action: Action,
+    pub(crate) action: PlannedAction,
     /// Its logical id.
     pub(crate) logical_id: String,
     /// Its type, `AWS::…`.
@@ -294,10 +294,10 @@ fn says_nothing(reason: &str) -> bool {
 impl Change {
     fn of(change: &ResourceChange) -> Self {
         let action = match change.action() {
-            Some(ChangeAction::Add) => Action::Add,
-            Some(ChangeAction::Modify) => Action::Modify,
-            Some(ChangeAction::Remove) => Action::Remove,
-            _ => Action::Other,
+            Some(ChangeAction::Add) => PlannedAction::Add,
+            Some(ChangeAction::Modify) => PlannedAction::Modify,
+            Some(ChangeAction::Remove) => PlannedAction::Remove,
+            _ => PlannedAction::Other,
         };
         let replacement = match change.replacement() {
             Some(AwsReplacement::True) => Replacement::Yes,

@@ -17,12 +17,12 @@ mod stack;
 mod tables;
 
 pub(crate) use artifacts::{Artifact, Found, Uploaded};
-pub(crate) use change_set::{Action, Change, ChangeSet, Replacement, Wanted, Watch};
+pub(crate) use change_set::{Change, ChangeSet, PlannedAction, Replacement, Wanted, Watch};
 pub(crate) use connect::Aws;
 pub(crate) use drift::{Drift, Drifts, PropertyDrift};
 pub(crate) use error::{AwsError, denied_action};
 pub(crate) use import::Import;
 pub(crate) use logs::{LogEvent, PAGES_MAX, Wish, pattern_of};
 pub(crate) use metrics::Query;
-pub(crate) use stack::{Event, Resource, StackState};
+pub(crate) use stack::{DeploymentEvent, Resource, StackState};
 pub(crate) use tables::Recoverable;

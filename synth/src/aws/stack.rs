@@ -45,7 +45,7 @@ pub(crate) struct Resource {
 
 /// Something that happened to a resource of a stack, or to the stack itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct DeploymentEvent {
     /// Its id.
     pub(crate) id: String,
     /// When, Unix milliseconds.
@@ -132,14 +132,14 @@ impl Aws {
         &self,
         stack_id: &str,
         is_known: impl Fn(&str) -> bool,
-    ) -> Result<Vec<Event>, AwsError> {
-        let (mut events, mut next): (Vec<Event>, _) = (Vec::new(), None);
+    ) -> Result<Vec<DeploymentEvent>, AwsError> {
+        let (mut events, mut next): (Vec<DeploymentEvent>, _) = (Vec::new(), None);
         'pages: loop {
             let page = self.cloudformation.describe_stack_events().stack_name(stack_id);
             let page = page.set_next_token(next).send().await;
             let page = page.map_err(|error| AwsError::of("read the stack's events", &error))?;
             // The newest come first.
-            for event in page.stack_events().iter().filter_map(Event::of) {
+            for event in page.stack_events().iter().filter_map(DeploymentEvent::of) {
                 if is_known(&event.id) {
                     break 'pages;
                 }
@@ -182,7 +182,7 @@ impl Resource {
     }
 }
 
-impl Event {
+impl DeploymentEvent {
     fn of(event: &StackEvent) -> Option<Self> {
         let at_ms = event.timestamp()?.to_millis().ok()?;
         Some(Self {

@@ -22,7 +22,7 @@ pub(crate) use args::{
     TokenCreateArguments, WebhookCommand, WebhookPlace, WebhookSecret, WhereArguments,
 };
 use args::{Arguments, Command};
-pub(crate) use output::{Output, Step};
+pub(crate) use output::{Output, ProgressStep};
 pub(crate) use resource_list::ResourceList;
 
 /// Exit code of `diff` where there are differences.

@@ -19,12 +19,12 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
-    progress: Progress,
+    progress: ProgressMode,
 }
 
 /// How progress is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum ProgressMode {
     /// It moves.
     Live,
     /// A line for each step.
@@ -36,19 +36,19 @@ pub(super) enum Progress {
 }
 
 /// Something that takes a moment.
-pub(crate) struct Step {
+pub(crate) struct ProgressStep {
     bar: Option<ProgressBar>,
     what: String,
     started: Instant,
-    progress: Progress,
+    progress: ProgressMode,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
         let progress = match std::io::stderr().is_terminal() {
-            _ if json => Progress::Quiet,
-            true => Progress::Live,
-            false => Progress::Plain,
+            _ if json => ProgressMode::Quiet,
+            true => ProgressMode::Live,
+            false => ProgressMode::Plain,
         };
         Self { json, progress }
     }
@@ -57,15 +57,15 @@ impl Output {
     pub(crate) fn with_progress(self, asked: Option<ProgressArgument>) -> Self {
         let progress = match asked {
             None => self.progress,
-            Some(ProgressArgument::Live) => Progress::Live,
-            Some(ProgressArgument::Plain) => Progress::Plain,
-            Some(ProgressArgument::Json) => Progress::Json,
+            Some(ProgressArgument::Live) => ProgressMode::Live,
+            Some(ProgressArgument::Plain) => ProgressMode::Plain,
+            Some(ProgressArgument::Json) => ProgressMode::Json,
         };
         Self { progress, ..self }
     }
 
     /// How progress is told.
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> ProgressMode {
         self.progress
     }
 
@@ -94,15 +94,20 @@ impl Output {
     }
 
     /// Begins a step; people see it move, programs and logs see nothing or one line.
-    pub(crate) fn step(&self, what: &str) -> Step {
-        let bar = (self.progress == Progress::Live).then(|| {
+    pub(crate) fn step(&self, what: &str) -> ProgressStep {
+        let bar = (self.progress == ProgressMode::Live).then(|| {
             let bar = ProgressBar::new_spinner().with_message(what.to_owned());
             let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar.enable_steady_tick(TICK);
             bar
         });
-        Step { bar, what: what.to_owned(), started: Instant::now(), progress: self.progress }
+        ProgressStep {
+            bar,
+            what: what.to_owned(),
+            started: Instant::now(),
+            progress: self.progress,
+        }
     }
 
     /// A list of what happens to resources.
@@ -118,14 +123,14 @@ impl Output {
     /// Says something to a person; programs do not need it.
     pub(crate) fn note(&self, text: &str) {
         match self.progress {
-            Progress::Live | Progress::Plain => note(text),
-            Progress::Json => object(&json!({ "kind": "note", "text": text })),
-            Progress::Quiet => {}
+            ProgressMode::Live | ProgressMode::Plain => note(text),
+            ProgressMode::Json => object(&json!({ "kind": "note", "text": text })),
+            ProgressMode::Quiet => {}
         }
     }
 }
 
-impl Step {
+impl ProgressStep {
     /// Says what the step does right now: beside it on a terminal, else in a line.
     pub(crate) fn does(&self, doing: &str) {
         match &self.bar {
@@ -139,9 +144,9 @@ impl Step {
         match &self.bar {
             Some(bar) => bar.suspend(|| note(line)),
             None => match self.progress {
-                Progress::Live | Progress::Plain => note(line),
-                Progress::Json => object(&json!({ "kind": "note", "text": line })),
-                Progress::Quiet => {}
+                ProgressMode::Live | ProgressMode::Plain => note(line),
+                ProgressMode::Json => object(&json!({ "kind": "note", "text": line })),
+                ProgressMode::Quiet => {}
             },
         }
     }
@@ -175,15 +180,15 @@ impl Step {
         }
         let took = self.started.elapsed();
         match self.progress {
-            Progress::Quiet => {}
-            Progress::Json => {
+            ProgressMode::Quiet => {}
+            ProgressMode::Json => {
                 let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
                 let (kind, step) = ("step", &self.what);
                 object(
                     &json!({ "kind": kind, "step": step, "ok": ok, "result": result, "took_ms": took_ms }),
                 );
             }
-            Progress::Live | Progress::Plain => {
+            ProgressMode::Live | ProgressMode::Plain => {
                 let mark = if ok { style("✓").green() } else { style("✗").red() }.for_stderr();
                 let result = if result.is_empty() { String::new() } else { format!(": {result}") };
                 let took = style(format!("({:.1} s)", took.as_secs_f64())).dim().for_stderr();

@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
-use super::output::{Output, Progress, note, object};
+use super::output::{Output, ProgressMode, note, object};
 use crate::deployment::{Line, Mark};
 
 /// How long nothing is said before something is.
@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Tells what happens to resources.
 pub(crate) struct ResourceList {
-    progress: Progress,
+    progress: ProgressMode,
     begun: Instant,
     said: Instant,
     bars: MultiProgress,
@@ -39,9 +39,9 @@ impl ResourceList {
     pub(crate) fn tell(&mut self, line: &Line) {
         self.said = Instant::now();
         match self.progress {
-            Progress::Live => self.show(line),
-            Progress::Plain => note(&text(line)),
-            Progress::Json | Progress::Quiet => note(&json_of(line)),
+            ProgressMode::Live => self.show(line),
+            ProgressMode::Plain => note(&text(line)),
+            ProgressMode::Json | ProgressMode::Quiet => note(&json_of(line)),
         }
     }
 
@@ -53,12 +53,12 @@ impl ResourceList {
         self.said = Instant::now();
         let elapsed_s = self.begun.elapsed().as_secs();
         match self.progress {
-            Progress::Live => {}
-            Progress::Plain => {
+            ProgressMode::Live => {}
+            ProgressMode::Plain => {
                 let elapsed = humantime::format_duration(Duration::from_secs(elapsed_s));
                 note(&format!("  … {elapsed}, {done} resources done"));
             }
-            Progress::Json | Progress::Quiet => {
+            ProgressMode::Json | ProgressMode::Quiet => {
                 object(&json!({ "kind": "heartbeat", "elapsed_s": elapsed_s, "done": done }));
             }
         }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_ended_is_no_longer_underway() {
         let mut list = ResourceList::new(Output::new(true).with_progress(None));
-        list.progress = Progress::Live;
+        list.progress = ProgressMode::Live;
         list.tell(&line(Mark::Begun, "CREATE_IN_PROGRESS", None, None));
         assert_eq!(list.underway.len(), 1);
         list.tell(&line(Mark::Begun, "UPDATE_IN_PROGRESS", None, None));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::aws::{Action, Change, Replacement};
+use crate::aws::{Change, PlannedAction, Replacement};
 use crate::cli::Output;
 
 /// Shows those changes that were not shown.
@@ -21,15 +21,15 @@ pub(super) fn show_others(changes: &[Change], shown: &BTreeSet<&str>, output: &O
 
 fn text(change: &Change) -> String {
     let mark = match (change.action, change.replacement) {
-        (Action::Add, _) => "+",
-        (Action::Remove, _) => "-",
+        (PlannedAction::Add, _) => "+",
+        (PlannedAction::Remove, _) => "-",
         (_, Replacement::Yes | Replacement::Maybe) => "!",
         _ => "~",
     };
     let anew = match (change.action, change.replacement) {
-        (Action::Modify, Replacement::Yes) => " is replaced",
-        (Action::Modify, Replacement::Maybe) => " may be replaced",
-        (Action::Modify, Replacement::No) => " is updated",
+        (PlannedAction::Modify, Replacement::Yes) => " is replaced",
+        (PlannedAction::Modify, Replacement::Maybe) => " may be replaced",
+        (PlannedAction::Modify, Replacement::No) => " is updated",
         _ => "",
     };
     let properties = match change.properties.as_slice() {
@@ -55,11 +55,15 @@ mod tests {
         };
         let function = "Function (AWS::Lambda::Function)";
         for (action, replacement, expected) in [
-            (Action::Modify, Replacement::No, format!("  ~ {function} is updated: Code")),
-            (Action::Modify, Replacement::Yes, format!("  ! {function} is replaced: Code")),
-            (Action::Modify, Replacement::Maybe, format!("  ! {function} may be replaced: Code")),
-            (Action::Add, Replacement::No, format!("  + {function}: Code")),
-            (Action::Remove, Replacement::No, format!("  - {function}: Code")),
+            (PlannedAction::Modify, Replacement::No, format!("  ~ {function} is updated: Code")),
+            (PlannedAction::Modify, Replacement::Yes, format!("  ! {function} is replaced: Code")),
+            (
+                PlannedAction::Modify,
+                Replacement::Maybe,
+                format!("  ! {function} may be replaced: Code"),
+            ),
+            (PlannedAction::Add, Replacement::No, format!("  + {function}: Code")),
+            (PlannedAction::Remove, Replacement::No, format!("  - {function}: Code")),
         ] {
             assert_eq!(text(&change(action, replacement)), expected);
         }

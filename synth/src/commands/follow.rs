@@ -9,7 +9,9 @@ use tokio::time::sleep;
 
 use crate::aws::{Aws, AwsError, StackState};
 use crate::cli::{Output, ResourceList};
-use crate::deployment::{End, Failure, Ground, Progress, end, failure, ground, last_failure};
+use crate::deployment::{
+    DeploymentProgress, End, Failure, Ground, end, failure, ground, last_failure,
+};
 use crate::error::SynthError;
 
 /// How often AWS is asked.
@@ -50,7 +52,7 @@ impl Follower<'_> {
         begin: impl Future<Output = Result<(), AwsError>>,
         wanted: End,
     ) -> Result<StackState, SynthError> {
-        let mut progress = Progress::after(&self.aws.events(stack_id, |_| false).await?);
+        let mut progress = DeploymentProgress::after(&self.aws.events(stack_id, |_| false).await?);
         match begin.await {
             Ok(()) => {}
             // It may have begun: only its answer was lost.
@@ -81,7 +83,8 @@ impl Follower<'_> {
 
     /// Follows what somebody else has begun, however it ends.
     pub(super) async fn wait(&self, state: &StackState) -> Result<(), SynthError> {
-        let mut progress = Progress::underway(&self.aws.events(&state.id, |_| false).await?);
+        let mut progress =
+            DeploymentProgress::underway(&self.aws.events(&state.id, |_| false).await?);
         self.ended(&state.id, &mut progress, Until::Free).await.map(drop)
     }
 
@@ -89,7 +92,7 @@ impl Follower<'_> {
     async fn ended(
         &self,
         stack_id: &str,
-        progress: &mut Progress,
+        progress: &mut DeploymentProgress,
         until: Until,
     ) -> Result<(End, StackState), SynthError> {
         let poll = self.aws.poll_interval(POLL);
@@ -133,7 +136,7 @@ impl Follower<'_> {
     }
 
     /// Why it is not as it was wanted.
-    fn failed(&self, state: &StackState, progress: &Progress, end: End) -> SynthError {
+    fn failed(&self, state: &StackState, progress: &DeploymentProgress, end: End) -> SynthError {
         let found = failure(progress.failures()).unwrap_or_else(|| Failure {
             logical_id: None,
             resource_type: String::new(),
@@ -165,7 +168,7 @@ impl Follower<'_> {
 async fn look(
     aws: &Aws,
     stack_id: &str,
-    progress: &mut Progress,
+    progress: &mut DeploymentProgress,
     list: &mut ResourceList,
 ) -> Result<StackState, AwsError> {
     // The state first: what it says has its events.

@@ -10,7 +10,7 @@ use cellar_engine::system::{SystemClock, SystemRandom};
 
 use super::confirm::confirm;
 use super::data::Data;
-use super::purge_report::{Outcome, Report};
+use super::purge_report::{PurgeOutcome, Report};
 use crate::cli::{Output, PurgeArguments};
 use crate::error::SynthError;
 use crate::local_cloud::Run;
@@ -87,7 +87,7 @@ async fn purge(
     let survey = purger.survey().await.map_err(PurgeFailure::Survey);
     let planned = step.ended(survey, |planned| format!("{} are deleted", planned.len()))?;
     let due = planned.iter().filter(|planned| is_due(planned)).count();
-    let as_planned = || planned.iter().cloned().map(Outcome::Planned).collect();
+    let as_planned = || planned.iter().cloned().map(PurgeOutcome::Planned).collect();
     if arguments.dry_run || due == 0 {
         let report = Report::new(true, as_planned());
         output.result(&report, &report.text());
@@ -116,23 +116,23 @@ async fn carry_out(
     purger: &Purger,
     planned: Vec<PlannedPurge>,
     output: &Output,
-) -> (Vec<Outcome>, usize, Option<PurgeError>) {
+) -> (Vec<PurgeOutcome>, usize, Option<PurgeError>) {
     let (mut outcomes, mut failed, mut first) = (Vec::new(), 0, None);
     for planned in planned {
         if !is_due(&planned) {
-            outcomes.push(Outcome::Planned(planned));
+            outcomes.push(PurgeOutcome::Planned(planned));
             continue;
         }
         let step = output.step(&format!("Purge {}", planned.log));
         match purger.carry_out(planned.log).await {
             Ok(removed) => {
                 step.done(&format!("{} entries, {} objects", removed.entries, removed.objects));
-                outcomes.push(Outcome::Purged(planned, removed));
+                outcomes.push(PurgeOutcome::Purged(planned, removed));
             }
             Err(error) => {
                 step.failed();
                 failed += 1;
-                outcomes.push(Outcome::Failed(planned, error.to_string()));
+                outcomes.push(PurgeOutcome::Failed(planned, error.to_string()));
                 first.get_or_insert(error);
             }
         }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::offload_report::day;
 
 /// A deleted spreadsheet and what became of it.
-pub(super) enum Outcome {
+pub(super) enum PurgeOutcome {
     /// It is as it was, so far.
     Planned(PlannedPurge),
     /// It is gone.
@@ -52,7 +52,7 @@ struct Total {
 
 impl Report {
     /// Of these spreadsheets.
-    pub(super) fn new(dry_run: bool, outcomes: Vec<Outcome>) -> Self {
+    pub(super) fn new(dry_run: bool, outcomes: Vec<PurgeOutcome>) -> Self {
         let spreadsheets: Vec<Row> = outcomes.into_iter().map(Row::of).collect();
         let count = |action| spreadsheets.iter().filter(|row| row.action == action).count();
         let sum = |of: fn(&Row) -> u64| spreadsheets.iter().map(of).sum();
@@ -102,18 +102,18 @@ impl Report {
 }
 
 impl Row {
-    fn of(outcome: Outcome) -> Self {
+    fn of(outcome: PurgeOutcome) -> Self {
         let nothing = Removed::default();
         let (planned, action, why, removed) = match outcome {
-            Outcome::Planned(planned) => {
+            PurgeOutcome::Planned(planned) => {
                 let (action, why) = planned_words(planned.plan);
                 (planned, action, why, nothing)
             }
-            Outcome::Purged(planned, removed) => {
+            PurgeOutcome::Purged(planned, removed) => {
                 let why = format!("{} entries, {} objects", removed.entries, removed.objects);
                 (planned, "purged", why, removed)
             }
-            Outcome::Failed(planned, why) => (planned, "failed", why, nothing),
+            PurgeOutcome::Failed(planned, why) => (planned, "failed", why, nothing),
         };
         let restorable_until = match planned.plan {
             DeletedPlan::Restorable { until_s } => Some(until_s),
@@ -161,7 +161,7 @@ mod tests {
             DeletedPlan::Forked { forks: 2 },
             DeletedPlan::Purge,
         ];
-        let outcomes = (1..).zip(plans).map(|(n, plan)| Outcome::Planned(planned(n, plan)));
+        let outcomes = (1..).zip(plans).map(|(n, plan)| PurgeOutcome::Planned(planned(n, plan)));
         let text = Report::new(true, outcomes.collect()).text();
         for said in [
             "can be restored until 2026-12-21",
@@ -172,7 +172,7 @@ mod tests {
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }
-        let stays = Outcome::Planned(planned(1, DeletedPlan::Forked { forks: 1 }));
+        let stays = PurgeOutcome::Planned(planned(1, DeletedPlan::Forked { forks: 1 }));
         let text = Report::new(false, vec![stays]).text();
         assert!(text.ends_with("Nothing to purge: 1 deleted spreadsheets stay."), "{text}");
         assert_eq!(Report::new(true, vec![]).text(), "No spreadsheet is deleted.");
@@ -184,8 +184,11 @@ mod tests {
         let report = Report::new(
             false,
             vec![
-                Outcome::Purged(planned(1, DeletedPlan::Purge), removed),
-                Outcome::Failed(planned(2, DeletedPlan::Purge), "the bucket is away".to_owned()),
+                PurgeOutcome::Purged(planned(1, DeletedPlan::Purge), removed),
+                PurgeOutcome::Failed(
+                    planned(2, DeletedPlan::Purge),
+                    "the bucket is away".to_owned(),
+                ),
             ],
         );
         let text = report.text();

@@ -8,7 +8,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::confirm::confirm;
 use super::reprocess::Surroundings;
-use super::reprocess_report::{Fate, Outcome, Report};
+use super::reprocess_report::{Fate, Report, ReprocessOutcome};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::SynthError;
 
@@ -24,7 +24,8 @@ pub(super) async fn run(
     let plan = step.ended(plan, |plan| format!("{} entries", plan.seen.entries))?;
     let due = plan.snapshots.iter().filter(|anew| anew.under_way_s.is_none()).count();
     let planned = || {
-        let snapshots = plan.snapshots.iter().map(|anew| Outcome::ToRebuild(log, anew.clone()));
+        let snapshots =
+            plan.snapshots.iter().map(|anew| ReprocessOutcome::ToRebuild(log, anew.clone()));
         snapshots.chain(offloaded(&plan)).collect()
     };
     if arguments.dry_run || due == 0 {
@@ -42,7 +43,7 @@ pub(super) async fn run(
         if *begun == Begun::Begun {
             sent.push_back(SnapshotJob { log, position: anew.at });
         }
-        outcomes.push(Outcome::Begun(log, anew.clone(), begun.clone()));
+        outcomes.push(ReprocessOutcome::Begun(log, anew.clone(), begun.clone()));
     };
     let begun = surroundings.reprocess.begin_rebuild(&plan, each).await;
     step.ended(begun.map_err(SynthError::Rebuild), |()| format!("{} begun", sent.len()))?;
@@ -53,6 +54,6 @@ pub(super) async fn run(
     Ok(())
 }
 
-fn offloaded(plan: &RebuildPlan) -> impl Iterator<Item = Outcome> {
-    plan.offloaded.iter().map(|at| Outcome::Offloaded(plan.log, *at))
+fn offloaded(plan: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
+    plan.offloaded.iter().map(|at| ReprocessOutcome::Offloaded(plan.log, *at))
 }

@@ -11,7 +11,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::confirm::confirm;
 use super::data::Data;
-use super::reprocess_report::{Fate, Outcome, Report};
+use super::reprocess_report::{Fate, Report, ReprocessOutcome};
 use super::{lost_cells, rebuild};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::SynthError;
@@ -131,7 +131,7 @@ async fn reprocess(
     })?;
     let (due, lost) =
         (count(&findings, |f| f.found.is_due()), count(&findings, |f| f.found.is_lost()));
-    let planned = || findings.iter().cloned().map(Outcome::Planned).collect();
+    let planned = || findings.iter().cloned().map(ReprocessOutcome::Planned).collect();
     if arguments.dry_run || due == 0 {
         let report = Report::new(seen, arguments, planned(), Fate::None);
         output.result(&report, &report.text());
@@ -160,7 +160,7 @@ fn count(findings: &[Finding], counts: impl Fn(&Finding) -> bool) -> usize {
 /// What became of all findings.
 #[derive(Default)]
 struct Done {
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ReprocessOutcome>,
     sent: VecDeque<SnapshotJob>,
     /// Bodies that went between the look and the deed.
     gone: usize,
@@ -179,11 +179,11 @@ async fn mend(surroundings: &Surroundings, findings: Vec<Finding>, output: &Outp
                     done.sent.push_back(SnapshotJob { log: finding.log, position: finding.at });
                 }
                 done.gone += usize::from(mended == Mended::Lost);
-                done.outcomes.push(Outcome::Done(finding, mended));
+                done.outcomes.push(ReprocessOutcome::Done(finding, mended));
             }
             Err(error) => {
                 done.failed += 1;
-                done.outcomes.push(Outcome::Failed(finding, error.to_string()));
+                done.outcomes.push(ReprocessOutcome::Failed(finding, error.to_string()));
                 done.first.get_or_insert(error);
             }
         }

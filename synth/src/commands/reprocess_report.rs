@@ -14,7 +14,7 @@ use crate::cli::ReprocessArguments;
 const MAX_SHOWN_ROWS: usize = 50;
 
 /// Something that was found, and what became of it.
-pub(super) enum Outcome {
+pub(super) enum ReprocessOutcome {
     /// It was left as it is, so far.
     Planned(Finding),
     /// Something was done about it, if there was anything to do.
@@ -99,7 +99,7 @@ impl Report {
     pub(super) fn new(
         seen: Seen,
         arguments: &ReprocessArguments,
-        outcomes: Vec<Outcome>,
+        outcomes: Vec<ReprocessOutcome>,
         jobs: Fate,
     ) -> Self {
         let mut total = Total { found: outcomes.len(), ..Total::default() };
@@ -224,7 +224,7 @@ impl From<Seen> for LookedAt {
 }
 
 impl Row {
-    fn of(outcome: Outcome) -> Self {
+    fn of(outcome: ReprocessOutcome) -> Self {
         let row = |spreadsheet, position, found, action, why| Self {
             spreadsheet,
             position,
@@ -233,23 +233,23 @@ impl Row {
             why,
         };
         match outcome {
-            Outcome::Planned(finding) => Self::finding(&finding, None),
-            Outcome::Done(finding, mended) => Self::finding(&finding, Some(mended)),
-            Outcome::Failed(finding, why) => {
+            ReprocessOutcome::Planned(finding) => Self::finding(&finding, None),
+            ReprocessOutcome::Done(finding, mended) => Self::finding(&finding, Some(mended)),
+            ReprocessOutcome::Failed(finding, why) => {
                 Self { action: "failed", why, ..Self::finding(&finding, None) }
             }
-            Outcome::ToRebuild(log, anew) => match anew.under_way_s {
+            ReprocessOutcome::ToRebuild(log, anew) => match anew.under_way_s {
                 Some(silent_s) => row(log, anew.at, "snapshot", "wait", going_on(silent_s)),
                 None => row(log, anew.at, "snapshot", "rebuild", from(&anew)),
             },
-            Outcome::Begun(log, anew, Begun::Begun) => {
+            ReprocessOutcome::Begun(log, anew, Begun::Begun) => {
                 row(log, anew.at, "snapshot", "rebuilding", from(&anew))
             }
-            Outcome::Begun(log, anew, Begun::UnderWay) => {
+            ReprocessOutcome::Begun(log, anew, Begun::UnderWay) => {
                 let silent_s = anew.under_way_s.unwrap_or_default();
                 row(log, anew.at, "snapshot", "wait", going_on(silent_s))
             }
-            Outcome::Offloaded(log, at) => {
+            ReprocessOutcome::Offloaded(log, at) => {
                 let why = "its entry is offloaded: its root cannot be replaced, and reads before the \
                            first of the others may lack objects";
                 row(log, at, "offloaded_snapshot", "skip", why.to_owned())

@@ -17,7 +17,7 @@ use super::prepare::upload_template;
 use super::template::synthesize;
 use super::watched::own_deployed_stack;
 use crate::aws::{Aws, Import, Recoverable, StackState};
-use crate::cli::{Output, RestoreArguments, RestoreTime, Step};
+use crate::cli::{Output, ProgressStep, RestoreArguments, RestoreTime};
 use crate::deployment::{Ground, RestoreError, Restoring, ground, restored_name, was_there};
 use crate::error::SynthError;
 use crate::moment::utc;
@@ -189,7 +189,7 @@ impl<'a> Restore<'a> {
         source: &str,
         name: &str,
         at_s: u64,
-        step: &Step,
+        step: &ProgressStep,
     ) -> Result<(), SynthError> {
         let poll = self.aws.poll_interval(POLL);
         let (begun, mut said) = (Instant::now(), 0);

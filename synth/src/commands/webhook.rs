@@ -11,7 +11,9 @@ use cellar_runtime::webhook::{Secret, WebhookParts, WebhookSecrets};
 use serde::Serialize;
 
 use super::data::Data;
-use crate::cli::{Output, Step, WebhookCommand, WebhookPlace, WebhookSecret, WhereArguments};
+use crate::cli::{
+    Output, ProgressStep, WebhookCommand, WebhookPlace, WebhookSecret, WhereArguments,
+};
 use crate::error::SynthError;
 use crate::local_cloud::Run;
 use crate::project::{Named, Project};
@@ -124,7 +126,11 @@ async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool
 }
 
 /// Delivers until there is nothing more; how many items that were.
-async fn everything(data: &Data, webhook: &Webhook, step: &Step) -> Result<usize, SynthError> {
+async fn everything(
+    data: &Data,
+    webhook: &Webhook,
+    step: &ProgressStep,
+) -> Result<usize, SynthError> {
     let mut delivered = 0_usize;
     while let Status { complete: false, last: Some(last), .. } = Status::read(data).await? {
         let last = Checkpoint::new(last).unwrap_or_default();

@@ -6,7 +6,7 @@ use std::fmt;
 use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::difference::{self, Difference, ResourceChange, Risk, Severity};
 
-use crate::aws::{Action, Change, Replacement};
+use crate::aws::{Change, PlannedAction, Replacement};
 
 /// Whether changes may be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,13 +59,13 @@ fn loses_data(change: &&ResourceChange) -> bool {
 }
 
 fn is_replaced(change: &&ResourceChange) -> bool {
-    use difference::Action::{MayReplace, Replace};
+    use difference::ChangeAction::{MayReplace, Replace};
     matches!(change.action, MayReplace | Replace)
 }
 
 fn is_lost(change: &&Change) -> bool {
-    let goes = change.action == Action::Remove
-        || (change.action != Action::Add && change.replacement != Replacement::No);
+    let goes = change.action == PlannedAction::Remove
+        || (change.action != PlannedAction::Add && change.replacement != Replacement::No);
     goes && ResourceType::named(&change.resource_type).is_some_and(ResourceType::holds_data)
 }
 
@@ -105,7 +105,7 @@ mod tests {
 
     const TABLE: &str = ResourceType::Table.name();
 
-    fn change(action: Action, id: &str, kind: &str, replacement: Replacement) -> Change {
+    fn change(action: PlannedAction, id: &str, kind: &str, replacement: Replacement) -> Change {
         Change {
             action,
             logical_id: id.to_owned(),
@@ -133,9 +133,9 @@ mod tests {
         let table = |action, replacement| change(action, "Table", TABLE, replacement);
         let named = ["Table".to_owned()];
         for lost in [
-            table(Action::Modify, Replacement::Maybe),
-            table(Action::Modify, Replacement::Yes),
-            table(Action::Remove, Replacement::No),
+            table(PlannedAction::Modify, Replacement::Maybe),
+            table(PlannedAction::Modify, Replacement::Yes),
+            table(PlannedAction::Remove, Replacement::No),
         ] {
             let changes = [Change { certain: false, ..lost }];
             let refused = Approval::Refused(ids(&["Table"]));
@@ -143,7 +143,10 @@ mod tests {
             let asked = Reasons { at_risk: ids(&["Table"]), ..Reasons::default() };
             assert_eq!(approval(&nothing, &changes, &named), Approval::Ask(asked), "{changes:?}");
         }
-        for kept in [table(Action::Add, Replacement::No), table(Action::Modify, Replacement::No)] {
+        for kept in [
+            table(PlannedAction::Add, Replacement::No),
+            table(PlannedAction::Modify, Replacement::No),
+        ] {
             assert_eq!(approval(&nothing, &[kept], &[]), Approval::Free);
         }
     }
@@ -172,7 +175,7 @@ mod tests {
             json!({ "Role": { "Type": "AWS::IAM::Role", "Properties": { "Policies": [{
                 "PolicyName": "p",
                 "PolicyDocument": { "Statement": [
-                    { "Sid": "s", "Effect": "Allow", "Action": [action], "Resource": "*" },
+                    { "Sid": "s", "Effect": "Allow", "PlannedAction": [action], "Resource": "*" },
                 ] },
             }] } } })
         };
@@ -183,7 +186,8 @@ mod tests {
         assert_eq!(reasons.to_string(), "1 permission is new or broader");
         let narrowed = difference(&statement("sqs:*"), &statement("sqs:SendMessage"));
         assert_eq!(approval(&narrowed, &[], &[]), Approval::Free);
-        let many = change(Action::Modify, "Function", "AWS::Lambda::Function", Replacement::Maybe);
+        let many =
+            change(PlannedAction::Modify, "Function", "AWS::Lambda::Function", Replacement::Maybe);
         let nothing = difference(&json!({}), &json!({}));
         let dynamic = Change { certain: false, ..many.clone() };
         assert_eq!(approval(&nothing, &[dynamic], &[]), Approval::Free);

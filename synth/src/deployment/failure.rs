@@ -1,6 +1,6 @@
 //! What was at fault when a deployment failed, and what to do about it.
 
-use crate::aws::{Event, denied_action};
+use crate::aws::{DeploymentEvent, denied_action};
 
 /// What CloudFormation says of what it gave up because something else had failed.
 const CANCELLED: [&str; 3] =
@@ -65,12 +65,12 @@ impl Failure {
 }
 
 /// The first thing that failed by itself.
-pub(crate) fn failure(failures: &[Event]) -> Option<Failure> {
-    let own = |event: &&Event| {
+pub(crate) fn failure(failures: &[DeploymentEvent]) -> Option<Failure> {
+    let own = |event: &&DeploymentEvent| {
         let reason = event.reason.as_deref().unwrap_or_default();
         !CANCELLED.iter().any(|cancelled| reason.contains(cancelled))
     };
-    let of_resource = |event: &&Event| event.resource_type != STACK;
+    let of_resource = |event: &&DeploymentEvent| event.resource_type != STACK;
     let event = failures.iter().filter(own).find(of_resource);
     let event = event.or_else(|| failures.iter().find(own)).or_else(|| failures.first())?;
     Some(Failure {
@@ -82,20 +82,21 @@ pub(crate) fn failure(failures: &[Event]) -> Option<Failure> {
 
 /// The same of a stack that was left half-way: of all that ever happened to it, oldest first, what
 /// failed in the last thing that was done with it.
-pub(crate) fn last_failure(events: &[Event]) -> Option<Failure> {
-    let begins =
-        |event: &Event| event.resource_type == STACK && event.status.ends_with("_IN_PROGRESS");
+pub(crate) fn last_failure(events: &[DeploymentEvent]) -> Option<Failure> {
+    let begins = |event: &DeploymentEvent| {
+        event.resource_type == STACK && event.status.ends_with("_IN_PROGRESS")
+    };
     let begun = events.iter().rposition(begins).unwrap_or_default();
     let last = events.iter().skip(begun).filter(|event| event.status.ends_with("_FAILED"));
-    failure(&last.cloned().collect::<Vec<Event>>())
+    failure(&last.cloned().collect::<Vec<DeploymentEvent>>())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn event(logical_id: &str, resource_type: &str, reason: &str) -> Event {
-        Event {
+    fn event(logical_id: &str, resource_type: &str, reason: &str) -> DeploymentEvent {
+        DeploymentEvent {
             id: logical_id.to_owned(),
             at_ms: 0,
             logical_id: logical_id.to_owned(),
@@ -149,8 +150,10 @@ mod tests {
 
     #[test]
     fn what_left_a_stack_half_way_is_of_the_last_thing_that_was_done() {
-        let stack =
-            |status: &str| Event { status: status.to_owned(), ..event("cellar", STACK, "") };
+        let stack = |status: &str| DeploymentEvent {
+            status: status.to_owned(),
+            ..event("cellar", STACK, "")
+        };
         let events = [
             stack("UPDATE_IN_PROGRESS"),
             event("Old", "AWS::SQS::Queue", "long ago"),

@@ -15,7 +15,7 @@ pub(crate) use approval::{Approval, approval};
 pub(crate) use failure::{Failure, failure, last_failure};
 pub(crate) use ownership::{STACK_TAG, is_ours};
 pub(crate) use plan::{Basis, PLAN_VERSION, Plan, StalePlan};
-pub(crate) use progress::{Line, Mark, Progress};
+pub(crate) use progress::{DeploymentProgress, Line, Mark};
 pub(crate) use restore::{RestoreError, Restoring, restored_name, was_there};
 pub(crate) use status::{End, Ground, end, ground};
 pub(crate) use watch::watched;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::aws::Event;
+use crate::aws::DeploymentEvent;
 
 /// The type of the stack itself among its resources.
 const STACK: &str = "AWS::CloudFormation::Stack";
@@ -40,23 +40,23 @@ pub(crate) struct Line {
 
 /// The events of one deployment.
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct DeploymentProgress {
     seen: HashSet<String>,
     begun_ms: HashMap<String, u64>,
     done: HashSet<String>,
     has_begun: bool,
-    failures: Vec<Event>,
+    failures: Vec<DeploymentEvent>,
 }
 
-impl Progress {
+impl DeploymentProgress {
     /// A deployment to a stack of which so much had happened before.
-    pub(crate) fn after(before: &[Event]) -> Self {
+    pub(crate) fn after(before: &[DeploymentEvent]) -> Self {
         let seen = before.iter().map(|event| event.id.clone()).collect();
         Self { seen, ..Self::default() }
     }
 
     /// One that somebody else has begun.
-    pub(crate) fn underway(before: &[Event]) -> Self {
+    pub(crate) fn underway(before: &[DeploymentEvent]) -> Self {
         Self { has_begun: true, ..Self::after(before) }
     }
 
@@ -76,12 +76,12 @@ impl Progress {
     }
 
     /// All that failed, in order, and why the stack was taken back.
-    pub(crate) fn failures(&self) -> &[Event] {
+    pub(crate) fn failures(&self) -> &[DeploymentEvent] {
         &self.failures
     }
 
     /// Takes events, oldest first; those that come twice are told once.
-    pub(crate) fn take(&mut self, events: Vec<Event>) -> Vec<Line> {
+    pub(crate) fn take(&mut self, events: Vec<DeploymentEvent>) -> Vec<Line> {
         let new = events.into_iter().filter_map(|event| {
             let is_new = self.seen.insert(event.id.clone());
             self.has_begun |= is_new;
@@ -90,7 +90,7 @@ impl Progress {
         new.collect()
     }
 
-    fn line(&mut self, event: Event) -> Option<Line> {
+    fn line(&mut self, event: DeploymentEvent) -> Option<Line> {
         let mark = if event.status.ends_with("_IN_PROGRESS") {
             Mark::Begun
         } else if event.status.ends_with("_FAILED") {
@@ -120,7 +120,7 @@ impl Progress {
                 begun_ms.map(|begun_ms| event.at_ms.saturating_sub(begun_ms))
             }
         };
-        let Event { logical_id, resource_type, status, reason, .. } = event;
+        let DeploymentEvent { logical_id, resource_type, status, reason, .. } = event;
         if mark == Mark::Done && resource_type != STACK {
             self.done.insert(logical_id.clone());
         }
@@ -132,8 +132,8 @@ impl Progress {
 mod tests {
     use super::*;
 
-    pub(crate) fn event(id: u64, logical_id: &str, status: &str) -> Event {
-        Event {
+    pub(crate) fn event(id: u64, logical_id: &str, status: &str) -> DeploymentEvent {
+        DeploymentEvent {
             id: id.to_string(),
             at_ms: id * 1_000,
             logical_id: logical_id.to_owned(),
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn each_event_is_told_once_with_how_long_it_took() {
-        let mut progress = Progress::after(&[event(0, "Queue", "CREATE_COMPLETE")]);
+        let mut progress = DeploymentProgress::after(&[event(0, "Queue", "CREATE_COMPLETE")]);
         let events = vec![
             event(0, "Queue", "CREATE_COMPLETE"),
             event(1, "Queue", "UPDATE_IN_PROGRESS"),
             event(3, "Queue", "UPDATE_IN_PROGRESS"),
             event(7, "Queue", "UPDATE_COMPLETE"),
         ];
-        assert!(!progress.has_begun() && Progress::underway(&[]).has_begun());
+        assert!(!progress.has_begun() && DeploymentProgress::underway(&[]).has_begun());
         let lines = progress.take(events.clone());
         assert!(progress.has_begun());
         let told: Vec<_> = lines.iter().map(|line| (line.mark, line.took_ms)).collect();
@@ -162,7 +162,7 @@ mod tests {
         let failed = progress.take(vec![event(9, "Queue", "DELETE_FAILED")]);
         assert_eq!((failed[0].mark, failed[0].took_ms), (Mark::Failed, None));
         assert_eq!(progress.failures().len(), 1);
-        let back = |id, reason: Option<&str>| Event {
+        let back = |id, reason: Option<&str>| DeploymentEvent {
             resource_type: STACK.to_owned(),
             reason: reason.map(str::to_owned),
             ..event(id, "cellar", "UPDATE_ROLLBACK_IN_PROGRESS")

@@ -1,7 +1,9 @@
 //! How a difference is put into words, the same in a terminal and in a comment.
 
 use cellar_stacks::constructs::Effect;
-use cellar_stacks::difference::{Action, Grant, PropertyChange, Severity, printable, readable};
+use cellar_stacks::difference::{
+    ChangeAction, Grant, PropertyChange, Severity, printable, readable,
+};
 
 use super::{Counts, Report};
 
@@ -10,28 +12,28 @@ pub(super) type Change = cellar_stacks::difference::ResourceChange;
 
 /// Whether something else takes its place, or may.
 pub(super) fn is_replaced(change: &Change) -> bool {
-    matches!(change.action, Action::Replace | Action::MayReplace)
+    matches!(change.action, ChangeAction::Replace | ChangeAction::MayReplace)
 }
 
 /// What is said of a resource by its sign.
-pub(super) fn sign(action: Action) -> char {
+pub(super) fn sign(action: ChangeAction) -> char {
     match action {
-        Action::Add => '+',
-        Action::Remove | Action::Abandon => '-',
-        Action::Update => '~',
-        Action::MayReplace | Action::Replace => '!',
+        ChangeAction::Add => '+',
+        ChangeAction::Remove | ChangeAction::Abandon => '-',
+        ChangeAction::Update => '~',
+        ChangeAction::MayReplace | ChangeAction::Replace => '!',
     }
 }
 
 /// What happens to a resource.
-pub(super) fn action(action: Action) -> &'static str {
+pub(super) fn action(action: ChangeAction) -> &'static str {
     match action {
-        Action::Add => "is added",
-        Action::Remove => "is deleted",
-        Action::Abandon => "leaves the stack but is kept",
-        Action::Update => "is updated",
-        Action::MayReplace => "may be replaced",
-        Action::Replace => "is replaced",
+        ChangeAction::Add => "is added",
+        ChangeAction::Remove => "is deleted",
+        ChangeAction::Abandon => "leaves the stack but is kept",
+        ChangeAction::Update => "is updated",
+        ChangeAction::MayReplace => "may be replaced",
+        ChangeAction::Replace => "is replaced",
     }
 }
 

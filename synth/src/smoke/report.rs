@@ -22,7 +22,7 @@ pub(crate) struct Check {
     /// What is checked.
     pub(crate) name: &'static str,
     /// What came of it.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: CheckOutcome,
     /// How long it took, milliseconds.
     pub(crate) elapsed_ms: u128,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Check {
 /// What came of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Outcome {
+pub(crate) enum CheckOutcome {
     /// As it should be.
     Passed,
     /// It could not be checked, and why.
@@ -68,19 +68,24 @@ fn in_xml(text: &str) -> String {
 }
 
 impl SmokeReport {
-    pub(super) fn add(&mut self, name: &'static str, outcome: Outcome, elapsed: Duration) -> bool {
-        let failed = matches!(outcome, Outcome::Failed(_));
+    pub(super) fn add(
+        &mut self,
+        name: &'static str,
+        outcome: CheckOutcome,
+        elapsed: Duration,
+    ) -> bool {
+        let failed = matches!(outcome, CheckOutcome::Failed(_));
         self.checks.push(Check { name, outcome, elapsed_ms: elapsed.as_millis() });
         !failed
     }
 
     fn failed(&self) -> usize {
-        self.checks.iter().filter(|check| matches!(check.outcome, Outcome::Failed(_))).count()
+        self.checks.iter().filter(|check| matches!(check.outcome, CheckOutcome::Failed(_))).count()
     }
 
     /// The report in a line, for progress.
     pub(crate) fn summary(&self) -> String {
-        let skipped = |check: &&Check| matches!(check.outcome, Outcome::Skipped(_));
+        let skipped = |check: &&Check| matches!(check.outcome, CheckOutcome::Skipped(_));
         let skipped = self.checks.iter().filter(skipped).count();
         let passed = self.checks.len() - self.failed() - skipped;
         match skipped {
@@ -92,9 +97,9 @@ impl SmokeReport {
     /// The report for people, a line for each check.
     pub(crate) fn text(&self) -> String {
         let line = |check: &Check| match &check.outcome {
-            Outcome::Passed => format!("passed   {} ({} ms)", check.name, check.elapsed_ms),
-            Outcome::Skipped(why) => format!("skipped  {}: {why}", check.name),
-            Outcome::Failed(why) => format!("FAILED   {}: {why}", check.name),
+            CheckOutcome::Passed => format!("passed   {} ({} ms)", check.name, check.elapsed_ms),
+            CheckOutcome::Skipped(why) => format!("skipped  {}: {why}", check.name),
+            CheckOutcome::Failed(why) => format!("FAILED   {}: {why}", check.name),
         };
         self.checks.iter().map(line).collect::<Vec<_>>().join("\n")
     }
@@ -109,11 +114,11 @@ impl SmokeReport {
                 name: check.name,
                 seconds: seconds(check.elapsed_ms),
                 failed: match &check.outcome {
-                    Outcome::Failed(why) => Some(in_xml(why)),
+                    CheckOutcome::Failed(why) => Some(in_xml(why)),
                     _ => None,
                 },
                 skipped: match &check.outcome {
-                    Outcome::Skipped(why) => Some(in_xml(why)),
+                    CheckOutcome::Skipped(why) => Some(in_xml(why)),
                     _ => None,
                 },
             })
@@ -132,7 +137,7 @@ impl SmokeReport {
     /// An error if a check failed.
     pub(crate) fn result(&self) -> Result<(), SynthError> {
         let failing = self.checks.iter().find_map(|check| match &check.outcome {
-            Outcome::Failed(why) => Some(format!("{}: {why}", check.name)),
+            CheckOutcome::Failed(why) => Some(format!("{}: {why}", check.name)),
             _ => None,
         });
         match failing {
@@ -158,11 +163,11 @@ mod tests {
     fn one_failure_fails_the_run_and_is_named() {
         let mut report = SmokeReport::default();
         assert!(report.result().is_err(), "nothing was checked");
-        assert!(report.add("health", Outcome::Passed, Duration::ZERO));
-        assert!(report.add("roles", Outcome::Skipped("no key".into()), Duration::ZERO));
+        assert!(report.add("health", CheckOutcome::Passed, Duration::ZERO));
+        assert!(report.add("roles", CheckOutcome::Skipped("no key".into()), Duration::ZERO));
         assert!(report.result().is_ok());
         assert_eq!(report.summary(), "1 checks passed, 1 skipped");
-        assert!(!report.add("append", Outcome::Failed("lost".into()), Duration::ZERO));
+        assert!(!report.add("append", CheckOutcome::Failed("lost".into()), Duration::ZERO));
         let error = report.result().unwrap_err();
         assert_eq!(error.to_string(), "the smoke test failed: 1 of 3 checks");
         assert!(report.text().contains("FAILED   append: lost"));
@@ -171,9 +176,13 @@ mod tests {
     #[test]
     fn build_servers_read_it() {
         let mut report = SmokeReport::default();
-        report.add("health", Outcome::Passed, Duration::from_millis(1_005));
-        report.add("roles", Outcome::Skipped("no <key>".into()), Duration::ZERO);
-        report.add("append", Outcome::Failed("\u{1b}[31m\"lost\" & 'gone'".into()), Duration::ZERO);
+        report.add("health", CheckOutcome::Passed, Duration::from_millis(1_005));
+        report.add("roles", CheckOutcome::Skipped("no <key>".into()), Duration::ZERO);
+        report.add(
+            "append",
+            CheckOutcome::Failed("\u{1b}[31m\"lost\" & 'gone'".into()),
+            Duration::ZERO,
+        );
         let xml = report.junit("http://h/?a&b").unwrap();
         let expected = include_str!("../../tests/snapshots/smoke.junit.xml");
         assert_eq!(xml, expected, "{xml}");

@@ -8,7 +8,7 @@ mod restored;
 
 use std::path::Path;
 
-use cellar::live::{LiveError, LiveSheet, Outcome, Synced};
+use cellar::live::{LiveError, LiveSheet, SyncOutcome, Synced};
 use cellar::{CellsQuery, Client};
 use cellar_api::rebase::Outlook;
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
@@ -119,7 +119,7 @@ async fn edits_made_offline_are_shown_at_once_survive_a_restart_and_are_sent_tog
     world.proxy.set_offline(false);
     let synced = live.sync().await.unwrap();
     assert_eq!((ids(&synced), synced.position), (vec![2, 3, 4, 5], at(2)), "one entry");
-    assert!(synced.settled.iter().all(|settled| settled.outcome == Outcome::AsMade));
+    assert!(synced.settled.iter().all(|settled| settled.outcome == SyncOutcome::AsMade));
     assert_eq!(world.cells().await, ["0,0 b", "1,0 online", "2,0 a", "3,0 c"]);
     assert_eq!(shown(&mut live).await, world.cells().await);
     assert!(!live.sync().await.unwrap().is_news());
@@ -158,8 +158,9 @@ async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
     drop(bob);
     let mut bob = world.open("bob", folders[0].path()).await.unwrap();
     let synced = bob.sync().await.unwrap();
-    let outcomes: Vec<&Outcome> = synced.settled.iter().map(|settled| &settled.outcome).collect();
-    assert_eq!(outcomes, [&Outcome::Moved(vec![]), &Outcome::AsMade, &Outcome::AsMade]);
+    let outcomes: Vec<&SyncOutcome> =
+        synced.settled.iter().map(|settled| &settled.outcome).collect();
+    assert_eq!(outcomes, [&SyncOutcome::Moved(vec![]), &SyncOutcome::AsMade, &SyncOutcome::AsMade]);
     assert_eq!(world.cells().await, ["1,0 between", "2,0 one"]);
     eve.sync().await.unwrap();
     assert_eq!(shown(&mut eve).await, world.cells().await);
@@ -206,11 +207,11 @@ async fn what_is_rejected_is_reported_and_an_undo_is_left_to_the_server() {
     live.edit(set(1, "b")).unwrap();
     assert_eq!(shown(&mut live).await, ["0,0 a", "1,0 b"], "an undo is not foretold");
     let synced = live.sync().await.unwrap();
-    assert!(matches!(&synced.settled[0].outcome, Outcome::Moved(done) if done.len() == 1));
+    assert!(matches!(&synced.settled[0].outcome, SyncOutcome::Moved(done) if done.len() == 1));
     assert_eq!(shown(&mut live).await, ["1,0 b"]);
     live.edit(Operation::Undo(Undo { position: made })).unwrap();
     let again = live.sync().await.unwrap();
-    let Outcome::Rejected(rejection) = &again.settled[0].outcome else { panic!("{again:?}") };
+    let SyncOutcome::Rejected(rejection) = &again.settled[0].outcome else { panic!("{again:?}") };
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
     // What no state allows is not kept at all.
     assert!(matches!(

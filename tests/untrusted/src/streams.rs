@@ -4,7 +4,8 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_catalog::access::{Need, Principal, Role, Scope};
 use cellar_catalog::records::stream::{decode_tip, encode_tip};
 use cellar_catalog::stream::{
-    Decider as _, Etag, Event, Kind, Need as StreamNeed, Payload, Rebuild, Tip, Unfold, WriterId,
+    Decider as _, Etag, Kind, Need as StreamNeed, Payload, Rebuild, StreamEvent, Tip, Unfold,
+    WriterId,
 };
 use cellar_catalog::{spreadsheet::Catalog, spreadsheet::Listing, spreadsheet::stream_of};
 
@@ -53,8 +54,8 @@ fn parsed(bytes: &[u8]) -> Option<Tip> {
     Some(Tip { name, etag, next, calved_bytes: 0, appended: 1, events, unfolds })
 }
 
-fn event(kind: Kind, data: Payload) -> Event {
-    Event {
+fn event(kind: Kind, data: Payload) -> StreamEvent {
+    StreamEvent {
         time_ms: TIME_MS,
         kind,
         data,

@@ -18,7 +18,7 @@ use super::frame::{Contents, Layout};
 use super::state::{Asked, Grid, Key};
 use crate::Pokes;
 use crate::client::random;
-use crate::live::{LiveError, LiveSheet, Outcome, Settlement, Synced, poll_event};
+use crate::live::{LiveError, LiveSheet, Settlement, SyncOutcome, Synced, poll_event};
 
 /// Own edits that can be taken back.
 const MAX_UNDO: usize = 1_000;
@@ -135,10 +135,12 @@ impl Session {
     fn report(&mut self, synced: &Synced) {
         for Settlement { position, outcome, .. } in &synced.settled {
             match outcome {
-                Outcome::Rejected(rejection) => {
+                SyncOutcome::Rejected(rejection) => {
                     self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
                 }
-                Outcome::AsMade | Outcome::Moved(_) | Outcome::Unseen => self.done.extend(position),
+                SyncOutcome::AsMade | SyncOutcome::Moved(_) | SyncOutcome::Unseen => {
+                    self.done.extend(position)
+                }
             }
         }
         self.done.drain(..self.done.len().saturating_sub(MAX_UNDO));

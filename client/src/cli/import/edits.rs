@@ -11,7 +11,7 @@ use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
 use crate::import::delimiter_hint;
-use crate::import::edits::{JournalKey, Plan, Progress, Target, run as send};
+use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, run as send};
 
 /// Without a terminal, a line each time this share of the cells is done, percent.
 const LINE_EVERY_PERCENT: usize = 10;
@@ -120,7 +120,7 @@ impl Reporter {
         Self { output, bar, done: 0, next_line: 0 }
     }
 
-    fn report(&mut self, progress: Progress) {
+    fn report(&mut self, progress: EditsProgress) {
         self.done = progress.done;
         let position = u64::try_from(progress.done).unwrap_or(u64::MAX);
         if let Some(bar) = &self.bar {
@@ -131,7 +131,7 @@ impl Reporter {
         }
     }
 
-    fn is_line_due(&mut self, progress: Progress) -> bool {
+    fn is_line_due(&mut self, progress: EditsProgress) -> bool {
         let percent = progress.done.saturating_mul(100).checked_div(progress.cells).unwrap_or(100);
         let due = progress.done > 0 && percent >= self.next_line;
         if due {
@@ -160,7 +160,9 @@ mod tests {
             reporter.next_line = 0;
             // The end is reported twice: with the last batch, and when everything is found sent.
             let reports = (0..cells).step_by(batch).chain([cells, cells]);
-            reports.filter(|done| reporter.is_line_due(Progress { done: *done, cells })).collect()
+            reports
+                .filter(|done| reporter.is_line_due(EditsProgress { done: *done, cells }))
+                .collect()
         };
         assert_eq!(due(1, 100), [1, 11, 21, 31, 41, 51, 61, 71, 81, 91, 100]);
         let of_many = due(5_375, 80_000);

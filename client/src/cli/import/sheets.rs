@@ -13,7 +13,7 @@ use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
 use crate::import::sheets::{
-    self, Imported, ImportedSheet, JournalKey, Looked, Progress, Target, Watch,
+    self, Imported, ImportedSheet, JournalKey, Looked, Target, UploadProgress, Watch,
 };
 use crate::import::{ImportError, ReadOptions, delimiter_hint};
 use crate::table::escape;
@@ -191,7 +191,7 @@ fn contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     }
 }
 
-fn summary(file: &Path, imported: &Imported, progress: Progress, seconds: f64) -> String {
+fn summary(file: &Path, imported: &Imported, progress: UploadProgress, seconds: f64) -> String {
     let sheet = match imported.sheets.as_slice() {
         [sheet] => format!("sheet {} of ", escape(&sheet.name)),
         _ => String::new(),
@@ -271,7 +271,7 @@ impl Reporter {
         Self { output, bar, last_line: Instant::now() }
     }
 
-    fn report(&mut self, progress: Progress) {
+    fn report(&mut self, progress: UploadProgress) {
         if let Some(bar) = &self.bar {
             bar.set_length(progress.read.total.max(1));
             bar.set_position(progress.read.done);
@@ -290,12 +290,12 @@ impl Reporter {
     }
 }
 
-fn percent(progress: Progress) -> u64 {
+fn percent(progress: UploadProgress) -> u64 {
     let read = progress.read;
     read.done.saturating_mul(100).checked_div(read.total).unwrap_or(0).min(100)
 }
 
-fn line(progress: Progress) -> String {
+fn line(progress: UploadProgress) -> String {
     let cells = count(progress.cells, "cell", "cells");
     let megabytes = progress.object_bytes / 1_000_000;
     let objects = count(progress.objects, "object", "objects");
@@ -304,7 +304,7 @@ fn line(progress: Progress) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_exchange::Progress as ReadProgress;
+    use cellar_exchange::ImportProgress as ReadProgress;
     use cellar_sheet::workbook::Extent;
 
     use super::*;
@@ -325,7 +325,10 @@ mod tests {
     #[test]
     fn progress_is_never_beyond_its_end() {
         let at = |done, total| {
-            percent(Progress { read: ReadProgress { done, total }, ..Progress::default() })
+            percent(UploadProgress {
+                read: ReadProgress { done, total },
+                ..UploadProgress::default()
+            })
         };
         assert_eq!([at(0, 0), at(1, 3), at(3, 3), at(4, 3)], [0, 33, 100, 100]);
     }

@@ -78,7 +78,7 @@ struct Known {
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ImportEditStep {
     /// Ask where this spreadsheet's log ends, and for its sheets there.
     FindSheet(LogId),
     /// Choose the base of the next batch, and save it.
@@ -150,18 +150,18 @@ impl Journal {
 
     /// What is to be done next, for a plan of `batches` batches.
     #[must_use]
-    pub fn next_step(&self, batches: usize) -> Step {
+    pub fn next_step(&self, batches: usize) -> ImportEditStep {
         let spreadsheet = self.spreadsheet;
         let Some(known) = self.known else {
-            return Step::FindSheet(spreadsheet);
+            return ImportEditStep::FindSheet(spreadsheet);
         };
         if self.acknowledged >= batches {
-            return Step::Finished { spreadsheet, position: known.head };
+            return ImportEditStep::Finished { spreadsheet, position: known.head };
         }
         if self.bases.len() <= self.acknowledged {
-            return Step::ChooseBase;
+            return ImportEditStep::ChooseBase;
         }
-        Step::Send { spreadsheet, batch: self.acknowledged }
+        ImportEditStep::Send { spreadsheet, batch: self.acknowledged }
     }
 
     /// How many batches are known to be in the log.
@@ -176,13 +176,13 @@ impl Journal {
         self.sheet
     }
 
-    /// Takes the answer to [`Step::FindSheet`].
+    /// Takes the answer to [`ImportEditStep::FindSheet`].
     pub fn found(&mut self, sheet: SheetId, incarnation: u32, head: Position) {
         self.sheet = Some(sheet);
         self.known = Some(Known { incarnation, head });
     }
 
-    /// Does [`Step::ChooseBase`]: the position known now. To be saved before the batch is sent.
+    /// Does [`ImportEditStep::ChooseBase`]: the position known now. To be saved before the batch is sent.
     pub fn choose_base(&mut self) {
         if let Some(known) = self.known {
             self.bases.push(known.head);
@@ -203,7 +203,7 @@ impl Journal {
         })
     }
 
-    /// Takes the answer to [`Step::Send`].
+    /// Takes the answer to [`ImportEditStep::Send`].
     pub fn acknowledge(&mut self, head: Position) {
         self.acknowledged = self.acknowledged.saturating_add(1);
         if let Some(known) = &mut self.known {
@@ -242,9 +242,9 @@ mod tests {
             journal.save(&path).unwrap();
             journal = Journal::resume(&path, &plan).unwrap().unwrap();
             match journal.next_step(plan.batches.len()) {
-                Step::FindSheet(_) => journal.found(SheetId(3), 7, at(0)),
-                Step::ChooseBase => journal.choose_base(),
-                Step::Send { batch, .. } => {
+                ImportEditStep::FindSheet(_) => journal.found(SheetId(3), 7, at(0)),
+                ImportEditStep::ChooseBase => journal.choose_base(),
+                ImportEditStep::Send { batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
                     // The reply is lost: after a restart the very same request is sent.
                     let again = Journal::resume(&path, &plan).unwrap().unwrap();
@@ -252,7 +252,7 @@ mod tests {
                     sent.push(request);
                     journal.acknowledge(at(u32::try_from(sent.len()).unwrap() * 2));
                 }
-                Step::Finished { spreadsheet, position } => {
+                ImportEditStep::Finished { spreadsheet, position } => {
                     assert_eq!((spreadsheet, position), (id(1), at(6)));
                     let ids: Vec<_> =
                         sent.iter().map(|r| (r.mutations[0].id, r.acked_id)).collect();
@@ -272,12 +272,12 @@ mod tests {
     #[test]
     fn into_a_spreadsheet_its_head_and_sheets_are_asked_for_first() {
         let mut journal = Journal::begin(Path::new("/a.csv"), &plan(), id(2));
-        assert_eq!(journal.next_step(3), Step::FindSheet(id(2)));
+        assert_eq!(journal.next_step(3), ImportEditStep::FindSheet(id(2)));
         assert_eq!(journal.request(0, &[]), None);
         journal.found(SheetId(3), 1, at(5));
-        assert_eq!(journal.next_step(3), Step::ChooseBase);
+        assert_eq!(journal.next_step(3), ImportEditStep::ChooseBase);
         journal.choose_base();
-        assert_eq!(journal.next_step(3), Step::Send { spreadsheet: id(2), batch: 0 });
+        assert_eq!(journal.next_step(3), ImportEditStep::Send { spreadsheet: id(2), batch: 0 });
         journal.found(SheetId(3), 1, at(9));
         let sent = journal.request(0, &[]).unwrap().mutations.remove(0);
         assert_eq!(sent.base, at(5), "a base that was chosen never changes");

@@ -7,7 +7,7 @@ mod batches;
 mod journal;
 mod plan;
 
-pub use journal::{Journal, JournalKey, Step};
+pub use journal::{ImportEditStep, Journal, JournalKey};
 pub use plan::Plan;
 
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub struct Target {
 
 /// How far an import has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct EditsProgress {
     /// Cells that are known to be in the spreadsheet.
     pub done: usize,
     /// Cells of the file.
@@ -73,7 +73,7 @@ pub async fn run(
     client: &Client,
     plan: &Plan,
     target: &Target,
-    mut progress: impl FnMut(Progress),
+    mut progress: impl FnMut(EditsProgress),
 ) -> Result<Imported, ImportError> {
     let path = target.journal.as_path();
     let lock_path = path.with_extension("lock");
@@ -88,7 +88,7 @@ pub async fn run(
     let resumed = plan.cells_in(journal.acknowledged());
     loop {
         let done = plan.cells_in(journal.acknowledged());
-        progress(Progress { done, cells: plan.cells });
+        progress(EditsProgress { done, cells: plan.cells });
         match step(client, plan, target, &mut journal).await {
             Ok(None) => {}
             Ok(Some((spreadsheet, position))) => {
@@ -115,7 +115,7 @@ pub async fn run(
             }
         }
         // One save for the acknowledgement and the next base together.
-        if journal.next_step(plan.batches.len()) == Step::ChooseBase {
+        if journal.next_step(plan.batches.len()) == ImportEditStep::ChooseBase {
             journal.choose_base();
         }
         journal.save(path)?;
@@ -144,13 +144,13 @@ async fn step(
     journal: &mut Journal,
 ) -> Result<Option<(LogId, Position)>, Failed> {
     match journal.next_step(plan.batches.len()) {
-        Step::FindSheet(spreadsheet) => {
+        ImportEditStep::FindSheet(spreadsheet) => {
             let reply = client.sheets(spreadsheet, None, None).await?;
             let sheet = sheet(&reply, &target.sheet).map_err(Failed::ForGood)?;
             journal.found(sheet, reply.incarnation, reply.position);
         }
-        Step::ChooseBase => journal.choose_base(),
-        Step::Send { spreadsheet, batch } => {
+        ImportEditStep::ChooseBase => journal.choose_base(),
+        ImportEditStep::Send { spreadsheet, batch } => {
             let cells = plan.batches.get(batch).map(Vec::as_slice).unwrap_or_default();
             let Some(request) = journal.request(batch, cells) else {
                 journal.choose_base();
@@ -168,7 +168,9 @@ async fn step(
             }
             journal.acknowledge(reply.head);
         }
-        Step::Finished { spreadsheet, position } => return Ok(Some((spreadsheet, position))),
+        ImportEditStep::Finished { spreadsheet, position } => {
+            return Ok(Some((spreadsheet, position)));
+        }
     }
     Ok(None)
 }
@@ -181,13 +183,15 @@ fn sheet(sheets: &SheetsReply, name: &str) -> Result<SheetId, ImportError> {
 }
 
 /// Whether a later run of the same import loses nothing if it begins anew, after `step` failed.
-fn nothing_to_resume(step: Step, begun_now: bool, error: &ClientError) -> bool {
+fn nothing_to_resume(step: ImportEditStep, begun_now: bool, error: &ClientError) -> bool {
     match step {
         // Only a question, and nothing is sent before its answer.
-        Step::FindSheet(_) => true,
+        ImportEditStep::FindSheet(_) => true,
         // An earlier run may have done what this one was refused.
-        Step::Send { batch: 0, .. } => begun_now && error.certainly_not_done(),
-        Step::Send { .. } | Step::ChooseBase | Step::Finished { .. } => false,
+        ImportEditStep::Send { batch: 0, .. } => begun_now && error.certainly_not_done(),
+        ImportEditStep::Send { .. }
+        | ImportEditStep::ChooseBase
+        | ImportEditStep::Finished { .. } => false,
     }
 }
 

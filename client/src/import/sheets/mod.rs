@@ -30,7 +30,7 @@ use crate::{Client, ClientError};
 use journal::FileStamp;
 pub use journal::JournalKey;
 use place::Place;
-pub use progress::{Progress, Watch};
+pub use progress::{UploadProgress, Watch};
 use read::Found;
 use requests::{FileSheet, FileSheets, IndexObject};
 use upload::{Uploader, Uploads};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use cellar_exchange::Progress as ReadProgress;
+use cellar_exchange::ImportProgress as ReadProgress;
 use cellar_snapshot::tile::Tile;
 
 /// How far an import is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct UploadProgress {
     /// Bytes of the file that have been read.
     pub read: ReadProgress,
     /// Cells that have been read.
@@ -41,10 +41,10 @@ struct Counts {
 impl Watch {
     /// How far it is now.
     #[must_use]
-    pub fn now(&self) -> Progress {
+    pub fn now(&self) -> UploadProgress {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counts = &self.0;
-        Progress {
+        UploadProgress {
             read: ReadProgress { done: get(&counts.read), total: get(&counts.total) },
             cells: get(&counts.cells),
             formulas: get(&counts.formulas),

@@ -15,5 +15,5 @@ mod tests;
 pub use cookie::{Cookie, CookieView, SCHEMA_VERSIONS};
 pub use mutation::{Asked, Pushed, read_mutation};
 pub use pull::{ClientIds, PullPlan, entry_key, plan_pull};
-pub use push::{Action, Event, LookedUp, Outcome, PushRules, PushSafetyRule, RunPush};
+pub use push::{LookedUp, PushAction, PushEvent, PushOutcome, PushRules, PushSafetyRule, RunPush};
 pub use runs::{Run, runs};

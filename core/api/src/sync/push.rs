@@ -21,24 +21,24 @@ use cellar_sheet::operation::{Rejection, RejectionReason};
 
 /// What the driver is to do next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum PushAction {
     /// Append this request.
     Append(Request),
     /// Look up the client's last mutation: in the newest root and in every entry behind it, up to the
     /// end of the log by a consistent read.
     LookUp,
     /// The end.
-    Finish(Outcome),
+    Finish(PushOutcome),
     /// Too much has changed meanwhile: the client repeats its push.
     GiveUp,
 }
 
 /// What came of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum PushEvent {
     /// The request was appended.
     Appended(Appended),
-    /// The request was refused, for what [`Event::of`] takes.
+    /// The request was refused, for what [`PushEvent::of`] takes.
     Refused(Refusal),
     /// The request can never succeed.
     Unfit(Rejection),
@@ -46,7 +46,7 @@ pub enum Event {
     LookedUp(LookedUp),
 }
 
-impl Event {
+impl PushEvent {
     /// What a request came to, if its push has to know.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ pub struct LookedUp {
 
 /// What became of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Outcome {
+pub struct PushOutcome {
     /// One for each mutation up to where it stopped.
     pub results: Vec<MutationResult>,
     /// The newest entry that was seen.
@@ -141,7 +141,7 @@ pub struct RunPush {
     look_ups: u32,
     /// How many of `left` are on their way.
     sent: usize,
-    outcome: Outcome,
+    outcome: PushOutcome,
     rules: PushRules,
 }
 
@@ -176,7 +176,7 @@ impl RunPush {
         known: u64,
         run: Run,
         rules: PushRules,
-    ) -> (Self, Action) {
+    ) -> (Self, PushAction) {
         let (incarnation, left) = match run {
             Run::Edits { incarnation, mutations, .. } => {
                 (incarnation, mutations.into_iter().map(Left::Edit).collect())
@@ -194,7 +194,7 @@ impl RunPush {
             looked_up: None,
             look_ups: 0,
             sent: 0,
-            outcome: Outcome::default(),
+            outcome: PushOutcome::default(),
             rules,
         };
         let action = push.decide();
@@ -203,41 +203,41 @@ impl RunPush {
 
     /// Takes the next step.
     #[must_use]
-    pub fn step(mut self, event: Event) -> (Self, Action) {
+    pub fn step(mut self, event: PushEvent) -> (Self, PushAction) {
         let action = match event {
-            Event::Appended(appended) => self.appended(appended),
-            Event::Refused(Refusal::Gap { expected, .. }) => {
+            PushEvent::Appended(appended) => self.appended(appended),
+            PushEvent::Refused(Refusal::Gap { expected, .. }) => {
                 self.known = self.known.max(expected.saturating_sub(1));
                 match self.rules.hold(PushSafetyRule::GapLookedUp) {
                     true => self.look_up(),
                     false => self.stop(),
                 }
             }
-            Event::Refused(Refusal::UnknownBase { base } | Refusal::BaseGone { base }) => {
+            PushEvent::Refused(Refusal::UnknownBase { base } | Refusal::BaseGone { base }) => {
                 self.reject_with_base(base);
                 self.decide()
             }
-            Event::Refused(_) => {
+            PushEvent::Refused(_) => {
                 let detail = "the spreadsheet was restored since its base: load it again";
                 let rejection = Rejection::new(RejectionReason::BaseGone, detail);
                 self.left.iter_mut().for_each(|left| left.reject(&rejection));
                 self.looked_up = None;
                 self.decide()
             }
-            Event::Unfit(rejection) => {
+            PushEvent::Unfit(rejection) => {
                 self.left.iter_mut().take(self.sent).for_each(|left| left.reject(&rejection));
                 self.decide()
             }
-            Event::LookedUp(looked_up) => self.looked_up(looked_up),
+            PushEvent::LookedUp(looked_up) => self.looked_up(looked_up),
         };
         (self, action)
     }
 
-    fn decide(&mut self) -> Action {
+    fn decide(&mut self) -> PushAction {
         self.drop_duplicates();
         let rejections = self.rejections();
         match (self.left.front(), self.looked_up) {
-            (None, _) => Action::Finish(self.take_outcome()),
+            (None, _) => PushAction::Finish(self.take_outcome()),
             (Some(Left::Rejected(..)), None) => self.look_up(),
             (Some(Left::Rejected(..)), Some(looked_up)) => {
                 self.sent = rejections.len();
@@ -256,12 +256,13 @@ impl RunPush {
         &self,
         incarnation: u32,
         payload: impl FnOnce(Numbered) -> Option<Request>,
-    ) -> Action {
+    ) -> PushAction {
         let (log, client, author) = (self.log, self.client, self.author.clone());
         let numbered = Numbered { log, client, author, incarnation, known: self.known };
         // Runs are made of what a request takes.
-        payload(numbered)
-            .map_or(Action::GiveUp, |request| Action::Append(request.of_group(self.name.clone())))
+        payload(numbered).map_or(PushAction::GiveUp, |request| {
+            PushAction::Append(request.of_group(self.name.clone()))
+        })
     }
 
     fn edits(&self) -> Vec<NewMutation> {
@@ -293,7 +294,7 @@ impl RunPush {
         }
     }
 
-    fn appended(&mut self, appended: Appended) -> Action {
+    fn appended(&mut self, appended: Appended) -> PushAction {
         self.left.drain(..self.sent.min(self.left.len()));
         self.looked_up = None;
         let last = appended.results.last().map_or(0, |last| last.id);
@@ -317,12 +318,12 @@ impl RunPush {
         self.looked_up = None;
     }
 
-    fn look_up(&mut self) -> Action {
+    fn look_up(&mut self) -> PushAction {
         self.look_ups += 1;
-        if self.look_ups > MAX_PUSH_LOOK_UPS { Action::GiveUp } else { Action::LookUp }
+        if self.look_ups > MAX_PUSH_LOOK_UPS { PushAction::GiveUp } else { PushAction::LookUp }
     }
 
-    fn looked_up(&mut self, looked_up: LookedUp) -> Action {
+    fn looked_up(&mut self, looked_up: LookedUp) -> PushAction {
         let rejecting = matches!(self.left.front(), Some(Left::Rejected(..)));
         if !rejecting || self.rules.hold(PushSafetyRule::RejectionLookedUp) {
             self.known = self.known.max(looked_up.last_id.unwrap_or(0));
@@ -336,17 +337,17 @@ impl RunPush {
         }
     }
 
-    fn stop(&mut self) -> Action {
+    fn stop(&mut self) -> PushAction {
         let expected = self.known.saturating_add(1);
         match self.known {
             0 => self.outcome.unknown_client = true,
             _ => self.outcome.gap = Some(expected),
         }
-        Action::Finish(self.take_outcome())
+        PushAction::Finish(self.take_outcome())
     }
 
-    fn take_outcome(&mut self) -> Outcome {
-        Outcome { last_id: self.known, ..std::mem::take(&mut self.outcome) }
+    fn take_outcome(&mut self) -> PushOutcome {
+        PushOutcome { last_id: self.known, ..std::mem::take(&mut self.outcome) }
     }
 }
 

@@ -48,26 +48,26 @@ impl Cloud {
         LookedUp { last_id: last_id.filter(|_| !self.forgets), head, incarnation }
     }
 
-    fn push(&mut self, known: u64, run: Run) -> Outcome {
+    fn push(&mut self, known: u64, run: Run) -> PushOutcome {
         self.try_push(known, run).unwrap()
     }
 
-    fn try_push(&mut self, known: u64, run: Run) -> Option<Outcome> {
+    fn try_push(&mut self, known: u64, run: Run) -> Option<PushOutcome> {
         let (rules, author) = (PushRules::default(), Some("alice".to_owned()));
         let (mut push, mut action) =
             RunPush::begin(log(), (key(), name()), author, known, run, rules);
         loop {
             let event = match action {
-                Action::Append(request) => {
+                PushAction::Append(request) => {
                     let known = self.world.known_from(request.lowest_base());
                     match self.world.run(request, &known) {
-                        Ok(appended) => Event::Appended(appended),
-                        Err(refusal) => Event::Refused(refusal),
+                        Ok(appended) => PushEvent::Appended(appended),
+                        Err(refusal) => PushEvent::Refused(refusal),
                     }
                 }
-                Action::LookUp => Event::LookedUp(self.look_up()),
-                Action::GiveUp => return None,
-                Action::Finish(outcome) => return Some(outcome),
+                PushAction::LookUp => PushEvent::LookedUp(self.look_up()),
+                PushAction::GiveUp => return None,
+                PushAction::Finish(outcome) => return Some(outcome),
             };
             (push, action) = push.step(event);
         }
@@ -203,12 +203,12 @@ fn a_log_that_changes_at_each_look_up_ends_the_push_at_its_limit() {
     let rules = PushRules::default();
     let (mut push, mut action) = RunPush::begin(log(), (key(), name()), None, 0, run, rules);
     let mut look_ups = 0;
-    while action != Action::GiveUp {
+    while action != PushAction::GiveUp {
         let event = match action {
-            Action::Append(_) => Event::Refused(Refusal::Gap { expected: 2, got: 2 }),
-            Action::LookUp => {
+            PushAction::Append(_) => PushEvent::Refused(Refusal::Gap { expected: 2, got: 2 }),
+            PushAction::LookUp => {
                 look_ups += 1;
-                Event::LookedUp(LookedUp {
+                PushEvent::LookedUp(LookedUp {
                     last_id: Some(1),
                     head: at(0, 2),
                     incarnation: INCARNATION,
@@ -226,7 +226,7 @@ fn nothing_is_sent_of_what_is_known_to_be_in_the_log() {
     let rules = PushRules::default();
     let (_, action) =
         RunPush::begin(log(), (key(), name()), None, 5, edits(&[4, 5], at(0, 1)), rules);
-    let Action::Finish(outcome) = action else { panic!("{action:?}") };
+    let PushAction::Finish(outcome) = action else { panic!("{action:?}") };
     let results: Vec<_> = outcome.results.iter().map(|r| (r.id, r.duplicate)).collect();
     assert_eq!((results, outcome.last_id), (vec![(4, true), (5, true)], 5));
 }
@@ -246,23 +246,23 @@ fn what_two_requests_of_a_run_were_missing_is_told_once() {
         };
         let (tail, header) = (at(0, 9), cellar_log::entry::Header::first(INCARNATION));
         let results = vec![result];
-        Event::Appended(Appended { results, tail, header, missing, missing_from: None })
+        PushEvent::Appended(Appended { results, tail, header, missing, missing_from: None })
     };
     let (gone, rules) = (at(0, 99), PushRules::default());
     let run = based(&[(1, at(0, 1)), (2, gone)], INCARNATION);
     let (mut push, mut action) = RunPush::begin(log(), (key(), name()), None, 0, run, rules);
     let looked_up = LookedUp { last_id: Some(1), head: at(0, 3), incarnation: INCARNATION };
     for event in [
-        Event::Refused(Refusal::UnknownBase { base: gone }),
+        PushEvent::Refused(Refusal::UnknownBase { base: gone }),
         appended(1, 2..=3),
-        Event::LookedUp(looked_up),
+        PushEvent::LookedUp(looked_up),
         appended(2, 3..=4),
     ] {
-        assert!(!matches!(action, Action::Finish(_)));
+        assert!(!matches!(action, PushAction::Finish(_)));
         (push, action) = push.step(event);
     }
     drop(push);
-    let Action::Finish(outcome) = action else { panic!("{action:?}") };
+    let PushAction::Finish(outcome) = action else { panic!("{action:?}") };
     let missing: Vec<_> = outcome.missing.iter().map(|entry| entry.position).collect();
     assert_eq!(missing, [at(0, 2), at(0, 3), at(0, 4)]);
 }

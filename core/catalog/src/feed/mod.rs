@@ -30,7 +30,8 @@ mod tests;
 pub use checkpoint::{BadCheckpoint, Checkpoint, Feed, FeedId};
 pub use entries::{EntryKind, LOG_CATEGORY, put, segment_of_stream, span_of, stream_of_segment};
 pub use indexing::{
-    Action, Answer, Indexed, Indexing, IndexingFault, Known, Mark, Rules, SafetyRule, Tail,
+    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, Mark, Rules,
+    SafetyRule, Tail,
 };
 pub use item::{Content, Item, PartitionPolicy, UnreadableItem, decode_spans, encode_spans};
 pub use record::{appended, is_appended};

@@ -1,6 +1,6 @@
 //! The records of the EventStream table: a tip, and the calves of its stream (design `6-catalog-feed.md` §1).
 
-use crate::stream::{Calf, Etag, Event, Kind, Payload, StreamName, Tip, Unfold, WriterId};
+use crate::stream::{Calf, Etag, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId};
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::record::{
     Attribute, Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text,
@@ -46,21 +46,21 @@ pub fn encode_calf(calf: &Calf) -> Item {
     item
 }
 
-fn put_events(item: &mut Item, events: &[Event]) {
+fn put_events(item: &mut Item, events: &[StreamEvent]) {
     item.insert(KINDS.to_owned(), encode_kinds(events));
     item.insert(EVENTS.to_owned(), encode_events(events));
 }
 
 /// The kinds of events, as the attribute [`KINDS`].
 #[must_use]
-pub fn encode_kinds(events: &[Event]) -> Attribute {
-    let kind = |event: &Event| Attribute::Text(event.kind.as_str().to_owned());
+pub fn encode_kinds(events: &[StreamEvent]) -> Attribute {
+    let kind = |event: &StreamEvent| Attribute::Text(event.kind.as_str().to_owned());
     Attribute::List(events.iter().map(kind).collect())
 }
 
 /// Events without their kinds, as the attribute [`EVENTS`].
 #[must_use]
-pub fn encode_events(events: &[Event]) -> Attribute {
+pub fn encode_events(events: &[StreamEvent]) -> Attribute {
     Attribute::List(events.iter().map(encode_event).collect())
 }
 
@@ -70,7 +70,7 @@ pub fn encode_unfolds(unfolds: &[Unfold]) -> Attribute {
     Attribute::List(unfolds.iter().map(encode_unfold).collect())
 }
 
-fn encode_event(event: &Event) -> Attribute {
+fn encode_event(event: &StreamEvent) -> Attribute {
     let mut item = Item::new();
     put_number(&mut item, TIME, event.time_ms);
     put_payload(&mut item, [DATA, DATA_ENCODING], &event.data);
@@ -103,7 +103,7 @@ fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) 
 
 /// Bytes that events take of an item, kinds included.
 #[must_use]
-pub fn events_bytes(events: &[Event]) -> usize {
+pub fn events_bytes(events: &[StreamEvent]) -> usize {
     let mut item = Item::new();
     put_events(&mut item, events);
     item_bytes(&item)
@@ -189,7 +189,7 @@ pub fn decode_calf(item: &Item) -> Result<Calf, RecordError> {
     }
 }
 
-fn length(events: &[Event]) -> u64 {
+fn length(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
@@ -198,7 +198,7 @@ fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
 }
 
 /// The events of an item: each has its kind in step, and there is at least one.
-fn decode_events(reader: &Reader<'_>) -> Result<Vec<Event>, RecordError> {
+fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let (events, kinds) = (reader.list(EVENTS)?, reader.list(KINDS)?);
     if events.is_empty() {
         return Err(reader.fault(EVENTS, "a list of at least one"));
@@ -222,9 +222,9 @@ fn map<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, Rec
     }
 }
 
-fn decode_event(value: &Attribute, kind: &str) -> Result<Event, RecordError> {
+fn decode_event(value: &Attribute, kind: &str) -> Result<StreamEvent, RecordError> {
     let reader = map(EVENT, value)?;
-    Ok(Event {
+    Ok(StreamEvent {
         time_ms: reader.number(TIME)?,
         kind: Kind::new(kind).map_err(|_| reader.fault(KINDS, "a kind of an event"))?,
         data: decode_payload(&reader, [DATA, DATA_ENCODING])?,

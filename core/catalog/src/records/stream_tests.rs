@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::records::stream::{decode_calf, decode_tip, encode_calf, encode_tip, key};
-use crate::stream::{Calf, Etag, Event, Kind, Payload, Tip, Unfold, WriterId};
+use crate::stream::{Calf, Etag, Kind, Payload, StreamEvent, Tip, Unfold, WriterId};
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::{record::Attribute, record::Item};
 
-fn event(number: u8) -> Event {
-    Event {
+fn event(number: u8) -> StreamEvent {
+    StreamEvent {
         time_ms: 1_795_246_133_000 + u64::from(number),
         kind: Kind::new("Renamed").unwrap(),
         data: Payload { encoding: 0, stored: vec![number, 2, 3] },
@@ -24,7 +24,7 @@ fn event(number: u8) -> Event {
 }
 
 fn tip() -> Tip {
-    let full = Event {
+    let full = StreamEvent {
         kind: Kind::new("Created").unwrap(),
         data: Payload { encoding: 1, stored: vec![0x28, 0xb5, 0x2f, 0xfd] },
         meta: Payload { encoding: 0, stored: b"{}".to_vec() },
@@ -51,7 +51,7 @@ fn tip() -> Tip {
 }
 
 fn calf() -> Calf {
-    let events = vec![event(3), event(4), Event { data: Payload::default(), ..event(5) }];
+    let events = vec![event(3), event(4), StreamEvent { data: Payload::default(), ..event(5) }];
     Calf { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
 }
 

@@ -14,7 +14,7 @@ pub struct Command {
     /// Who wants it.
     pub by: By,
     /// What.
-    pub action: Action,
+    pub action: CatalogAction,
     /// When, Unix seconds.
     pub now_s: u64,
     /// How many changes they have seen, if that is to be all there are: so a request that comes late
@@ -25,7 +25,7 @@ pub struct Command {
 /// What is wanted. Each is done already if the listing says so: then nothing happens, whoever repeats
 /// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum CatalogAction {
     /// List a log that was just created, by its creator.
     Create {
         /// What it is called; may be empty.
@@ -58,7 +58,7 @@ pub enum Action {
     Purge,
 }
 
-impl Action {
+impl CatalogAction {
     /// The role that it takes, if `by` wants it.
     #[must_use]
     pub fn needs(&self, by: &By) -> Role {

@@ -1,6 +1,6 @@
 //! What a command comes to.
 
-use super::command::{Action, Command, Rejection};
+use super::command::{CatalogAction, Command, Rejection};
 use super::event::{CatalogEvent, Grantee, Recipient};
 use super::link::{Link, LinkId};
 use super::listing::{Listing, Member, Status};
@@ -17,12 +17,12 @@ pub(super) fn decide(
 ) -> Result<Vec<CatalogEvent>, Rejection> {
     let by = || command.by.person.clone();
     match (&command.action, listing) {
-        (Action::Purge, listing) => purge(command, listing),
-        (Action::Create { .. }, Some(Listing { status: Status::Purged { .. }, .. })) => {
+        (CatalogAction::Purge, listing) => purge(command, listing),
+        (CatalogAction::Create { .. }, Some(Listing { status: Status::Purged { .. }, .. })) => {
             Err(Rejection::Gone)
         }
-        (Action::Create { .. }, Some(_)) => Ok(vec![]),
-        (Action::Create { name, source }, None) => {
+        (CatalogAction::Create { .. }, Some(_)) => Ok(vec![]),
+        (CatalogAction::Create { name, source }, None) => {
             let (name, source, at_s) = (name.clone(), *source, command.now_s);
             Ok(vec![CatalogEvent::Created { by: by(), name, source, at_s }])
         }
@@ -49,18 +49,18 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     let by = command.by.person.clone();
     let at_s = command.now_s;
     let events = match &command.action {
-        Action::Create { .. } | Action::Purge => vec![],
-        Action::Rename(name) if *name == listing.name => vec![],
-        Action::Rename(name) => vec![CatalogEvent::Renamed { by, name: name.clone() }],
-        Action::Share { with, role } => share(by, with, *role, listing)?,
-        Action::Unshare(person) => unshare(by, person, listing)?,
-        Action::AddLink(link) => add_link(&by, link, listing, command.now_s)?,
-        Action::RemoveLink(id) => remove_link(&by, *id, listing),
-        Action::Archive if matches!(listing.status, Status::Archived { .. }) => vec![],
-        Action::Archive => vec![CatalogEvent::Archived { by, at_s }],
-        Action::Delete if matches!(listing.status, Status::Deleted { .. }) => vec![],
-        Action::Delete => vec![CatalogEvent::Deleted { by, at_s }],
-        Action::Activate => match listing.status {
+        CatalogAction::Create { .. } | CatalogAction::Purge => vec![],
+        CatalogAction::Rename(name) if *name == listing.name => vec![],
+        CatalogAction::Rename(name) => vec![CatalogEvent::Renamed { by, name: name.clone() }],
+        CatalogAction::Share { with, role } => share(by, with, *role, listing)?,
+        CatalogAction::Unshare(person) => unshare(by, person, listing)?,
+        CatalogAction::AddLink(link) => add_link(&by, link, listing, command.now_s)?,
+        CatalogAction::RemoveLink(id) => remove_link(&by, *id, listing),
+        CatalogAction::Archive if matches!(listing.status, Status::Archived { .. }) => vec![],
+        CatalogAction::Archive => vec![CatalogEvent::Archived { by, at_s }],
+        CatalogAction::Delete if matches!(listing.status, Status::Deleted { .. }) => vec![],
+        CatalogAction::Delete => vec![CatalogEvent::Deleted { by, at_s }],
+        CatalogAction::Activate => match listing.status {
             Status::Active => vec![],
             Status::Archived { .. } => vec![CatalogEvent::Unarchived { by }],
             Status::Deleted { .. } | Status::Purged { .. } => {
@@ -105,16 +105,17 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
 /// order to delete it is heard.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match (listing.status, &command.action) {
-        (Status::Deleted { .. }, Action::Activate)
+        (Status::Deleted { .. }, CatalogAction::Activate)
             if listing.status.kept_until_s().is_some_and(|until_s| until_s <= command.now_s) =>
         {
             Err(Rejection::Gone)
         }
-        (Status::Deleted { .. }, Action::Activate | Action::Delete | Action::Create { .. }) => {
-            Ok(())
-        }
+        (
+            Status::Deleted { .. },
+            CatalogAction::Activate | CatalogAction::Delete | CatalogAction::Create { .. },
+        ) => Ok(()),
         (Status::Deleted { .. }, _) => Err(Rejection::Deleted),
-        (Status::Archived { .. }, Action::Rename(_)) => Err(Rejection::Archived),
+        (Status::Archived { .. }, CatalogAction::Rename(_)) => Err(Rejection::Archived),
         _ => Ok(()),
     }
 }

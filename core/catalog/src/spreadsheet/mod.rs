@@ -22,7 +22,7 @@ mod right;
 #[cfg(test)]
 mod tests;
 
-pub use command::{Action, Command, Rejection};
+pub use command::{CatalogAction, Command, Rejection};
 pub use decider::Catalog;
 pub use event::{CatalogEvent, Grantee, Recipient};
 pub use link::{BadLink, Link, LinkHash, LinkId, LinkRole, LinkSecret, LinkToken};

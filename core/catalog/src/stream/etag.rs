@@ -1,6 +1,6 @@
 //! Which write made a tip what it is.
 
-use super::event::Event;
+use super::event::StreamEvent;
 use super::name::StreamName;
 use super::payload::Payload;
 use super::unfold::Unfold;
@@ -17,7 +17,7 @@ impl Etag {
     pub fn of(
         name: &StreamName,
         before: Option<Self>,
-        events: &[Event],
+        events: &[StreamEvent],
         unfolds: &[Unfold],
     ) -> Self {
         let mut hash = Hash(blake3::Hasher::new());
@@ -64,9 +64,9 @@ impl Hash {
         self.bytes(text.unwrap_or_default().as_bytes());
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &StreamEvent) {
         // By name: a new field cannot be forgotten.
-        let Event { time_ms, kind, data, meta, correlation, causation, writer } = event;
+        let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
         self.wide(*time_ms);
         self.bytes(kind.as_str().as_bytes());
         self.payload(data);

@@ -49,7 +49,7 @@ impl Kind {
 
 /// An event as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct StreamEvent {
     /// When it was decided, Unix milliseconds.
     pub time_ms: u64,
     /// What kind it is.
@@ -66,7 +66,7 @@ pub struct Event {
     pub writer: WriterId,
 }
 
-impl Event {
+impl StreamEvent {
     /// Checks what it belongs to against the bounds; kinds and payloads are bounded when they are made.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn ids_end_at_their_limit() {
-        let event = |correlation: usize, causation: usize| Event {
+        let event = |correlation: usize, causation: usize| StreamEvent {
             time_ms: 1,
             kind: Kind::new("Created").unwrap(),
             data: Payload::default(),

@@ -20,7 +20,7 @@ mod unfold;
 pub use append::{Append, Proposal, Update, Write};
 pub use decider::{Decider, Encoded, UnreadableEvent};
 pub use etag::Etag;
-pub use event::{Event, InvalidEvent, Kind, WriterId};
+pub use event::{InvalidEvent, Kind, StreamEvent, WriterId};
 pub use name::{InvalidStreamName, StreamName};
 pub use payload::{Payload, PayloadError};
 pub use rebuild::{Dated, Need, Rebuild, RebuildFault, Rebuilt, newest_first};

@@ -2,7 +2,7 @@
 //! origin.
 
 use super::decider::{Decider, UnreadableEvent};
-use super::event::Event;
+use super::event::StreamEvent;
 use super::payload::PayloadError;
 use super::tip::{Calf, Tip};
 use cellar_base::limits::MAX_REBUILD_BYTES;
@@ -129,7 +129,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     }
 
     /// Takes events from the newest back, as far as they are needed.
-    fn take(&mut self, events: &[Event]) -> Result<(), RebuildFault> {
+    fn take(&mut self, events: &[StreamEvent]) -> Result<(), RebuildFault> {
         for event in events.iter().rev() {
             if self.is_done() {
                 return Ok(());
@@ -189,7 +189,7 @@ pub struct Dated<E> {
 pub fn newest_first<D: Decider>(
     decider: &D,
     first: u64,
-    events: &[Event],
+    events: &[StreamEvent],
 ) -> Result<Vec<Dated<D::Event>>, RebuildFault> {
     let numbered = (first..).zip(events);
     let dated = numbered.map(|(index, event)| {
@@ -205,7 +205,7 @@ pub fn newest_first<D: Decider>(
 fn decode<D: Decider>(
     decider: &D,
     index: u64,
-    event: &Event,
+    event: &StreamEvent,
 ) -> Result<(D::Event, usize), RebuildFault> {
     let kind = || event.kind.as_str().to_owned();
     let data = event.data.unpack().map_err(|fault| RebuildFault::Payload { index, fault })?;

@@ -1,7 +1,7 @@
 //! The items of a stream: its tip, and the batches of events that calved off it.
 
 use super::etag::Etag;
-use super::event::{Event, WriterId};
+use super::event::{StreamEvent, WriterId};
 use super::name::StreamName;
 use super::unfold::Unfold;
 use cellar_base::limits::{TIP_BYTES, TIP_EVENTS};
@@ -20,7 +20,7 @@ pub struct Tip {
     /// How many events the last write appended: the last ones of them.
     pub appended: u64,
     /// The newest events, oldest first; never none.
-    pub events: Vec<Event>,
+    pub events: Vec<StreamEvent>,
     /// The unfolds of the last write.
     pub unfolds: Vec<Unfold>,
 }
@@ -33,7 +33,7 @@ pub struct Calf {
     /// Index of its first event.
     pub index: u64,
     /// The events, oldest first; never none.
-    pub events: Vec<Event>,
+    pub events: Vec<StreamEvent>,
 }
 
 impl Tip {
@@ -65,7 +65,7 @@ impl Calf {
 }
 
 /// How many events there are.
-pub(crate) fn count(events: &[Event]) -> u64 {
+pub(crate) fn count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 

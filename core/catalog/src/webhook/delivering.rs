@@ -26,7 +26,7 @@ pub struct Page {
 
 /// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum DeliveryAction {
     /// Read how far it has come, consistently.
     ReadProgress,
     /// Read a page of the feed from a place on, or from its beginning.
@@ -46,12 +46,12 @@ pub enum Action {
         to: WebhookProgress,
     },
     /// That is all.
-    Finish(Outcome),
+    Finish(DeliveryOutcome),
 }
 
 /// What came of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum DeliveryAnswer {
     /// How far it has come; `None` if nothing was ever delivered.
     Progress(Option<WebhookProgress>),
     /// A page.
@@ -72,7 +72,7 @@ pub enum Answer {
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DeliveryOutcome {
     /// Everything that it was called for has been delivered, by it or by somebody else.
     Done {
         /// Items that it has delivered itself.
@@ -109,7 +109,7 @@ impl Delivering {
     /// ever delivered, it begins with them and not with the feed; with the feed if they begin a partition, as the
     /// end of the one before may be in another shard of the table's stream, on its way.
     #[must_use]
-    pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, Action) {
+    pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let begun = Self {
             woken_by: (first, last),
             progress: None,
@@ -118,65 +118,69 @@ impl Delivering {
             page: None,
             items: 0,
         };
-        (begun, Action::ReadProgress)
+        (begun, DeliveryAction::ReadProgress)
     }
 
     /// Takes what came of the last action; `time_left` says whether there is time for another page.
     #[must_use]
-    pub fn step(mut self, answer: Answer, time_left: bool) -> (Self, Action) {
+    pub fn step(mut self, answer: DeliveryAnswer, time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
-            Answer::Progress(progress) => {
+            DeliveryAnswer::Progress(progress) => {
                 self.progress = progress;
                 self.read()
             }
             // What was delivered of the former one says nothing of this one: all of it is delivered.
-            Answer::AnotherFeed if !self.anew => {
+            DeliveryAnswer::AnotherFeed if !self.anew => {
                 self.anew = true;
                 self.read()
             }
-            Answer::Page(page) => {
+            DeliveryAnswer::Page(page) => {
                 self.page = Some(page);
                 self.look()
             }
-            Answer::Accepted => {
+            DeliveryAnswer::Accepted => {
                 let items = self.page.map_or(0, |page| page.items);
                 self.items = self.items.saturating_add(items);
                 self.advance()
             }
-            Answer::Advanced if self.beginning => self.begun(),
-            Answer::Advanced => self.advanced(time_left),
+            DeliveryAnswer::Advanced if self.beginning => self.begun(),
+            DeliveryAnswer::Advanced => self.advanced(time_left),
             // Whoever it was has delivered what this one has: they go on.
-            Answer::Overtaken => Action::Finish(Outcome::Done { items: self.items }),
-            Answer::NotAccepted => Action::Finish(Outcome::NotAccepted),
-            Answer::AnotherFeed | Answer::Failed => Action::Finish(Outcome::Store),
+            DeliveryAnswer::Overtaken => {
+                DeliveryAction::Finish(DeliveryOutcome::Done { items: self.items })
+            }
+            DeliveryAnswer::NotAccepted => DeliveryAction::Finish(DeliveryOutcome::NotAccepted),
+            DeliveryAnswer::AnotherFeed | DeliveryAnswer::Failed => {
+                DeliveryAction::Finish(DeliveryOutcome::Store)
+            }
         };
         (self, action)
     }
 
-    fn read(&self) -> Action {
+    fn read(&self) -> DeliveryAction {
         if self.anew {
-            return Action::ReadPage { from: None, feed: None };
+            return DeliveryAction::ReadPage { from: None, feed: None };
         }
         match self.progress {
             Some(progress) => {
-                Action::ReadPage { from: Some(progress.next), feed: Some(progress.feed) }
+                DeliveryAction::ReadPage { from: Some(progress.next), feed: Some(progress.feed) }
             }
             None => {
                 let from = Some(self.woken_by.0).filter(|first| first.offset() > 0);
-                Action::ReadPage { from, feed: None }
+                DeliveryAction::ReadPage { from, feed: None }
             }
         }
     }
 
-    fn look(&mut self) -> Action {
+    fn look(&mut self) -> DeliveryAction {
         let Some(page) = self.page else { return self.ended() };
         match (page.feed, page.first, self.progress) {
             // Before the receiver has it: otherwise a call for something later would begin there.
             (Some(feed), Some(next), None) => {
                 self.beginning = true;
-                return Action::Advance { from: None, to: WebhookProgress { feed, next } };
+                return DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next } };
             }
-            (_, Some(_), _) => return Action::Send,
+            (_, Some(_), _) => return DeliveryAction::Send,
             (_, None, _) => {}
         }
         let is_further = self.progress.is_none_or(|progress| progress.next < page.next);
@@ -187,20 +191,20 @@ impl Delivering {
         self.ended()
     }
 
-    fn begun(&mut self) -> Action {
+    fn begun(&mut self) -> DeliveryAction {
         self.beginning = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
             self.progress = Some(WebhookProgress { feed, next });
         }
-        Action::Send
+        DeliveryAction::Send
     }
 
-    fn advance(&self) -> Action {
+    fn advance(&self) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.ended() };
-        Action::Advance { from: self.progress, to: WebhookProgress { feed, next } }
+        DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
-    fn advanced(&mut self, time_left: bool) -> Action {
+    fn advanced(&mut self, time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items, .. }) = self.page else {
             return self.ended();
         };
@@ -210,16 +214,16 @@ impl Delivering {
             (0, _) => self.ended(),
             (_, true) => self.read(),
             (_, false) if next > self.woken_by.1 => self.ended(),
-            (_, false) => Action::Finish(Outcome::OutOfTime { items: self.items }),
+            (_, false) => DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.items }),
         }
     }
 
     /// At the end of the feed, as far as it is to be seen.
-    fn ended(&self) -> Action {
+    fn ended(&self) -> DeliveryAction {
         let reached = self.progress.is_some_and(|progress| progress.next > self.woken_by.1);
-        Action::Finish(match reached {
-            true => Outcome::Done { items: self.items },
-            false => Outcome::NotYetThere,
+        DeliveryAction::Finish(match reached {
+            true => DeliveryOutcome::Done { items: self.items },
+            false => DeliveryOutcome::NotYetThere,
         })
     }
 }
@@ -240,19 +244,19 @@ mod tests {
     }
 
     /// A page whose items follow each other.
-    fn page(feed: FeedId, items: usize, next: Checkpoint) -> Answer {
+    fn page(feed: FeedId, items: usize, next: Checkpoint) -> DeliveryAnswer {
         let first = next.number() - u64::try_from(items).unwrap();
         let first = (items > 0).then(|| Checkpoint::new(first).unwrap());
-        Answer::Page(Page { feed: Some(feed), first, items, next })
+        DeliveryAnswer::Page(Page { feed: Some(feed), first, items, next })
     }
 
     /// Answers that are given, and what is done after each.
     fn assert_does(
         (first, last): (Checkpoint, Checkpoint),
-        script: impl IntoIterator<Item = (Answer, Action)>,
+        script: impl IntoIterator<Item = (DeliveryAnswer, DeliveryAction)>,
     ) {
         let (mut call, action) = Delivering::begin(first, last);
-        assert_eq!(action, Action::ReadProgress);
+        assert_eq!(action, DeliveryAction::ReadProgress);
         for (number, (answer, expected)) in script.into_iter().enumerate() {
             let action;
             (call, action) = call.step(answer, true);
@@ -260,8 +264,8 @@ mod tests {
         }
     }
 
-    fn read(from: Checkpoint, feed: Option<FeedId>) -> Action {
-        Action::ReadPage { from: Some(from), feed }
+    fn read(from: Checkpoint, feed: Option<FeedId>) -> DeliveryAction {
+        DeliveryAction::ReadPage { from: Some(from), feed }
     }
 
     #[test]
@@ -270,12 +274,15 @@ mod tests {
         assert_does(
             (at(0, 7), at(0, 8)),
             [
-                (Answer::Progress(None), read(at(0, 7), None)),
-                (page(FEED, 2, end), Action::Advance { from: None, to: begun }),
-                (Answer::Advanced, Action::Send),
-                (Answer::Accepted, Action::Advance { from: Some(begun), to: progress(FEED, end) }),
-                (Answer::Advanced, read(end, Some(FEED))),
-                (page(FEED, 0, end), Action::Finish(Outcome::Done { items: 2 })),
+                (DeliveryAnswer::Progress(None), read(at(0, 7), None)),
+                (page(FEED, 2, end), DeliveryAction::Advance { from: None, to: begun }),
+                (DeliveryAnswer::Advanced, DeliveryAction::Send),
+                (
+                    DeliveryAnswer::Accepted,
+                    DeliveryAction::Advance { from: Some(begun), to: progress(FEED, end) },
+                ),
+                (DeliveryAnswer::Advanced, read(end, Some(FEED))),
+                (page(FEED, 0, end), DeliveryAction::Finish(DeliveryOutcome::Done { items: 2 })),
             ],
         );
     }
@@ -283,16 +290,19 @@ mod tests {
     #[test]
     fn a_first_call_for_the_beginning_of_a_partition_begins_with_the_feed() {
         let (begun, end) = (progress(FEED, at(3, 0)), at(4, 0));
-        let whole = Action::ReadPage { from: None, feed: None };
+        let whole = DeliveryAction::ReadPage { from: None, feed: None };
         let page = Page { feed: Some(FEED), first: Some(at(3, 0)), items: 7, next: end };
         assert_does(
             (at(4, 0), at(4, 0)),
             [
-                (Answer::Progress(None), whole),
-                (Answer::Page(page), Action::Advance { from: None, to: begun }),
-                (Answer::Advanced, Action::Send),
-                (Answer::Accepted, Action::Advance { from: Some(begun), to: progress(FEED, end) }),
-                (Answer::Advanced, read(end, Some(FEED))),
+                (DeliveryAnswer::Progress(None), whole),
+                (DeliveryAnswer::Page(page), DeliveryAction::Advance { from: None, to: begun }),
+                (DeliveryAnswer::Advanced, DeliveryAction::Send),
+                (
+                    DeliveryAnswer::Accepted,
+                    DeliveryAction::Advance { from: Some(begun), to: progress(FEED, end) },
+                ),
+                (DeliveryAnswer::Advanced, read(end, Some(FEED))),
             ],
         );
     }
@@ -303,12 +313,12 @@ mod tests {
         assert_does(
             (at(0, 9), at(0, 9)),
             [
-                (Answer::Progress(Some(there)), read(at(0, 3), Some(FEED))),
-                (page(FEED, 2, at(0, 5)), Action::Send),
-                (Answer::Accepted, Action::Advance { from: Some(there), to: next }),
-                (Answer::Advanced, read(at(0, 5), Some(FEED))),
-                (page(FEED, 5, at(0, 10)), Action::Send),
-                (Answer::NotAccepted, Action::Finish(Outcome::NotAccepted)),
+                (DeliveryAnswer::Progress(Some(there)), read(at(0, 3), Some(FEED))),
+                (page(FEED, 2, at(0, 5)), DeliveryAction::Send),
+                (DeliveryAnswer::Accepted, DeliveryAction::Advance { from: Some(there), to: next }),
+                (DeliveryAnswer::Advanced, read(at(0, 5), Some(FEED))),
+                (page(FEED, 5, at(0, 10)), DeliveryAction::Send),
+                (DeliveryAnswer::NotAccepted, DeliveryAction::Finish(DeliveryOutcome::NotAccepted)),
             ],
         );
     }
@@ -316,23 +326,28 @@ mod tests {
     #[test]
     fn what_is_not_to_be_seen_yet_is_asked_for_again() {
         let there = progress(FEED, at(0, 3));
-        let nothing = (page(FEED, 0, at(0, 3)), Action::Finish(Outcome::NotYetThere));
+        let nothing =
+            (page(FEED, 0, at(0, 3)), DeliveryAction::Finish(DeliveryOutcome::NotYetThere));
         assert_does(
             (at(0, 3), at(0, 3)),
-            [(Answer::Progress(Some(there)), read(at(0, 3), Some(FEED))), nothing],
+            [(DeliveryAnswer::Progress(Some(there)), read(at(0, 3), Some(FEED))), nothing],
         );
-        let nothing = (page(FEED, 0, at(0, 3)), Action::Finish(Outcome::NotYetThere));
+        let nothing =
+            (page(FEED, 0, at(0, 3)), DeliveryAction::Finish(DeliveryOutcome::NotYetThere));
         assert_does(
             (at(0, 3), at(0, 3)),
-            [(Answer::Progress(None), read(at(0, 3), None)), nothing],
+            [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
         // A batch that comes again finds it done.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),
             [
-                (Answer::Progress(Some(there)), read(at(0, 4), Some(FEED))),
-                (page(FEED, 0, at(0, 4)), Action::Finish(Outcome::Done { items: 0 })),
+                (DeliveryAnswer::Progress(Some(there)), read(at(0, 4), Some(FEED))),
+                (
+                    page(FEED, 0, at(0, 4)),
+                    DeliveryAction::Finish(DeliveryOutcome::Done { items: 0 }),
+                ),
             ],
         );
     }
@@ -344,20 +359,26 @@ mod tests {
         assert_does(
             (at(4, 0), at(4, 0)),
             [
-                (Answer::Progress(Some(there)), read(at(0, 3), Some(FEED))),
-                (Answer::AnotherFeed, Action::ReadPage { from: None, feed: None }),
-                (page(OTHER, 1, at(4, 1)), Action::Send),
-                (Answer::Accepted, Action::Advance { from: Some(there), to: begun }),
-                (Answer::Advanced, read(at(4, 1), Some(OTHER))),
-                (page(OTHER, 0, at(4, 1)), Action::Finish(Outcome::Done { items: 1 })),
+                (DeliveryAnswer::Progress(Some(there)), read(at(0, 3), Some(FEED))),
+                (DeliveryAnswer::AnotherFeed, DeliveryAction::ReadPage { from: None, feed: None }),
+                (page(OTHER, 1, at(4, 1)), DeliveryAction::Send),
+                (
+                    DeliveryAnswer::Accepted,
+                    DeliveryAction::Advance { from: Some(there), to: begun },
+                ),
+                (DeliveryAnswer::Advanced, read(at(4, 1), Some(OTHER))),
+                (
+                    page(OTHER, 0, at(4, 1)),
+                    DeliveryAction::Finish(DeliveryOutcome::Done { items: 1 }),
+                ),
             ],
         );
         assert_does(
             (at(4, 1), at(4, 1)),
             [
-                (Answer::Progress(None), read(at(4, 1), None)),
-                (Answer::AnotherFeed, Action::ReadPage { from: None, feed: None }),
-                (Answer::AnotherFeed, Action::Finish(Outcome::Store)),
+                (DeliveryAnswer::Progress(None), read(at(4, 1), None)),
+                (DeliveryAnswer::AnotherFeed, DeliveryAction::ReadPage { from: None, feed: None }),
+                (DeliveryAnswer::AnotherFeed, DeliveryAction::Finish(DeliveryOutcome::Store)),
             ],
         );
     }
@@ -368,9 +389,12 @@ mod tests {
         assert_does(
             (at(0, 2), at(0, 2)),
             [
-                (Answer::Progress(Some(there)), read(at(0, 3), Some(FEED))),
-                (page(FEED, 0, at(1, 0)), Action::Advance { from: Some(there), to: next }),
-                (Answer::Advanced, Action::Finish(Outcome::Done { items: 0 })),
+                (DeliveryAnswer::Progress(Some(there)), read(at(0, 3), Some(FEED))),
+                (page(FEED, 0, at(1, 0)), DeliveryAction::Advance { from: Some(there), to: next }),
+                (
+                    DeliveryAnswer::Advanced,
+                    DeliveryAction::Finish(DeliveryOutcome::Done { items: 0 }),
+                ),
             ],
         );
     }
@@ -380,17 +404,17 @@ mod tests {
         let there = progress(FEED, at(0, 3));
         let begin = |last| Delivering::begin(at(0, 3), last).0;
         let sent = |call: Delivering| {
-            let (call, _) = call.step(Answer::Progress(Some(there)), true);
+            let (call, _) = call.step(DeliveryAnswer::Progress(Some(there)), true);
             let (call, _) = call.step(page(FEED, 1, at(0, 4)), true);
-            call.step(Answer::Accepted, false).0
+            call.step(DeliveryAnswer::Accepted, false).0
         };
-        let overtaken = sent(begin(at(0, 9))).step(Answer::Overtaken, true).1;
-        assert_eq!(overtaken, Action::Finish(Outcome::Done { items: 1 }));
-        let more = sent(begin(at(0, 9))).step(Answer::Advanced, false).1;
-        assert_eq!(more, Action::Finish(Outcome::OutOfTime { items: 1 }));
-        let enough = sent(begin(at(0, 3))).step(Answer::Advanced, false).1;
-        assert_eq!(enough, Action::Finish(Outcome::Done { items: 1 }));
-        let failed = begin(at(0, 3)).step(Answer::Failed, true).1;
-        assert_eq!(failed, Action::Finish(Outcome::Store));
+        let overtaken = sent(begin(at(0, 9))).step(DeliveryAnswer::Overtaken, true).1;
+        assert_eq!(overtaken, DeliveryAction::Finish(DeliveryOutcome::Done { items: 1 }));
+        let more = sent(begin(at(0, 9))).step(DeliveryAnswer::Advanced, false).1;
+        assert_eq!(more, DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: 1 }));
+        let enough = sent(begin(at(0, 3))).step(DeliveryAnswer::Advanced, false).1;
+        assert_eq!(enough, DeliveryAction::Finish(DeliveryOutcome::Done { items: 1 }));
+        let failed = begin(at(0, 3)).step(DeliveryAnswer::Failed, true).1;
+        assert_eq!(failed, DeliveryAction::Finish(DeliveryOutcome::Store));
     }
 }

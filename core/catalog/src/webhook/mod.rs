@@ -7,7 +7,9 @@
 mod delivering;
 mod receivers;
 
-pub use delivering::{Action, Answer, Delivering, Outcome, Page, WebhookProgress};
+pub use delivering::{
+    Delivering, DeliveryAction, DeliveryAnswer, DeliveryOutcome, Page, WebhookProgress,
+};
 pub use receivers::Receivers;
 
 /// What every secret begins with (Standard Webhooks).

@@ -12,4 +12,4 @@ mod trim;
 
 pub use offloaded::{OffloadedFault, decode_offloaded, encode_offloaded, offloaded_key};
 pub use plan::{Keep, Plan, Policy, plan};
-pub use trim::{Action, Event, Fences, Trim, TrimRefusal, Trimmed};
+pub use trim::{Fences, Trim, TrimAction, TrimEvent, TrimRefusal, Trimmed};

@@ -13,7 +13,7 @@ use cellar_base::position::Position;
 
 /// What the driver is to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum TrimAction {
     /// Read the newest entry of the segment, consistently.
     ReadLast,
     /// Read the offloaded segment and check that it holds every entry from the first to `last`.
@@ -42,7 +42,7 @@ pub enum Action {
 
 /// What came of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum TrimEvent {
     /// The newest entry, if there is one.
     Last(Option<Arc<Entry>>),
     /// The offloaded segment holds every entry.
@@ -163,62 +163,62 @@ enum Phase {
 impl Trim {
     /// Begins to trim the segment that begins at `segment_start`.
     #[must_use]
-    pub fn begin(segment_start: Position, fences: Fences) -> (Self, Action) {
+    pub fn begin(segment_start: Position, fences: Fences) -> (Self, TrimAction) {
         let phase = Phase::ReadingLast;
         let trim = Self { segment_start, fences, phase, last: None, deleted: 0 };
-        (trim, Action::ReadLast)
+        (trim, TrimAction::ReadLast)
     }
 
     /// Takes the next step. An event that does not answer the last action ends the trim.
     #[must_use]
-    pub fn step(mut self, event: Event, now_s: u64) -> (Self, Action) {
+    pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::ReadingLast, Event::Last(last)) => self.last_read(last.as_deref(), now_s),
-            (Phase::CheckingOffloaded, Event::OffloadedIsWhole) => {
+            (Phase::ReadingLast, TrimEvent::Last(last)) => self.last_read(last.as_deref(), now_s),
+            (Phase::CheckingOffloaded, TrimEvent::OffloadedIsWhole) => {
                 self.phase = Phase::Marking;
-                Action::Mark { trimmed_s: now_s }
+                TrimAction::Mark { trimmed_s: now_s }
             }
-            (Phase::CheckingOffloaded, Event::OffloadedIsDamaged) => {
-                Action::Finish(Err(TrimRefusal::NotOffloaded))
+            (Phase::CheckingOffloaded, TrimEvent::OffloadedIsDamaged) => {
+                TrimAction::Finish(Err(TrimRefusal::NotOffloaded))
             }
-            (Phase::Marking, Event::Marked) => self.read(self.segment_start.next_in_segment()),
-            (Phase::Reading, Event::Page { entries, more }) => self.page(&entries, more),
-            (Phase::Deleting { behind, count }, Event::Deleted) => {
+            (Phase::Marking, TrimEvent::Marked) => self.read(self.segment_start.next_in_segment()),
+            (Phase::Reading, TrimEvent::Page { entries, more }) => self.page(&entries, more),
+            (Phase::Deleting { behind, count }, TrimEvent::Deleted) => {
                 self.deleted = self.deleted.saturating_add(count);
                 match behind {
                     Some(_) => self.read(behind),
                     None => self.finish(),
                 }
             }
-            _ => Action::Finish(Err(TrimRefusal::Store)),
+            _ => TrimAction::Finish(Err(TrimRefusal::Store)),
         };
         (self, action)
     }
 
-    fn last_read(&mut self, last: Option<&Entry>, now_s: u64) -> Action {
+    fn last_read(&mut self, last: Option<&Entry>, now_s: u64) -> TrimAction {
         let Some(last) = last.filter(|last| matches!(last.content, Content::EndSegment)) else {
-            return Action::Finish(Err(TrimRefusal::NotEnded));
+            return TrimAction::Finish(Err(TrimRefusal::NotEnded));
         };
         if now_s < last.created_s.saturating_add(TRIM_FENCE_S) && self.fences.age() {
-            return Action::Finish(Err(TrimRefusal::TooYoung));
+            return TrimAction::Finish(Err(TrimRefusal::TooYoung));
         }
         self.last = Some(last.position);
         self.phase = Phase::CheckingOffloaded;
-        Action::CheckOffloaded { last: last.position }
+        TrimAction::CheckOffloaded { last: last.position }
     }
 
-    fn read(&mut self, from: Option<Position>) -> Action {
+    fn read(&mut self, from: Option<Position>) -> TrimAction {
         match from {
             Some(from) => {
                 self.phase = Phase::Reading;
-                Action::Read { from }
+                TrimAction::Read { from }
             }
             None => self.finish(),
         }
     }
 
-    fn page(&mut self, entries: &[Arc<Entry>], more: bool) -> Action {
+    fn page(&mut self, entries: &[Arc<Entry>], more: bool) -> TrimAction {
         // What an offloaded segment was not checked for is not deleted either.
         let between = |entry: &&Arc<Entry>| {
             entry.position > self.segment_start && Some(entry.position) < self.last
@@ -232,10 +232,10 @@ impl Trim {
         }
         let count = u64::try_from(positions.len()).unwrap_or(u64::MAX);
         self.phase = Phase::Deleting { behind, count };
-        Action::Delete { positions }
+        TrimAction::Delete { positions }
     }
 
-    fn finish(&self) -> Action {
-        Action::Finish(Ok(Trimmed { deleted: self.deleted }))
+    fn finish(&self) -> TrimAction {
+        TrimAction::Finish(Ok(Trimmed { deleted: self.deleted }))
     }
 }

@@ -29,7 +29,7 @@ pub struct Transaction {
 
 /// What the driver is to do next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum RollAction {
     /// Read the record of the newest segment, consistently.
     ReadNewestSegment,
     /// Read one page forward, `from` inclusive, consistently.
@@ -39,7 +39,7 @@ pub enum Action {
     },
     /// Write all of it or nothing.
     Transact(Box<Transaction>),
-    /// Wait, then report [`Event::Waited`].
+    /// Wait, then report [`RollEvent::Waited`].
     Wait {
         /// How long, milliseconds.
         delay_ms: u64,
@@ -50,7 +50,7 @@ pub enum Action {
 
 /// What came of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum RollEvent {
     /// The newest segment; `None` if the log has none.
     NewestSegment(Option<Segment>),
     /// A page was read.
@@ -129,59 +129,62 @@ enum Phase {
 impl Roll {
     /// Begins, knowing an entry that exists: the newer, the better.
     #[must_use]
-    pub fn begin(tail: Arc<Entry>) -> (Self, Action) {
+    pub fn begin(tail: Arc<Entry>) -> (Self, RollAction) {
         let phase = Phase::ReadingSegment;
         let roll = Self { log: tail.log, tail, phase, attempts: 0, failed_reads: 0 };
-        (roll, Action::ReadNewestSegment)
+        (roll, RollAction::ReadNewestSegment)
     }
 
     /// Takes the next step. An event that does not answer the last action ends the roll.
     #[must_use]
-    pub fn step(mut self, event: Event, inputs: Inputs) -> (Self, Action) {
+    pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::ReadingSegment, Event::NewestSegment(newest)) => {
+            (Phase::ReadingSegment, RollEvent::NewestSegment(newest)) => {
                 self.segment_read(newest.as_ref(), inputs)
             }
-            (phase @ (Phase::ReadingSegment | Phase::Reading), Event::ReadFailed { temporary }) => {
-                self.read_failed(&phase, temporary, inputs)
+            (
+                phase @ (Phase::ReadingSegment | Phase::Reading),
+                RollEvent::ReadFailed { temporary },
+            ) => self.read_failed(&phase, temporary, inputs),
+            (Phase::Reading, RollEvent::Page { entries, more }) => {
+                self.page(&entries, more, inputs)
             }
-            (Phase::Reading, Event::Page { entries, more }) => self.page(&entries, more, inputs),
-            (Phase::Transacting, Event::Accepted) => self.rolled(),
-            (Phase::Transacting, Event::Refused | Event::Unknown) => self.lost(inputs),
-            (Phase::WaitingToRead, Event::Waited) => self.read(),
-            (Phase::WaitingForSegment, Event::Waited) => {
+            (Phase::Transacting, RollEvent::Accepted) => self.rolled(),
+            (Phase::Transacting, RollEvent::Refused | RollEvent::Unknown) => self.lost(inputs),
+            (Phase::WaitingToRead, RollEvent::Waited) => self.read(),
+            (Phase::WaitingForSegment, RollEvent::Waited) => {
                 self.phase = Phase::ReadingSegment;
-                Action::ReadNewestSegment
+                RollAction::ReadNewestSegment
             }
-            _ => Action::Finish(Err(RollRefusal::Store)),
+            _ => RollAction::Finish(Err(RollRefusal::Store)),
         };
         (self, action)
     }
 
-    fn segment_read(&mut self, newest: Option<&Segment>, inputs: Inputs) -> Action {
+    fn segment_read(&mut self, newest: Option<&Segment>, inputs: Inputs) -> RollAction {
         let current = self.tail.position.segment();
         match newest {
-            None => Action::Finish(Err(RollRefusal::NoSegment)),
+            None => RollAction::Finish(Err(RollRefusal::NoSegment)),
             Some(newest) if newest.num > current => {
-                Action::Finish(Ok(Rolled::Into { segment: newest.num }))
+                RollAction::Finish(Ok(Rolled::Into { segment: newest.num }))
             }
             Some(newest) if newest.last_snapshot.is_none() => {
-                Action::Finish(Ok(Rolled::NoSnapshotYet))
+                RollAction::Finish(Ok(Rolled::NoSnapshotYet))
             }
             Some(_) => self.transact(inputs),
         }
     }
 
     /// Ends the segment behind the tail, which is known to exist and is no End Segment.
-    fn transact(&mut self, inputs: Inputs) -> Action {
+    fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.rolled();
         }
         let end = self.tail.position.next_in_segment();
         let first = self.tail.position.next_segment();
         let (Some(end), Some(first)) = (end, first) else {
-            return Action::Finish(Err(RollRefusal::NoSegment));
+            return RollAction::Finish(Err(RollRefusal::NoSegment));
         };
         let created_s = inputs.now_s;
         let entry = |position, header, content| Entry {
@@ -208,33 +211,33 @@ impl Roll {
             first: entry(first, first_header, snapshot),
         };
         self.phase = Phase::Transacting;
-        Action::Transact(Box::new(transaction))
+        RollAction::Transact(Box::new(transaction))
     }
 
     /// Another was faster, or the reply was lost: what stands behind the tail tells.
-    fn lost(&mut self, inputs: Inputs) -> Action {
+    fn lost(&mut self, inputs: Inputs) -> RollAction {
         self.attempts += 1;
         if self.attempts >= MAX_PUT_ATTEMPTS {
-            return Action::Finish(Err(RollRefusal::Contention));
+            return RollAction::Finish(Err(RollRefusal::Contention));
         }
         self.phase = Phase::WaitingToRead;
-        Action::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
+        RollAction::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
     }
 
-    fn read(&mut self) -> Action {
+    fn read(&mut self) -> RollAction {
         match self.tail.next_position() {
             Some(from) => {
                 self.phase = Phase::Reading;
-                Action::Read { from }
+                RollAction::Read { from }
             }
-            None => Action::Finish(Err(RollRefusal::NoSegment)),
+            None => RollAction::Finish(Err(RollRefusal::NoSegment)),
         }
     }
 
-    fn page(&mut self, entries: &[Arc<Entry>], more: bool, inputs: Inputs) -> Action {
+    fn page(&mut self, entries: &[Arc<Entry>], more: bool, inputs: Inputs) -> RollAction {
         for entry in entries {
             if Some(entry.position) != self.tail.next_position() {
-                return Action::Finish(Err(RollRefusal::Store));
+                return RollAction::Finish(Err(RollRefusal::Store));
             }
             if matches!(entry.content, Content::EndSegment) {
                 self.tail = Arc::clone(entry);
@@ -245,20 +248,20 @@ impl Roll {
         if more && !entries.is_empty() { self.read() } else { self.transact(inputs) }
     }
 
-    fn rolled(&self) -> Action {
+    fn rolled(&self) -> RollAction {
         let segment = self.tail.position.segment().saturating_add(1);
-        Action::Finish(Ok(Rolled::Into { segment }))
+        RollAction::Finish(Ok(Rolled::Into { segment }))
     }
 
-    fn read_failed(&mut self, phase: &Phase, temporary: bool, inputs: Inputs) -> Action {
+    fn read_failed(&mut self, phase: &Phase, temporary: bool, inputs: Inputs) -> RollAction {
         self.failed_reads += 1;
         if !temporary || self.failed_reads >= MAX_READ_ATTEMPTS {
-            return Action::Finish(Err(RollRefusal::Store));
+            return RollAction::Finish(Err(RollRefusal::Store));
         }
         self.phase = match phase {
             Phase::Reading => Phase::WaitingToRead,
             _ => Phase::WaitingForSegment,
         };
-        Action::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+        RollAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
     }
 }

@@ -12,9 +12,9 @@ fn end(num: u32) -> Arc<Entry> {
     Arc::new(Entry { content: Content::EndSegment, ..tail(num).as_ref().clone() })
 }
 
-fn segment(num: u32, last_snapshot: Option<u32>) -> Event {
+fn segment(num: u32, last_snapshot: Option<u32>) -> RollEvent {
     let log = tail(0).log;
-    Event::NewestSegment(Some(Segment {
+    RollEvent::NewestSegment(Some(Segment {
         log,
         num,
         created_s: 0,
@@ -24,12 +24,12 @@ fn segment(num: u32, last_snapshot: Option<u32>) -> Event {
     }))
 }
 
-fn page(entries: Vec<Arc<Entry>>, more: bool) -> Event {
-    Event::Page { entries, more }
+fn page(entries: Vec<Arc<Entry>>, more: bool) -> RollEvent {
+    RollEvent::Page { entries, more }
 }
 
 const INPUTS: Inputs = Inputs { now_s: 9, random: 3 };
-const BUSY: Event = Event::ReadFailed { temporary: true };
+const BUSY: RollEvent = RollEvent::ReadFailed { temporary: true };
 
 /// A roll that has just sent its transaction behind entry `num`.
 fn transacting(num: u32) -> (Roll, Transaction) {
@@ -38,24 +38,24 @@ fn transacting(num: u32) -> (Roll, Transaction) {
 }
 
 #[track_caller]
-fn sent((roll, action): (Roll, Action)) -> (Roll, Transaction) {
-    let Action::Transact(transaction) = action else { panic!("{action:?}") };
+fn sent((roll, action): (Roll, RollAction)) -> (Roll, Transaction) {
+    let RollAction::Transact(transaction) = action else { panic!("{action:?}") };
     (roll, *transaction)
 }
 
 /// Takes the event, waits, and gives what is read then.
 #[track_caller]
-fn read_after(roll: Roll, event: Event) -> (Roll, Position) {
+fn read_after(roll: Roll, event: RollEvent) -> (Roll, Position) {
     let (roll, action) = roll.step(event, INPUTS);
-    assert!(matches!(action, Action::Wait { .. }), "{action:?}");
-    let (roll, action) = roll.step(Event::Waited, INPUTS);
-    let Action::Read { from } = action else { panic!("{action:?}") };
+    assert!(matches!(action, RollAction::Wait { .. }), "{action:?}");
+    let (roll, action) = roll.step(RollEvent::Waited, INPUTS);
+    let RollAction::Read { from } = action else { panic!("{action:?}") };
     (roll, from)
 }
 
 #[track_caller]
-fn finished((roll, action): (Roll, Action)) -> Result<Rolled, RollRefusal> {
-    let Action::Finish(result) = action else { panic!("{action:?}") };
+fn finished((roll, action): (Roll, RollAction)) -> Result<Rolled, RollRefusal> {
+    let RollAction::Finish(result) = action else { panic!("{action:?}") };
     assert_eq!(roll.phase, Phase::Finished);
     result
 }
@@ -63,11 +63,11 @@ fn finished((roll, action): (Roll, Action)) -> Result<Rolled, RollRefusal> {
 #[test]
 fn a_segment_without_a_snapshot_is_not_rolled() {
     let (roll, action) = Roll::begin(tail(5));
-    assert_eq!(action, Action::ReadNewestSegment);
+    assert_eq!(action, RollAction::ReadNewestSegment);
     assert_eq!(finished(roll.clone().step(segment(3, None), INPUTS)), Ok(Rolled::NoSnapshotYet));
     let into = Ok(Rolled::Into { segment: 4 });
     assert_eq!(finished(roll.clone().step(segment(4, None), INPUTS)), into);
-    let none = roll.step(Event::NewestSegment(None), INPUTS);
+    let none = roll.step(RollEvent::NewestSegment(None), INPUTS);
     assert_eq!(finished(none), Err(RollRefusal::NoSegment));
 }
 
@@ -85,13 +85,13 @@ fn one_transaction_ends_the_segment_and_begins_the_next() {
     assert!(matches!(sent.first.content, Content::Snapshot { root: None, trimmed_s: None }));
     let Segment { num, created_s, last_snapshot, .. } = sent.segment;
     assert_eq!((num, created_s, last_snapshot), (4, 9, None));
-    assert_eq!(finished(roll.step(Event::Accepted, INPUTS)), Ok(Rolled::Into { segment: 4 }));
+    assert_eq!(finished(roll.step(RollEvent::Accepted, INPUTS)), Ok(Rolled::Into { segment: 4 }));
 }
 
 #[test]
 fn a_lost_reply_is_found_behind_the_tail() {
     let (roll, _) = transacting(5);
-    let (roll, from) = read_after(roll, Event::Unknown);
+    let (roll, from) = read_after(roll, RollEvent::Unknown);
     assert_eq!(from, Position::new(3, 6).unwrap());
     let found = roll.step(page(vec![end(6)], false), INPUTS);
     assert_eq!(finished(found), Ok(Rolled::Into { segment: 4 }));
@@ -100,12 +100,12 @@ fn a_lost_reply_is_found_behind_the_tail() {
 #[test]
 fn a_transaction_that_arrives_late_is_met_with_the_same_keys() {
     let (roll, first) = transacting(5);
-    let (roll, _) = read_after(roll, Event::Unknown);
+    let (roll, _) = read_after(roll, RollEvent::Unknown);
     // It has not arrived yet: the same again, under the same keys.
     let (roll, second) = sent(roll.step(page(vec![], false), INPUTS));
     assert_eq!(second, first);
     // Now it has.
-    let (roll, _) = read_after(roll, Event::Refused);
+    let (roll, _) = read_after(roll, RollEvent::Refused);
     let found = roll.step(page(vec![end(6)], false), INPUTS);
     assert_eq!(finished(found), Ok(Rolled::Into { segment: 4 }));
 }
@@ -113,13 +113,13 @@ fn a_transaction_that_arrives_late_is_met_with_the_same_keys() {
 #[test]
 fn others_entries_are_stepped_over_page_by_page() {
     let (roll, _) = transacting(5);
-    let (roll, _) = read_after(roll, Event::Refused);
+    let (roll, _) = read_after(roll, RollEvent::Refused);
     let (roll, action) = roll.step(page(vec![tail(6), tail(7)], true), INPUTS);
-    assert_eq!(action, Action::Read { from: Position::new(3, 8).unwrap() });
+    assert_eq!(action, RollAction::Read { from: Position::new(3, 8).unwrap() });
     let (roll, sent) = sent(roll.step(page(vec![tail(8)], false), INPUTS));
     assert_eq!(sent.end.position, Position::new(3, 9).unwrap());
     // Another rolls, further on.
-    let (roll, _) = read_after(roll, Event::Refused);
+    let (roll, _) = read_after(roll, RollEvent::Refused);
     let rolled = roll.step(page(vec![tail(9), end(10)], false), INPUTS);
     assert_eq!(finished(rolled), Ok(Rolled::Into { segment: 4 }));
 }
@@ -127,7 +127,7 @@ fn others_entries_are_stepped_over_page_by_page() {
 #[test]
 fn nothing_is_written_behind_a_hole() {
     let (roll, _) = transacting(5);
-    let (roll, _) = read_after(roll, Event::Refused);
+    let (roll, _) = read_after(roll, RollEvent::Refused);
     let hole = roll.clone().step(page(vec![tail(7)], false), INPUTS);
     assert_eq!(finished(hole), Err(RollRefusal::Store));
     let hole = roll.step(page(vec![tail(6), tail(8)], false), INPUTS);
@@ -144,7 +144,7 @@ fn an_end_segment_is_never_ended_again() {
 
 #[test]
 fn too_many_losses_are_contention() {
-    for event in [Event::Refused, Event::Unknown] {
+    for event in [RollEvent::Refused, RollEvent::Unknown] {
         let (mut roll, _) = transacting(5);
         for num in 1..MAX_PUT_ATTEMPTS {
             (roll, _) = read_after(roll, event.clone());
@@ -157,17 +157,17 @@ fn too_many_losses_are_contention() {
 #[test]
 fn reads_that_fail_are_repeated_up_to_their_limit() {
     let reading_segment = || Roll::begin(tail(5)).0;
-    let reading = || read_after(transacting(5).0, Event::Refused).0;
+    let reading = || read_after(transacting(5).0, RollEvent::Refused).0;
     for mut roll in [reading_segment(), reading()] {
         let phase = roll.phase.clone();
         assert_eq!(
-            finished(roll.clone().step(Event::ReadFailed { temporary: false }, INPUTS)),
+            finished(roll.clone().step(RollEvent::ReadFailed { temporary: false }, INPUTS)),
             Err(RollRefusal::Store)
         );
         for _ in 1..MAX_READ_ATTEMPTS {
             let (waiting, action) = roll.step(BUSY, INPUTS);
-            assert!(matches!(action, Action::Wait { .. }), "{action:?}");
-            (roll, _) = waiting.step(Event::Waited, INPUTS);
+            assert!(matches!(action, RollAction::Wait { .. }), "{action:?}");
+            (roll, _) = waiting.step(RollEvent::Waited, INPUTS);
             assert_eq!(roll.phase, phase, "the same read again");
         }
         assert_eq!(finished(roll.step(BUSY, INPUTS)), Err(RollRefusal::Store));
@@ -177,12 +177,13 @@ fn reads_that_fail_are_repeated_up_to_their_limit() {
 #[test]
 fn what_fails_for_good_or_answers_nothing_ends_the_roll() {
     let (roll, _) = transacting(5);
-    for event in [Event::Failed, Event::Waited, BUSY, page(vec![], false), segment(3, None)] {
+    for event in [RollEvent::Failed, RollEvent::Waited, BUSY, page(vec![], false), segment(3, None)]
+    {
         assert_eq!(finished(roll.clone().step(event, INPUTS)), Err(RollRefusal::Store));
     }
     let (roll, _) = Roll::begin(tail(5));
-    let (roll, _) = roll.step(Event::Accepted, INPUTS);
-    assert_eq!(finished(roll.step(Event::Waited, INPUTS)), Err(RollRefusal::Store));
+    let (roll, _) = roll.step(RollEvent::Accepted, INPUTS);
+    assert_eq!(finished(roll.step(RollEvent::Waited, INPUTS)), Err(RollRefusal::Store));
 }
 
 #[test]

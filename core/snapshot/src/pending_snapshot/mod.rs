@@ -2,7 +2,7 @@
 //! (design `3-snapshots.md` §6).
 //!
 //! [`Worker`] is the whole decision, a pure state machine like that of an append: it says what to do
-//! next ([`Action`]) and is told what came of it ([`Event`]). Workers may be many, die, freeze and
+//! next ([`SnapshotAction`]) and is told what came of it ([`SnapshotEvent`]). Workers may be many, die, freeze and
 //! wake up again; messages may come twice, late, out of order or not at all.
 //!
 //! Safety rules, each of which has a test that fails without it ([`SafetyRule`]):
@@ -72,7 +72,7 @@ pub struct Rebuild {
 
 /// What the driver is to do next.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum SnapshotAction {
     /// Read the first pending record of the log up to the job's position, consistently.
     FindFirst,
     /// Read the record of the job's segment.
@@ -118,12 +118,12 @@ pub enum Action {
     /// Send a message for the snapshot at this position of the log.
     Enqueue(Position),
     /// The end.
-    Finish(Outcome),
+    Finish(SnapshotOutcome),
 }
 
 /// What came of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum SnapshotEvent {
     /// The record that was looked for, if there is one.
     Found(Option<PendingSnapshot>),
     /// The job's segment, if there is one.
@@ -161,7 +161,7 @@ pub enum Event {
 
 /// What becomes of the job's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum SnapshotOutcome {
     /// The snapshot is made: delete the message.
     Done,
     /// There is nothing to do: delete the message.

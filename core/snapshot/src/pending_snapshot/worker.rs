@@ -1,6 +1,9 @@
 //! What one worker does with one message.
 
-use super::{Action, Event, Inputs, Outcome, PendingSnapshot, Rules, SafetyRule, is_finished};
+use super::{
+    Inputs, PendingSnapshot, Rules, SafetyRule, SnapshotAction, SnapshotEvent, SnapshotOutcome,
+    is_finished,
+};
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
@@ -54,7 +57,7 @@ enum Release {
 /// The last steps, each idempotent; `outcome` is what they end with.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Finishing {
-    outcome: Outcome,
+    outcome: SnapshotOutcome,
     step: LastStep,
     /// Those that are still to be done, the next one last.
     left: Vec<LastStep>,
@@ -72,39 +75,42 @@ enum LastStep {
 impl Worker {
     /// Begins with a job that was received, in a function that ends at `deadline_ms`.
     #[must_use]
-    pub fn begin(job: SnapshotJob, deadline_ms: u64) -> (Self, Action) {
+    pub fn begin(job: SnapshotJob, deadline_ms: u64) -> (Self, SnapshotAction) {
         Self::begin_with(Rules::default(), job, deadline_ms)
     }
 
     /// As [`Worker::begin`], under these rules.
     #[must_use]
-    pub fn begin_with(rules: Rules, job: SnapshotJob, deadline_ms: u64) -> (Self, Action) {
+    pub fn begin_with(rules: Rules, job: SnapshotJob, deadline_ms: u64) -> (Self, SnapshotAction) {
         let phase = Phase::Finding;
-        (Self { rules, job, deadline_ms, began_ms: 0, longest_ms: 0, phase }, Action::FindFirst)
+        (
+            Self { rules, job, deadline_ms, began_ms: 0, longest_ms: 0, phase },
+            SnapshotAction::FindFirst,
+        )
     }
 
     /// Takes the next step. An event that does not answer the last action ends the work.
     #[must_use]
-    pub fn step(mut self, event: Event, inputs: Inputs) -> (Self, Action) {
+    pub fn step(mut self, event: SnapshotEvent, inputs: Inputs) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::Finding, Event::Found(first)) => self.found(first, inputs),
-            (Phase::ReadingSegment, Event::Segment(segment)) => {
+            (Phase::Finding, SnapshotEvent::Found(first)) => self.found(first, inputs),
+            (Phase::ReadingSegment, SnapshotEvent::Segment(segment)) => {
                 self.segment_read(segment.as_ref(), inputs)
             }
-            (Phase::Claiming(own), Event::Written) => self.claimed(own, inputs),
-            (Phase::LookingUpDone(own), Event::Segment(segment)) => {
+            (Phase::Claiming(own), SnapshotEvent::Written) => self.claimed(own, inputs),
+            (Phase::LookingUpDone(own), SnapshotEvent::Segment(segment)) => {
                 self.looked_up(own, segment.as_ref(), inputs)
             }
             (Phase::Building(own), event) => self.built(&own, event, inputs),
-            (Phase::Checkpointing(own), Event::Written) => self.build(own, inputs),
+            (Phase::Checkpointing(own), SnapshotEvent::Written) => self.build(own, inputs),
             // If it is not known, the next worker finds out, and waits for the rest of the lease.
-            (Phase::HandingOver, Event::Written | Event::Unknown) => {
-                Action::Finish(Outcome::HandOver)
+            (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
+                SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }
-            (Phase::Releasing(release), Event::Written) => self.released(release),
+            (Phase::Releasing(release), SnapshotEvent::Written) => self.released(release),
             (Phase::Replacing(own, root), event) => self.replaced(&own, root, event, inputs),
-            (Phase::Reclaiming(own, root), Event::Written) => self.replace_root(own, root),
+            (Phase::Reclaiming(own, root), SnapshotEvent::Written) => self.replace_root(own, root),
             (
                 Phase::Claiming(_)
                 | Phase::Checkpointing(_)
@@ -113,20 +119,20 @@ impl Worker {
                 | Phase::Releasing(_),
                 event,
             ) => self.lost(&event),
-            (Phase::WakingEarlier, Event::Done) => {
-                Action::Finish(Outcome::Wait { wait_s: EARLIER_WAIT_S })
+            (Phase::WakingEarlier, SnapshotEvent::Done) => {
+                SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
             }
             (Phase::Finishing(finishing), event) => self.finishing(finishing, event),
-            (_, Event::Failed { temporary }) => failed(temporary),
+            (_, SnapshotEvent::Failed { temporary }) => failed(temporary),
             _ => failed(false),
         };
         (self, action)
     }
 
-    fn found(&mut self, first: Option<PendingSnapshot>, inputs: Inputs) -> Action {
+    fn found(&mut self, first: Option<PendingSnapshot>, inputs: Inputs) -> SnapshotAction {
         let Some(first) = first else {
             self.phase = Phase::ReadingSegment;
-            return Action::ReadSegment { consistent: false };
+            return SnapshotAction::ReadSegment { consistent: false };
         };
         // Either clock may be wrong: a sign of life from the future is none for ever.
         let silent_s = inputs.now_s().abs_diff(first.modified_s);
@@ -136,25 +142,25 @@ impl Worker {
         let take_over = self.rules.hold(SafetyRule::TakeOver) && silent_s >= LEASE_S;
         if first.active && !take_over {
             let rest_s = LEASE_S.saturating_sub(silent_s).max(1);
-            return Action::Finish(Outcome::Wait { wait_s: seconds(rest_s) });
+            return SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(rest_s) });
         }
         let own = self.next_record(&first, first.checkpoint.clone(), inputs);
         self.phase = Phase::Claiming(own.clone());
         self.replace(own)
     }
 
-    fn earlier_is_pending(&mut self, earlier: &PendingSnapshot, silent_s: u64) -> Action {
+    fn earlier_is_pending(&mut self, earlier: &PendingSnapshot, silent_s: u64) -> SnapshotAction {
         if self.rules.hold(SafetyRule::AbandonedIsWoken) && silent_s >= ABANDONED_S {
             self.phase = Phase::WakingEarlier;
-            return Action::Enqueue(earlier.job.position);
+            return SnapshotAction::Enqueue(earlier.job.position);
         }
-        Action::Finish(Outcome::Wait { wait_s: EARLIER_WAIT_S })
+        SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
     }
 
     /// There is no record: the snapshot is finished, or nobody has begun it.
-    fn segment_read(&mut self, segment: Option<&Segment>, inputs: Inputs) -> Action {
+    fn segment_read(&mut self, segment: Option<&Segment>, inputs: Inputs) -> SnapshotAction {
         if segment.is_some_and(|segment| is_finished(segment, self.job.position)) {
-            return Action::Finish(Outcome::Drop);
+            return SnapshotAction::Finish(SnapshotOutcome::Drop);
         }
         let own = PendingSnapshot {
             job: self.job,
@@ -166,16 +172,16 @@ impl Worker {
             rebuild: None,
         };
         self.phase = Phase::Claiming(own.clone());
-        Action::Create(own)
+        SnapshotAction::Create(own)
     }
 
-    fn claimed(&mut self, own: PendingSnapshot, inputs: Inputs) -> Action {
+    fn claimed(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
         // What is made anew was finished before: that its record is there says that it is not done.
         if own.rebuild.is_some() || !self.rules.hold(SafetyRule::DoneIsLookedUp) {
             return self.build(own, inputs);
         }
         self.phase = Phase::LookingUpDone(own);
-        Action::ReadSegment { consistent: true }
+        SnapshotAction::ReadSegment { consistent: true }
     }
 
     fn looked_up(
@@ -183,10 +189,10 @@ impl Worker {
         own: PendingSnapshot,
         segment: Option<&Segment>,
         inputs: Inputs,
-    ) -> Action {
+    ) -> SnapshotAction {
         match segment {
             Some(segment) if is_finished(segment, self.job.position) => {
-                self.finish(Outcome::Drop, vec![LastStep::FindNext, own.delete()])
+                self.finish(SnapshotOutcome::Drop, vec![LastStep::FindNext, own.delete()])
             }
             Some(_) => self.build(own, inputs),
             // An entry is never written without its segment.
@@ -194,36 +200,48 @@ impl Worker {
         }
     }
 
-    fn build(&mut self, own: PendingSnapshot, inputs: Inputs) -> Action {
+    fn build(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
         self.began_ms = inputs.now_ms;
         let checkpoint = own.checkpoint.clone();
         self.phase = Phase::Building(own);
-        Action::Build { checkpoint }
+        SnapshotAction::Build { checkpoint }
     }
 
-    fn built(&mut self, own: &PendingSnapshot, event: Event, inputs: Inputs) -> Action {
+    fn built(
+        &mut self,
+        own: &PendingSnapshot,
+        event: SnapshotEvent,
+        inputs: Inputs,
+    ) -> SnapshotAction {
         let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
             // A builder that stands still would go on for ever.
-            Event::Checkpoint(checkpoint)
+            SnapshotEvent::Checkpoint(checkpoint)
                 if checkpoint.len() > MAX_CHECKPOINT_BYTES || checkpoint == own.checkpoint =>
             {
                 self.release(own, broken, inputs)
             }
-            Event::Checkpoint(checkpoint) => self.checkpoint(own, checkpoint, inputs),
-            Event::EarlierSnapshot(earlier) if earlier < self.job.position => {
+            SnapshotEvent::Checkpoint(checkpoint) => self.checkpoint(own, checkpoint, inputs),
+            SnapshotEvent::EarlierSnapshot(earlier) if earlier < self.job.position => {
                 self.release(own, Release::For(earlier), inputs)
             }
-            Event::Built { root } if own.rebuild.is_some() => self.replace_root(own.clone(), root),
-            Event::Built { root } => self.finish_with(own, root),
-            Event::Failed { temporary: true } => {
+            SnapshotEvent::Built { root } if own.rebuild.is_some() => {
+                self.replace_root(own.clone(), root)
+            }
+            SnapshotEvent::Built { root } => self.finish_with(own, root),
+            SnapshotEvent::Failed { temporary: true } => {
                 self.release(own, Release::Failed { wait_s: FAILED_WAIT_S }, inputs)
             }
             _ => self.release(own, broken, inputs),
         }
     }
 
-    fn checkpoint(&mut self, own: &PendingSnapshot, bytes: Vec<u8>, inputs: Inputs) -> Action {
+    fn checkpoint(
+        &mut self,
+        own: &PendingSnapshot,
+        bytes: Vec<u8>,
+        inputs: Inputs,
+    ) -> SnapshotAction {
         self.longest_ms = self.longest_ms.max(inputs.now_ms.saturating_sub(self.began_ms));
         let reserve_ms = HAND_OVER_MS.max(self.longest_ms.saturating_mul(2));
         let mut next = self.next_record(own, bytes, inputs);
@@ -236,36 +254,43 @@ impl Worker {
         self.replace(next)
     }
 
-    fn release(&mut self, own: &PendingSnapshot, release: Release, inputs: Inputs) -> Action {
+    fn release(
+        &mut self,
+        own: &PendingSnapshot,
+        release: Release,
+        inputs: Inputs,
+    ) -> SnapshotAction {
         let mut next = self.next_record(own, own.checkpoint.clone(), inputs);
         next.active = false;
         self.phase = Phase::Releasing(release);
         self.replace(next)
     }
 
-    fn released(&mut self, release: Release) -> Action {
+    fn released(&mut self, release: Release) -> SnapshotAction {
         match release {
             Release::For(earlier) => {
                 self.phase = Phase::WakingEarlier;
-                Action::Enqueue(earlier)
+                SnapshotAction::Enqueue(earlier)
             }
-            Release::Failed { wait_s } => Action::Finish(Outcome::Failed { wait_s }),
+            Release::Failed { wait_s } => {
+                SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
+            }
         }
     }
 
     /// Another worker was faster, or the reply was lost: nothing more is done. The message comes
     /// back when the winner, whoever it is, should be done or dead.
-    fn lost(&self, event: &Event) -> Action {
+    fn lost(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
-            Event::Failed { temporary } => failed(*temporary),
-            Event::Refused if !self.rules.hold(SafetyRule::LosersKeepTheirMessage) => {
-                Action::Finish(Outcome::Drop)
+            SnapshotEvent::Failed { temporary } => failed(*temporary),
+            SnapshotEvent::Refused if !self.rules.hold(SafetyRule::LosersKeepTheirMessage) => {
+                SnapshotAction::Finish(SnapshotOutcome::Drop)
             }
-            _ => Action::Finish(Outcome::Wait { wait_s: seconds(LEASE_S) }),
+            _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(LEASE_S) }),
         }
     }
 
-    fn finish_with(&mut self, own: &PendingSnapshot, root: String) -> Action {
+    fn finish_with(&mut self, own: &PendingSnapshot, root: String) -> SnapshotAction {
         let root = LastStep::SetRoot(root);
         let mut steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast, root];
         if !self.rules.hold(SafetyRule::RootBeforeLast) {
@@ -274,32 +299,34 @@ impl Worker {
         if !self.rules.hold(SafetyRule::LastBeforeDelete) {
             steps.swap(1, 2);
         }
-        self.finish(Outcome::Done, steps)
+        self.finish(SnapshotOutcome::Done, steps)
     }
 
-    fn replace_root(&mut self, own: PendingSnapshot, root: String) -> Action {
+    fn replace_root(&mut self, own: PendingSnapshot, root: String) -> SnapshotAction {
         let replaces = own.rebuild.as_ref().and_then(|rebuild| rebuild.replaces.clone());
         self.phase = Phase::Replacing(own, root.clone());
-        Action::ReplaceRoot { replaces, root }
+        SnapshotAction::ReplaceRoot { replaces, root }
     }
 
     fn replaced(
         &mut self,
         own: &PendingSnapshot,
         root: String,
-        event: Event,
+        event: SnapshotEvent,
         inputs: Inputs,
-    ) -> Action {
+    ) -> SnapshotAction {
         match event {
-            Event::Done => {
+            SnapshotEvent::Done => {
                 let steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast];
-                self.finish(Outcome::Done, steps)
+                self.finish(SnapshotOutcome::Done, steps)
             }
             // There is nothing left of which a root could be told.
-            Event::EntryGone => self.finish(Outcome::Done, vec![LastStep::FindNext, own.delete()]),
+            SnapshotEvent::EntryGone => {
+                self.finish(SnapshotOutcome::Done, vec![LastStep::FindNext, own.delete()])
+            }
             // Of one who began before all of it was lost, or of one who had this record before. Who
             // has lost the record stops here.
-            Event::OtherRoot { stands } => {
+            SnapshotEvent::OtherRoot { stands } => {
                 let mut next = self.next_record(own, own.checkpoint.clone(), inputs);
                 if let Some(rebuild) = &mut next.rebuild {
                     rebuild.replaces = Some(stands);
@@ -307,36 +334,36 @@ impl Worker {
                 self.phase = Phase::Reclaiming(next.clone(), root);
                 self.replace(next)
             }
-            Event::Failed { temporary } => failed(temporary),
+            SnapshotEvent::Failed { temporary } => failed(temporary),
             _ => failed(false),
         }
     }
 
     /// Does these steps, the last one first.
-    fn finish(&mut self, outcome: Outcome, mut left: Vec<LastStep>) -> Action {
-        let Some(step) = left.pop() else { return Action::Finish(outcome) };
+    fn finish(&mut self, outcome: SnapshotOutcome, mut left: Vec<LastStep>) -> SnapshotAction {
+        let Some(step) = left.pop() else { return SnapshotAction::Finish(outcome) };
         let action = match &step {
-            LastStep::SetRoot(root) => Action::SetRoot { root: root.clone() },
-            LastStep::RaiseLast => Action::RaiseLast,
-            LastStep::Delete { run } => Action::Delete { run: *run },
-            LastStep::FindNext => Action::FindNext,
-            LastStep::WakeNext(next) => Action::Enqueue(*next),
+            LastStep::SetRoot(root) => SnapshotAction::SetRoot { root: root.clone() },
+            LastStep::RaiseLast => SnapshotAction::RaiseLast,
+            LastStep::Delete { run } => SnapshotAction::Delete { run: *run },
+            LastStep::FindNext => SnapshotAction::FindNext,
+            LastStep::WakeNext(next) => SnapshotAction::Enqueue(*next),
         };
         self.phase = Phase::Finishing(Finishing { outcome, step, left });
         action
     }
 
-    fn finishing(&mut self, finishing: Finishing, event: Event) -> Action {
+    fn finishing(&mut self, finishing: Finishing, event: SnapshotEvent) -> SnapshotAction {
         let Finishing { outcome, step, mut left } = finishing;
         match (step, event) {
-            (LastStep::FindNext, Event::Found(next)) => {
+            (LastStep::FindNext, SnapshotEvent::Found(next)) => {
                 left.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
                 self.finish(outcome, left)
             }
             // The next one comes by itself, only later.
-            (LastStep::FindNext | LastStep::WakeNext(_), _) => Action::Finish(outcome),
-            (_, Event::Done) => self.finish(outcome, left),
-            (_, Event::Failed { temporary }) => failed(temporary),
+            (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
+            (_, SnapshotEvent::Done) => self.finish(outcome, left),
+            (_, SnapshotEvent::Failed { temporary }) => failed(temporary),
             _ => failed(false),
         }
     }
@@ -358,10 +385,10 @@ impl Worker {
         }
     }
 
-    fn replace(&self, record: PendingSnapshot) -> Action {
+    fn replace(&self, record: PendingSnapshot) -> SnapshotAction {
         let seen = record.increment.saturating_sub(1);
         let increment = self.rules.hold(SafetyRule::OwnIncrement).then_some(seen);
-        Action::Replace { record, increment }
+        SnapshotAction::Replace { record, increment }
     }
 }
 
@@ -378,9 +405,9 @@ impl Inputs {
     }
 }
 
-fn failed(temporary: bool) -> Action {
+fn failed(temporary: bool) -> SnapshotAction {
     let wait_s = if temporary { FAILED_WAIT_S } else { BROKEN_WAIT_S };
-    Action::Finish(Outcome::Failed { wait_s })
+    SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
 }
 
 fn seconds(seconds: u64) -> u32 {

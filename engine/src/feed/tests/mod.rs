@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cellar_catalog::feed::{Checkpoint, FeedId, PartitionPolicy, Span};
-use cellar_catalog::stream::{CalvePolicy, Event, Kind, Payload, Proposal, StreamName, WriterId};
+use cellar_catalog::stream::{
+    CalvePolicy, Kind, Payload, Proposal, StreamEvent, StreamName, WriterId,
+};
 use proptest::prelude::*;
 
 use super::{Auditor, FeedError, FeedReader, Finding, Indexer, NoReactions};
@@ -58,7 +60,7 @@ impl World {
         let (name, writer) = (name(stream), WriterId([self.writers; 16]));
         let on = self.streams.tip(&name, true).await.unwrap();
         let first = on.as_ref().map_or(0, |tip| tip.next);
-        let event = |number: u64| Event {
+        let event = |number: u64| StreamEvent {
             time_ms: 1,
             kind: kind(number),
             data: Payload::default(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cellar_api::wire::WebhookDelivery;
 use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, WEBHOOK_ITEMS, WEBHOOK_RESERVE_MS};
 use cellar_catalog::feed::{Checkpoint, FeedId};
-use cellar_catalog::webhook::{Action, Answer, Delivering, Outcome, Page};
+use cellar_catalog::webhook::{Delivering, DeliveryAction, DeliveryAnswer, DeliveryOutcome, Page};
 
 use super::reader::{FeedError, FeedPage, FeedReader};
 use super::view::view;
@@ -94,26 +94,32 @@ impl Webhook {
         let (mut delivering, mut action) = Delivering::begin(first, last);
         loop {
             let answer = match action {
-                Action::Finish(Outcome::Done { items }) => return Ok(items),
-                Action::Finish(Outcome::OutOfTime { items }) => {
+                DeliveryAction::Finish(DeliveryOutcome::Done { items }) => return Ok(items),
+                DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items }) => {
                     return Err(WebhookError::More { items });
                 }
-                Action::Finish(Outcome::NotYetThere) => return Err(WebhookError::NotYetThere),
-                Action::Finish(Outcome::NotAccepted) => {
+                DeliveryAction::Finish(DeliveryOutcome::NotYetThere) => {
+                    return Err(WebhookError::NotYetThere);
+                }
+                DeliveryAction::Finish(DeliveryOutcome::NotAccepted) => {
                     return Err(WebhookError::NotAccepted(call.why));
                 }
-                Action::Finish(Outcome::Store) => return Err(WebhookError::Store(call.why)),
-                Action::ReadProgress => match self.progresses.progress().await {
-                    Ok(progress) => Answer::Progress(progress),
+                DeliveryAction::Finish(DeliveryOutcome::Store) => {
+                    return Err(WebhookError::Store(call.why));
+                }
+                DeliveryAction::ReadProgress => match self.progresses.progress().await {
+                    Ok(progress) => DeliveryAnswer::Progress(progress),
                     Err(error) => call.failed(error.to_string()),
                 },
-                Action::ReadPage { from, feed } => self.read(&mut call, from, feed).await,
-                Action::Send => self.send(&mut call).await,
-                Action::Advance { from, to } => match self.progresses.advance(from, to).await {
-                    Ok(true) => Answer::Advanced,
-                    Ok(false) => Answer::Overtaken,
-                    Err(error) => call.failed(error.to_string()),
-                },
+                DeliveryAction::ReadPage { from, feed } => self.read(&mut call, from, feed).await,
+                DeliveryAction::Send => self.send(&mut call).await,
+                DeliveryAction::Advance { from, to } => {
+                    match self.progresses.advance(from, to).await {
+                        Ok(true) => DeliveryAnswer::Advanced,
+                        Ok(false) => DeliveryAnswer::Overtaken,
+                        Err(error) => call.failed(error.to_string()),
+                    }
+                }
             };
             let left_ms = deadline_ms.saturating_sub(self.clock.now_ms());
             (delivering, action) = delivering.step(answer, left_ms >= WEBHOOK_RESERVE_MS);
@@ -125,7 +131,7 @@ impl Webhook {
         call: &mut Call,
         from: Option<Checkpoint>,
         feed: Option<FeedId>,
-    ) -> Answer {
+    ) -> DeliveryAnswer {
         let limit = if self.catalog.is_some() { MAX_FEED_EVENTS_ITEMS } else { WEBHOOK_ITEMS };
         match self.feed.page(from, feed, limit).await {
             Ok(page) => {
@@ -133,35 +139,35 @@ impl Webhook {
                 let (items, next) = (page.items.len(), page.next);
                 let seen = Page { feed: page.feed, first, items, next };
                 call.page = Some(page);
-                Answer::Page(seen)
+                DeliveryAnswer::Page(seen)
             }
             Err(FeedError::AnotherFeed) => {
                 "the feed is another one again".clone_into(&mut call.why);
-                Answer::AnotherFeed
+                DeliveryAnswer::AnotherFeed
             }
             Err(error) => call.failed(error.to_string()),
         }
     }
 
-    async fn send(&self, call: &mut Call) -> Answer {
+    async fn send(&self, call: &mut Call) -> DeliveryAnswer {
         let Some(page) = call.page.take() else { return call.failed("no page".to_owned()) };
         let told = match view(page, self.catalog.as_ref()).await {
             Ok(told) => told,
             Err(error) => return call.failed(error.to_string()),
         };
         match self.sender.send(&WebhookDelivery::new(&self.stack, told)).await {
-            Ok(()) => Answer::Accepted,
+            Ok(()) => DeliveryAnswer::Accepted,
             Err(refused) => {
                 call.why = refused.why;
-                Answer::NotAccepted
+                DeliveryAnswer::NotAccepted
             }
         }
     }
 }
 
 impl Call {
-    fn failed(&mut self, why: String) -> Answer {
+    fn failed(&mut self, why: String) -> DeliveryAnswer {
         self.why = why;
-        Answer::Failed
+        DeliveryAnswer::Failed
     }
 }

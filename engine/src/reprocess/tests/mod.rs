@@ -210,8 +210,8 @@ impl World {
             let job = SnapshotJob::decode(&message.body).unwrap();
             let deadline_ms = self.clock.now_ms() + FUNCTION_MS;
             let outcome = workers.handle(job, &message.receipt, deadline_ms).await;
-            use cellar_snapshot::pending_snapshot::Outcome;
-            if matches!(outcome, Outcome::Done | Outcome::Drop) {
+            use cellar_snapshot::pending_snapshot::SnapshotOutcome;
+            if matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop) {
                 self.queue.delete(&message.receipt).await.unwrap();
             }
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cellar_base::limits::{ABANDONED_S, EARLIER_WAIT_S};
-use cellar_snapshot::pending_snapshot::{Outcome, Rebuild};
+use cellar_snapshot::pending_snapshot::{Rebuild, SnapshotOutcome};
 
 use super::*;
 use crate::ports::PendingSnapshots;
@@ -109,7 +109,10 @@ async fn what_was_begun_on_lost_objects_begins_anew() {
     let message = world.queue.receive(1, 60).await.unwrap().remove(0);
     let deadline_ms = world.clock.now_ms() + FUNCTION_MS;
     let stuck = world.workers().handle(job, &message.receipt, deadline_ms).await;
-    assert!(matches!(stuck, Outcome::Failed { .. }), "it is made on what is gone: {stuck:?}");
+    assert!(
+        matches!(stuck, SnapshotOutcome::Failed { .. }),
+        "it is made on what is gone: {stuck:?}"
+    );
     assert_eq!(world.pending.len(), 1);
     let begun = world.rebuild(&log).await;
     assert_eq!(begun.last(), Some(&(job.position, Begun::Begun)), "its record, too");
@@ -179,7 +182,7 @@ async fn a_snapshot_that_comes_behind_waits_for_its_turn() {
     let receipt = crate::ports::Receipt("none".to_owned());
     let deadline_ms = world.clock.now_ms() + FUNCTION_MS;
     let outcome = world.workers().handle(job, &receipt, deadline_ms).await;
-    assert_eq!(outcome, Outcome::Wait { wait_s: EARLIER_WAIT_S });
+    assert_eq!(outcome, SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S });
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use self::checkpoint::{Begin, Checkpoint};
 use self::work::{Piece, Work};
-use super::builder::{BuildError, SnapshotBuilder, Step};
+use super::builder::{BuildError, BuildStep, SnapshotBuilder};
 use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
 use crate::ports::Blobs;
@@ -124,21 +124,21 @@ impl LevelsBuilder {
 
 #[async_trait]
 impl SnapshotBuilder for LevelsBuilder {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Step, BuildError> {
+    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
         let mut work = match self.kept(job, checkpoint) {
             Some(work) => work,
             None => match self.begin(job, checkpoint).await? {
                 Begun::Work(work) => *work,
-                Begun::Finished { root } => return Ok(Step::Finished { root }),
+                Begun::Finished { root } => return Ok(BuildStep::Finished { root }),
             },
         };
         match work.piece(&self.logs, &self.store).await? {
-            Piece::Finished { root } => Ok(Step::Finished { root }),
-            Piece::EarlierSnapshot(position) => Ok(Step::EarlierSnapshot(position)),
+            Piece::Finished { root } => Ok(BuildStep::Finished { root }),
+            Piece::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
             Piece::Checkpoint(next) => {
                 let next = next.encode();
                 self.keep(job, &next, work);
-                Ok(Step::Checkpoint(next))
+                Ok(BuildStep::Checkpoint(next))
             }
         }
     }

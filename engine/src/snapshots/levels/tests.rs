@@ -89,12 +89,12 @@ impl World {
         let (mut builder, mut checkpoint) = (self.builder(), begin);
         loop {
             match builder.step(&job, &checkpoint).await.unwrap() {
-                Step::Checkpoint(next) => {
+                BuildStep::Checkpoint(next) => {
                     assert!(next.len() <= MAX_CHECKPOINT_BYTES && next != checkpoint);
                     checkpoint = next;
                 }
-                Step::EarlierSnapshot(position) => panic!("{position} is earlier"),
-                Step::Finished { root } => {
+                BuildStep::EarlierSnapshot(position) => panic!("{position} is earlier"),
+                BuildStep::Finished { root } => {
                     self.tables.set_root(log(), job.position, &root).await.unwrap();
                     self.tables.raise_last_snapshot(log(), job.position).await.unwrap();
                     return root;
@@ -223,7 +223,7 @@ async fn an_earlier_snapshot_is_asked_for_first() {
     world.append(block(9, 2, 10)).await;
     let second = world.mark().await;
     let earlier = world.builder().step(&second, &[]).await;
-    assert_eq!(earlier, Ok(Step::EarlierSnapshot(first.position)));
+    assert_eq!(earlier, Ok(BuildStep::EarlierSnapshot(first.position)));
     world.build(first, true).await;
     world.build(second, true).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
@@ -280,12 +280,12 @@ async fn a_row_that_fits_no_chunk_of_a_wide_stripe_has_narrow_ones() {
         }
         let second = world.mark().await;
         let mut narrow = world.builder().step(&second, &[]).await;
-        while let Ok(Step::Checkpoint(next)) = &narrow
+        while let Ok(BuildStep::Checkpoint(next)) = &narrow
             && !matches!(Begin::decode(next), Ok(Begin::At(Checkpoint { narrow: true, .. })))
         {
             narrow = world.builder().step(&second, next).await;
         }
-        assert!(matches!(narrow, Ok(Step::Checkpoint(_))), "{narrow:?}");
+        assert!(matches!(narrow, Ok(BuildStep::Checkpoint(_))), "{narrow:?}");
         world.build(second, restless).await;
         assert_eq!(world.cells(None).await, world.replayed(None).await);
     }
@@ -345,7 +345,7 @@ async fn snapshots_are_made_anew_one_on_the_other() {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
             // Whether it is finished is all that an ordinary worker looks at.
-            matches!(step, Step::Finished { .. })
+            matches!(step, BuildStep::Finished { .. })
         }));
         let mut behind = None;
         for job in &jobs {
@@ -416,9 +416,9 @@ async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
         let (builder, mut checkpoint) = (world.builder(), LevelsBuilder::anew(None));
         loop {
             match builder.step(&jobs[1], &checkpoint).await.unwrap() {
-                Step::Checkpoint(next) => checkpoint = next,
-                Step::EarlierSnapshot(position) => panic!("{position}"),
-                Step::Finished { root } => break root,
+                BuildStep::Checkpoint(next) => checkpoint = next,
+                BuildStep::EarlierSnapshot(position) => panic!("{position}"),
+                BuildStep::Finished { root } => break root,
             }
         }
     };

@@ -67,7 +67,7 @@ async fn a_root_that_came_meanwhile_is_replaced_like_the_old_one() {
     let replaced = world.ports.tables.replace_root(log(), job(0).position, Some(OLD), other).await;
     assert_eq!(replaced, Ok(Some(other.to_owned())));
     world.ports.queue.send(&job(0).encode()).await.unwrap();
-    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(Outcome::Done)));
+    assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     let entry = world.ports.tables.get(log(), job(0).position).await.unwrap().unwrap();
     let anew = Content::Snapshot { root: Some(root(&job(0))), trimmed_s: None };
     assert_eq!(entry.content, anew);

@@ -9,13 +9,13 @@ use std::thread;
 use super::messages::{executable, status};
 use super::{BINARY, BundleError};
 use crate::bundle::limits::MAX_SAID_LINES;
-use crate::cli::Step;
+use crate::cli::ProgressStep;
 
 /// Builds, and says where the binary is.
 pub(super) fn run(
     mut command: Command,
     program: &'static str,
-    step: &Step,
+    step: &ProgressStep,
 ) -> Result<PathBuf, BundleError> {
     let cargo = PathBuf::from(command.get_program());
     let failed = |cause| BundleError::Cargo { program: cargo.clone(), cause };
@@ -43,7 +43,7 @@ pub(super) fn run(
 }
 
 /// Shows what cargo does for as long as it does it, and keeps what anybody else says.
-fn show(line: &str, step: &Step, said: &mut VecDeque<String>) {
+fn show(line: &str, step: &ProgressStep, said: &mut VecDeque<String>) {
     match status(line) {
         Some(doing) => step.does(doing),
         None => step.says(line),

@@ -10,7 +10,7 @@ use cellar_sheet::operation::{
 };
 use uuid::Uuid;
 
-use super::super::report::Outcome;
+use super::super::report::CheckOutcome;
 use super::Checked;
 use crate::error::SynthError;
 
@@ -56,11 +56,11 @@ pub(super) async fn follows(client: &Client, id: LogId) -> Checked {
     let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
     client.append(id, &request(after, Operation::DeleteRows(delete))).await?;
     let committed = late.results.first().and_then(|result| result.committed.clone());
-    let failed = || Outcome::Failed(format!("the edit was committed as {committed:?}"));
+    let failed = || CheckOutcome::Failed(format!("the edit was committed as {committed:?}"));
     // By more than one row if somebody else checks the same stack just now.
     let below = |set: &SetCells| set.cells.iter().all(|edit| edit.row > 0);
     let moved = matches!(committed.as_deref(), Some([Operation::SetCells(set)]) if below(set));
-    Ok(if moved { Outcome::Passed } else { failed() })
+    Ok(if moved { CheckOutcome::Passed } else { failed() })
 }
 
 /// An append is answered with its position.
@@ -68,12 +68,12 @@ pub(super) async fn append(
     client: &Client,
     id: LogId,
     request: &AppendRequest,
-) -> Result<((Position, AppendRequest), Outcome), SynthError> {
+) -> Result<((Position, AppendRequest), CheckOutcome), SynthError> {
     let reply = client.append(id, request).await?;
     let position = reply.results.first().and_then(|result| result.position);
     let (position, outcome) = match position {
-        Some(position) => (position, Outcome::Passed),
-        None => (reply.head, Outcome::Failed("the reply names no position".to_owned())),
+        Some(position) => (position, CheckOutcome::Passed),
+        None => (reply.head, CheckOutcome::Failed("the reply names no position".to_owned())),
     };
     Ok(((position, request.clone()), outcome))
 }
@@ -89,8 +89,8 @@ pub(super) async fn repeated(
     let same = reply.results.first().is_some_and(|result| {
         result.status == MutationStatus::Duplicate && result.position == Some(position)
     });
-    let failed = || Outcome::Failed(format!("expected a duplicate at {position}"));
-    Ok(if same { Outcome::Passed } else { failed() })
+    let failed = || CheckOutcome::Failed(format!("expected a duplicate at {position}"));
+    Ok(if same { CheckOutcome::Passed } else { failed() })
 }
 
 /// What the first cell of a column holds.
@@ -108,12 +108,12 @@ pub(super) async fn value_at(
 }
 
 /// Passed, if it is what it should be. Long texts are not shown.
-pub(super) fn expect(what: &str, expected: &Value, found: &Value) -> Outcome {
+pub(super) fn expect(what: &str, expected: &Value, found: &Value) -> CheckOutcome {
     match expected == found {
-        true => Outcome::Passed,
+        true => CheckOutcome::Passed,
         false => {
             let (found, expected) = (shown(found), shown(expected));
-            Outcome::Failed(format!("{what} is {found}, expected {expected}"))
+            CheckOutcome::Failed(format!("{what} is {found}, expected {expected}"))
         }
     }
 }

@@ -13,14 +13,14 @@ use cellar_sheet::cell::Value;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::report::{Outcome, SmokeReport};
+use super::report::{CheckOutcome, SmokeReport};
 use super::{SETTLE_POLL, Target};
 use crate::error::SynthError;
 
 /// The same each time: the smoke test's own spreadsheet.
 const NONCE: &str = "cellar-smoke-test";
 
-type Checked = Result<Outcome, SynthError>;
+type Checked = Result<CheckOutcome, SynthError>;
 
 /// Runs the checks in order, up to the first that fails, and clears what they have set.
 pub(super) async fn all(target: &Target<'_>) -> SmokeReport {
@@ -40,7 +40,7 @@ async fn open(target: &Target<'_>, report: &mut SmokeReport) -> Option<(Client, 
     })
     .await?;
     let created = check(report, "create", async {
-        Ok((client.create(&CreateRequest::new(NONCE.to_owned())).await?, Outcome::Passed))
+        Ok((client.create(&CreateRequest::new(NONCE.to_owned())).await?, CheckOutcome::Passed))
     })
     .await?;
     Some((client, created.id))
@@ -69,8 +69,8 @@ async fn run(
     only(report, "read the position before", async {
         let before = request.mutations.first().map(|mutation| mutation.base);
         let there = edits::value_at(client, id, "A1", before, position).await?;
-        let failed = || Outcome::Failed("the edit is visible before it was made".to_owned());
-        Ok(if there == text { failed() } else { Outcome::Passed })
+        let failed = || CheckOutcome::Failed("the edit is visible before it was made".to_owned());
+        Ok(if there == text { failed() } else { CheckOutcome::Passed })
     })
     .await?;
     only(report, "an edit follows its row", edits::follows(client, id)).await?;
@@ -85,13 +85,13 @@ async fn run(
 async fn check<T>(
     report: &mut SmokeReport,
     name: &'static str,
-    check: impl Future<Output = Result<(T, Outcome), SynthError>>,
+    check: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
 ) -> Option<T> {
     let started = Instant::now();
     match check.await {
         Ok((found, outcome)) => report.add(name, outcome, started.elapsed()).then_some(found),
         Err(error) => {
-            report.add(name, Outcome::Failed(error.to_string()), started.elapsed());
+            report.add(name, CheckOutcome::Failed(error.to_string()), started.elapsed());
             None
         }
     }
@@ -111,7 +111,7 @@ async fn settled(target: &Target<'_>, client: &Client) -> Checked {
     let begun = Instant::now();
     loop {
         let health = health(client).await;
-        if matches!(health, Ok(Outcome::Passed)) || begun.elapsed() >= target.settle {
+        if matches!(health, Ok(CheckOutcome::Passed)) || begun.elapsed() >= target.settle {
             return health;
         }
         sleep(SETTLE_POLL).await;
@@ -121,6 +121,6 @@ async fn settled(target: &Target<'_>, client: &Client) -> Checked {
 async fn health(client: &Client) -> Checked {
     let health = client.health().await?;
     let silent: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
-    let failed = || Outcome::Failed(format!("these tables do not answer: {silent:?}"));
-    Ok(if health.ok { Outcome::Passed } else { failed() })
+    let failed = || CheckOutcome::Failed(format!("these tables do not answer: {silent:?}"));
+    Ok(if health.ok { CheckOutcome::Passed } else { failed() })
 }

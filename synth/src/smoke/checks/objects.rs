@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use super::super::report::Outcome;
+use super::super::report::CheckOutcome;
 use super::Checked;
 use super::edits::{edit, expect, set, value_at};
 use crate::error::SynthError;
@@ -76,7 +76,7 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> Checked {
     let position = edit(client, id, set(SNAPSHOT_COLUMN + 1, &half)).await?;
     let Some(due) = snapshot_entry(client, id, position).await? else {
         let why = "the configuration makes snapshots later than that, or none";
-        return Ok(Outcome::Skipped(why.to_owned()));
+        return Ok(CheckOutcome::Skipped(why.to_owned()));
     };
     let begun = Instant::now();
     loop {
@@ -86,7 +86,7 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> Checked {
         }
         if begun.elapsed() >= SNAPSHOT_PATIENCE {
             let seconds = SNAPSHOT_PATIENCE.as_secs();
-            return Ok(Outcome::Failed(format!(
+            return Ok(CheckOutcome::Failed(format!(
                 "the snapshot at {due} was not made within {seconds} s: look at the logs of the relay \
                  and of the snapshot function, and at their dead letters"
             )));
@@ -95,7 +95,7 @@ pub(super) async fn snapshot(client: &Client, id: LogId) -> Checked {
     }
     let loaded = client.load(id, Some(due)).await?;
     if loaded.root.is_none() || loaded.root_url.is_none() {
-        return Ok(Outcome::Failed("a load does not name the snapshot's root".to_owned()));
+        return Ok(CheckOutcome::Failed("a load does not name the snapshot's root".to_owned()));
     }
     let there = value_at(client, id, "D1", None, due).await?;
     Ok(expect("D1", &Value::Text(text), &there))
@@ -132,5 +132,5 @@ pub(super) async fn clean_up(client: &Client, id: LogId) -> Checked {
             return Ok(expect(cell, &Value::default(), &there));
         }
     }
-    Ok(Outcome::Passed)
+    Ok(CheckOutcome::Passed)
 }

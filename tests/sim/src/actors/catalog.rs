@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_catalog::access::Role;
 use cellar_catalog::{
-    spreadsheet::Action, spreadsheet::By, spreadsheet::Name, spreadsheet::Person,
+    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Name, spreadsheet::Person,
     spreadsheet::Rejection, spreadsheet::Right,
 };
 use cellar_engine::catalog::{CatalogError, Changed};
@@ -89,7 +89,7 @@ struct Somebody {
 impl Somebody {
     async fn change(self) {
         for log in logs() {
-            let create = Action::Create { name: Name::default(), source: None };
+            let create = CatalogAction::Create { name: Name::default(), source: None };
             self.until_done(log, create, None).await;
         }
         for number in 0..CHANGES {
@@ -113,17 +113,19 @@ impl Somebody {
     }
 
     /// Something to do. No two names are the same, so that each can be found again.
-    fn wanted(&self, number: u32) -> Option<Action> {
+    fn wanted(&self, number: u32) -> Option<CatalogAction> {
         let random = self.process.random();
         let somebody = || people().get(usize::try_from(random.below(PEOPLE)).ok()?).cloned();
         Some(match random.below(10) {
-            0..3 => Action::Rename(Name::new(&format!("{} {number}", self.person.subject)).ok()?),
-            3 => Action::Share { with: somebody()?, role: Role::Viewer },
-            4 => Action::Share { with: somebody()?, role: Role::Owner },
-            5 => Action::Unshare(somebody()?),
-            6 => Action::Archive,
-            7 => Action::Delete,
-            _ => Action::Activate,
+            0..3 => {
+                CatalogAction::Rename(Name::new(&format!("{} {number}", self.person.subject)).ok()?)
+            }
+            3 => CatalogAction::Share { with: somebody()?, role: Role::Viewer },
+            4 => CatalogAction::Share { with: somebody()?, role: Role::Owner },
+            5 => CatalogAction::Unshare(somebody()?),
+            6 => CatalogAction::Archive,
+            7 => CatalogAction::Delete,
+            _ => CatalogAction::Activate,
         })
     }
 
@@ -138,7 +140,7 @@ impl Somebody {
     }
 
     /// Asks for it until it is known what became of it.
-    async fn until_done(&self, log: LogId, action: Action, seen: Option<u64>) {
+    async fn until_done(&self, log: LogId, action: CatalogAction, seen: Option<u64>) {
         let world = &self.simulation.world;
         let right = Right::Token(Role::Owner);
         let by = By { person: self.person.clone(), right, cap: Role::Owner };

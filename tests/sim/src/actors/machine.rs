@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cellar_api::sync::{Asked, Cookie, Outcome, Pushed, runs};
+use cellar_api::sync::{Asked, Cookie, PushOutcome, Pushed, runs};
 use cellar_base::identity::{ClientKey, ClientName, LogId, SubjectKey};
 use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, News, Pulled, PushClient, Pushing};
@@ -164,7 +164,7 @@ impl Machine {
     }
 
     /// I15: what skips a mutation is refused, unless the skipped one got through before.
-    fn pushed(&self, first: u64, skipped: usize, outcome: &Outcome) {
+    fn pushed(&self, first: u64, skipped: usize, outcome: &PushOutcome) {
         let is_refused = outcome.gap.is_some() || outcome.unknown_client;
         self.process.event(format_args!("pushed from {first}, refused={is_refused}"));
         if is_refused && skipped > 0 {
@@ -247,8 +247,8 @@ async fn push(
     log: LogId,
     client: PushClient,
     pushed: Vec<Pushed>,
-) -> Result<Outcome, LogError> {
-    let (pushing, mut last) = (Pushing { log, author: None }, Outcome::default());
+) -> Result<PushOutcome, LogError> {
+    let (pushing, mut last) = (Pushing { log, author: None }, PushOutcome::default());
     for run in runs(pushed) {
         last = server.logs.push(&pushing, &client, run).await?;
         if last.unknown_client || last.gap.is_some() {

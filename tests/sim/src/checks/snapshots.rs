@@ -8,7 +8,7 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, NewBlob, Segments as _};
 use cellar_engine::sha256::sha256;
-use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
+use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
 use cellar_sheet::operation::{Operation, SheetId};
@@ -179,9 +179,11 @@ async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
     let mut checkpoint = Vec::new();
     for _ in 0..MAX_PIECES {
         match builder.step(&job, &checkpoint).await.map_err(|error| error.to_string())? {
-            Step::Checkpoint(next) => checkpoint = next,
-            Step::EarlierSnapshot(at) => return Err(format!("{at} comes before {}", job.position)),
-            Step::Finished { root } => {
+            BuildStep::Checkpoint(next) => checkpoint = next,
+            BuildStep::EarlierSnapshot(at) => {
+                return Err(format!("{at} comes before {}", job.position));
+            }
+            BuildStep::Finished { root } => {
                 let (log, at) = (job.log, job.position);
                 process.set_root(log, at, &root).await.map_err(|error| error.to_string())?;
                 process.raise_last_snapshot(log, at).await.map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cellar_engine::ports::{Clock as _, Jobs as _, Received};
 use cellar_engine::snapshots::{LevelsBuilder, SnapshotPorts, Snapshots};
-use cellar_snapshot::pending_snapshot::Outcome;
+use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::{Idle, Shared};
@@ -102,7 +102,7 @@ async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     let Ok(outcome) = ended else { return false };
     process.event(format_args!("{} {outcome:?}", job.position));
     count(shared, outcome);
-    let is_done = matches!(outcome, Outcome::Done | Outcome::Drop);
+    let is_done = matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop);
     let is_quiet = world.plan() == world.plan().healed();
     if is_done && (is_quiet || !shared.random.happens(NOT_DELETED)) {
         let deleted = world.queue.delete(&message.receipt).await;
@@ -113,12 +113,12 @@ async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     true
 }
 
-fn count(shared: &Shared, outcome: Outcome) {
+fn count(shared: &Shared, outcome: SnapshotOutcome) {
     shared.world.count(match outcome {
-        Outcome::Done => Rare::SnapshotMade,
-        Outcome::Drop => Rare::MessageAfterDone,
-        Outcome::Wait { .. } => Rare::MessageWaited,
-        Outcome::HandOver => Rare::MessageHandedOver,
-        Outcome::Failed { .. } => Rare::MessageFailed,
+        SnapshotOutcome::Done => Rare::SnapshotMade,
+        SnapshotOutcome::Drop => Rare::MessageAfterDone,
+        SnapshotOutcome::Wait { .. } => Rare::MessageWaited,
+        SnapshotOutcome::HandOver => Rare::MessageHandedOver,
+        SnapshotOutcome::Failed { .. } => Rare::MessageFailed,
     });
 }

@@ -8,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use cellar_engine::ports::{Entries as _, PutOutcome, Random};
-use cellar_engine::snapshots::{LevelsBuilder, SnapshotBuilder as _, Step};
+use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::{Content, Entry, FIRST_INCARNATION};
 use cellar_sheet::cell::Value;
@@ -42,11 +42,11 @@ pub(super) fn read(checkpoint: &[u8]) -> bool {
         let mut checkpoint = checkpoint.to_vec();
         for _ in 0..MAX_PIECES {
             match builder.step(&job, &checkpoint).await {
-                Ok(Step::Checkpoint(next)) => {
+                Ok(BuildStep::Checkpoint(next)) => {
                     assert!(next.len() <= MAX_CHECKPOINT_BYTES && next != checkpoint);
                     checkpoint = next;
                 }
-                Ok(Step::Finished { .. } | Step::EarlierSnapshot(_)) => return true,
+                Ok(BuildStep::Finished { .. } | BuildStep::EarlierSnapshot(_)) => return true,
                 Err(error) => {
                     assert!(!error.temporary, "nothing here is better later: {error}");
                     return false;

@@ -3,7 +3,7 @@
 use super::known::{Known, Mark, Tail};
 use super::rules::{Rules, SafetyRule};
 use super::work::Work;
-use super::{Action, Answer, Indexed, IndexingFault};
+use super::{Indexed, IndexingAction, IndexingAnswer, IndexingFault};
 use crate::feed::checkpoint::{Checkpoint, Feed, FeedId};
 use crate::feed::item::{Content, Item, PartitionPolicy};
 use crate::feed::span::Span;
@@ -54,7 +54,7 @@ impl Indexing {
         spans: Vec<Span>,
         tables_incarnation: u32,
         inputs: Inputs,
-    ) -> (Self, Action) {
+    ) -> (Self, IndexingAction) {
         let (policy, rules) = (PartitionPolicy::default(), Rules::default());
         Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
     }
@@ -69,7 +69,7 @@ impl Indexing {
         policy: PartitionPolicy,
         rules: Rules,
         inputs: Inputs,
-    ) -> (Self, Action) {
+    ) -> (Self, IndexingAction) {
         let mut indexing = Self {
             known: known.bounded(),
             work: Work::new(spans),
@@ -90,7 +90,7 @@ impl Indexing {
     /// Starts a new, empty generation of the feed, so that every stream is indexed again.
     /// Concurrent indexers are refused and continue in the new generation.
     #[must_use]
-    pub fn begin_anew(tables_incarnation: u32, inputs: Inputs) -> (Self, Action) {
+    pub fn begin_anew(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
             Self::begin(Known::default(), Vec::new(), tables_incarnation, inputs);
         indexing.rebuild = true;
@@ -106,60 +106,66 @@ impl Indexing {
 
     /// Advances the state machine by the answer to its last action. Any other answer ends it.
     #[must_use]
-    pub fn step(mut self, answer: Answer, inputs: Inputs) -> (Self, Action) {
+    pub fn step(mut self, answer: IndexingAnswer, inputs: Inputs) -> (Self, IndexingAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, answer) {
-            (Phase::Waiting(phase), Answer::Waited) => self.act(*phase),
-            (phase, Answer::Failed { temporary }) => self.failed(phase, temporary, inputs),
-            (Phase::ReadingPartition, Answer::Partition(partition)) => {
+            (Phase::Waiting(phase), IndexingAnswer::Waited) => self.act(*phase),
+            (phase, IndexingAnswer::Failed { temporary }) => self.failed(phase, temporary, inputs),
+            (Phase::ReadingPartition, IndexingAnswer::Partition(partition)) => {
                 self.found_partition(partition, inputs)
             }
-            (Phase::Beginning(partition, feed), Answer::Done) => self.stand_at(
+            (Phase::Beginning(partition, feed), IndexingAnswer::Done) => self.stand_at(
                 Tail { partition, feed, offset: 0, bytes: 0, unsettled: Vec::new() },
                 inputs,
             ),
             // Another indexer began the partition; read its generation.
-            (Phase::Beginning(..), Answer::Exists | Answer::Unknown) => self.read_again(inputs),
-            (Phase::ReadingTail(partition, feed), Answer::Last(last)) => {
+            (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
+                self.read_again(inputs)
+            }
+            (Phase::ReadingTail(partition, feed), IndexingAnswer::Last(last)) => {
                 self.found_tail(partition, feed, last, inputs)
             }
-            (Phase::ReadingMarks(streams, feed), Answer::Marks(marks)) => {
+            (Phase::ReadingMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
                 self.found_marks(streams, feed, marks, inputs)
             }
-            (Phase::Raising(marks), Answer::Done) => self.raised(marks, inputs),
+            (Phase::Raising(marks), IndexingAnswer::Done) => self.raised(marks, inputs),
             // Raising a mark again has no effect.
-            (phase @ (Phase::Raising(_) | Phase::Reacting(_)), Answer::Unknown) => {
+            (phase @ (Phase::Raising(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.failed(phase, true, inputs)
             }
-            (Phase::ReadingMissing(stream, from, to), Answer::Missing(span)) => {
+            (Phase::ReadingMissing(stream, from, to), IndexingAnswer::Missing(span)) => {
                 self.found_missing(stream, from, to, span, inputs)
             }
-            (Phase::Reacting(spans), Answer::Done) => {
+            (Phase::Reacting(spans), IndexingAnswer::Done) => {
                 self.reacted = spans;
                 self.decide(inputs)
             }
-            (Phase::Putting(at, item), Answer::Done) => self.was_put(at, item, inputs),
-            (Phase::Putting(..), Answer::Exists | Answer::Unknown) => self.read_again(inputs),
+            (Phase::Putting(at, item), IndexingAnswer::Done) => self.was_put(at, item, inputs),
+            (Phase::Putting(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
+                self.read_again(inputs)
+            }
             _ => self.finish(Err(IndexingFault::Store)),
         };
         (self, action)
     }
 
     /// Enters a phase and returns its action.
-    fn act(&mut self, phase: Phase) -> Action {
+    fn act(&mut self, phase: Phase) -> IndexingAction {
         let action = match &phase {
-            Phase::ReadingPartition => Action::ReadPartition,
+            Phase::ReadingPartition => IndexingAction::ReadPartition,
             Phase::Beginning(partition, feed) => {
-                Action::BeginPartition { partition: *partition, feed: *feed }
+                IndexingAction::BeginPartition { partition: *partition, feed: *feed }
             }
-            Phase::ReadingTail(partition, _) => Action::ReadTail { partition: *partition },
-            Phase::ReadingMarks(streams, _) => Action::ReadMarks { streams: streams.clone() },
-            Phase::Raising(marks) => Action::RaiseMarks { marks: marks.clone() },
+            Phase::ReadingTail(partition, _) => IndexingAction::ReadTail { partition: *partition },
+            Phase::ReadingMarks(streams, _) => {
+                IndexingAction::ReadMarks { streams: streams.clone() }
+            }
+            Phase::Raising(marks) => IndexingAction::RaiseMarks { marks: marks.clone() },
             Phase::ReadingMissing(stream, from, to) => {
-                Action::ReadMissing { stream: stream.clone(), from: *from, to: *to }
+                IndexingAction::ReadMissing { stream: stream.clone(), from: *from, to: *to }
             }
-            Phase::Reacting(spans) => Action::React { spans: spans.clone() },
-            Phase::Putting(at, item) => Action::Put { at: *at, item: item.clone() },
+            Phase::Reacting(spans) => IndexingAction::React { spans: spans.clone() },
+            Phase::Putting(at, item) => IndexingAction::Put { at: *at, item: item.clone() },
             Phase::Deciding | Phase::Waiting(_) | Phase::Finished => {
                 return self.finish(Err(IndexingFault::Store));
             }
@@ -169,7 +175,7 @@ impl Indexing {
     }
 
     /// Returns the next action, until nothing is left to do.
-    fn decide(&mut self, inputs: Inputs) -> Action {
+    fn decide(&mut self, inputs: Inputs) -> IndexingAction {
         if self.work.is_empty() && !self.rebuild && self.is_settled() {
             return self.finish(Ok(self.done.clone()));
         }
@@ -197,7 +203,7 @@ impl Indexing {
     }
 
     /// Reads the required marks, and raises those that lag behind the last item.
-    fn settle(&mut self, tail: &Tail) -> Option<Action> {
+    fn settle(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let named = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
         let mut unknown: Vec<_> =
             named.filter(|stream| self.known.mark(stream).is_none()).cloned().collect();
@@ -239,7 +245,7 @@ impl Indexing {
         }
     }
 
-    fn put_next(&mut self, tail: &Tail, inputs: Inputs) -> Action {
+    fn put_next(&mut self, tail: &Tail, inputs: Inputs) -> IndexingAction {
         let Ok(at) = Checkpoint::at(tail.partition, tail.offset) else {
             return self.finish(Err(IndexingFault::Full));
         };
@@ -261,7 +267,7 @@ impl Indexing {
         self.act(Phase::Putting(at, item))
     }
 
-    fn was_put(&mut self, at: Checkpoint, item: Item, inputs: Inputs) -> Action {
+    fn was_put(&mut self, at: Checkpoint, item: Item, inputs: Inputs) -> IndexingAction {
         let Some(tail) = &mut self.known.tail else { return self.read_again(inputs) };
         self.done.items += 1;
         match item.content {
@@ -282,7 +288,7 @@ impl Indexing {
     }
 
     /// Continues in the partition after one that has ended.
-    fn go_on_in(&mut self, ended: u64, feed: Feed) -> Action {
+    fn go_on_in(&mut self, ended: u64, feed: Feed) -> IndexingAction {
         let next = ended.saturating_add(1);
         if Checkpoint::at(next, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
@@ -294,7 +300,11 @@ impl Indexing {
         self.act(Phase::Beginning(next, feed))
     }
 
-    fn found_partition(&mut self, partition: Option<(u64, Feed)>, inputs: Inputs) -> Action {
+    fn found_partition(
+        &mut self,
+        partition: Option<(u64, Feed)>,
+        inputs: Inputs,
+    ) -> IndexingAction {
         match partition {
             Some((partition, feed)) => self.act(Phase::ReadingTail(partition, feed)),
             None => {
@@ -311,7 +321,7 @@ impl Indexing {
         feed: Feed,
         last: Option<(u64, Item)>,
         inputs: Inputs,
-    ) -> Action {
+    ) -> IndexingAction {
         let (offset, bytes, unsettled) = match last {
             None => (0, 0, Vec::new()),
             Some((offset, item)) => match item.content {
@@ -326,7 +336,7 @@ impl Indexing {
         self.stand_at(Tail { partition, feed, offset, bytes, unsettled }, inputs)
     }
 
-    fn stand_at(&mut self, tail: Tail, inputs: Inputs) -> Action {
+    fn stand_at(&mut self, tail: Tail, inputs: Inputs) -> IndexingAction {
         self.known.tail = Some(tail);
         self.decide(inputs)
     }
@@ -337,7 +347,7 @@ impl Indexing {
         feed: Feed,
         marks: Vec<(StreamName, Mark)>,
         inputs: Inputs,
-    ) -> Action {
+    ) -> IndexingAction {
         for stream in streams {
             self.known.learn(stream, 0);
         }
@@ -354,7 +364,7 @@ impl Indexing {
     }
 
     /// Records that the marks have at least these values.
-    fn raised(&mut self, marks: Vec<(StreamName, Mark)>, inputs: Inputs) -> Action {
+    fn raised(&mut self, marks: Vec<(StreamName, Mark)>, inputs: Inputs) -> IndexingAction {
         for (stream, mark) in marks {
             self.known.learn(stream, mark.next);
         }
@@ -369,7 +379,7 @@ impl Indexing {
         to: u64,
         span: Option<Span>,
         inputs: Inputs,
-    ) -> Action {
+    ) -> IndexingAction {
         let sound = span.filter(|span| {
             let is_part = span.stream == stream && span.first == from && span.next() <= to;
             is_part && !span.kinds.is_empty()
@@ -383,7 +393,7 @@ impl Indexing {
     }
 
     /// Reads the end of the feed again, after a lost race or a write with unknown outcome.
-    fn read_again(&mut self, inputs: Inputs) -> Action {
+    fn read_again(&mut self, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;
         if self.attempts >= MAX_INDEX_ATTEMPTS {
             return self.finish(Err(IndexingFault::Contention));
@@ -396,7 +406,7 @@ impl Indexing {
         self.wait(Phase::ReadingPartition, inputs)
     }
 
-    fn failed(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> Action {
+    fn failed(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;
         match temporary && self.attempts < MAX_INDEX_ATTEMPTS {
             true => self.wait(phase, inputs),
@@ -404,16 +414,16 @@ impl Indexing {
         }
     }
 
-    fn wait(&mut self, then: Phase, inputs: Inputs) -> Action {
+    fn wait(&mut self, then: Phase, inputs: Inputs) -> IndexingAction {
         self.phase = Phase::Waiting(Box::new(then));
-        Action::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
+        IndexingAction::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
     }
 
-    fn finish(&mut self, result: Result<Indexed, IndexingFault>) -> Action {
+    fn finish(&mut self, result: Result<Indexed, IndexingFault>) -> IndexingAction {
         if result.is_err() {
             self.known.forget();
         }
         self.phase = Phase::Finished;
-        Action::Finish(result)
+        IndexingAction::Finish(result)
     }
 }

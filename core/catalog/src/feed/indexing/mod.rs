@@ -16,7 +16,7 @@ use crate::stream::StreamName;
 
 /// Next action of the driver. Every read is strongly consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum IndexingAction {
     /// Read the newest partition and its generation.
     ReadPartition,
     /// Begin a partition, unless it exists.
@@ -62,7 +62,7 @@ pub enum Action {
         /// Item.
         item: Item,
     },
-    /// Wait, then report [`Answer::Waited`].
+    /// Wait, then report [`IndexingAnswer::Waited`].
     Wait {
         /// Milliseconds.
         delay_ms: u64,
@@ -73,7 +73,7 @@ pub enum Action {
 
 /// Result of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum IndexingAnswer {
     /// Done and durable.
     Done,
     /// The key exists; nothing was written.

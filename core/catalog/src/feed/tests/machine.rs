@@ -2,8 +2,8 @@
 
 use super::world::{Table, name, span};
 use crate::feed::{
-    Action, Answer, Checkpoint, Content, Feed, FeedId, Indexed, Indexing, IndexingFault, Item,
-    Known, Mark, PartitionPolicy, Rules, Span,
+    Checkpoint, Content, Feed, FeedId, Indexed, Indexing, IndexingAction, IndexingAnswer,
+    IndexingFault, Item, Known, Mark, PartitionPolicy, Rules, Span,
 };
 use crate::stream::StreamName;
 use cellar_base::limits::{
@@ -28,21 +28,21 @@ fn run(
 
 fn drive(
     table: &mut Table,
-    (mut indexing, mut action): (Indexing, Action),
+    (mut indexing, mut action): (Indexing, IndexingAction),
 ) -> (Result<Indexed, IndexingFault>, Known, Vec<&'static str>) {
     let mut asked = Vec::new();
     loop {
         asked.push(match &action {
-            Action::Finish(ended) => return (ended.clone(), indexing.known(), asked),
-            Action::ReadPartition => "partition",
-            Action::BeginPartition { .. } => "begin",
-            Action::ReadTail { .. } => "tail",
-            Action::ReadMarks { .. } => "marks",
-            Action::RaiseMarks { .. } => "raise",
-            Action::ReadMissing { .. } => "missing",
-            Action::React { .. } => "react",
-            Action::Put { .. } => "put",
-            Action::Wait { .. } => "wait",
+            IndexingAction::Finish(ended) => return (ended.clone(), indexing.known(), asked),
+            IndexingAction::ReadPartition => "partition",
+            IndexingAction::BeginPartition { .. } => "begin",
+            IndexingAction::ReadTail { .. } => "tail",
+            IndexingAction::ReadMarks { .. } => "marks",
+            IndexingAction::RaiseMarks { .. } => "raise",
+            IndexingAction::ReadMissing { .. } => "missing",
+            IndexingAction::React { .. } => "react",
+            IndexingAction::Put { .. } => "put",
+            IndexingAction::Wait { .. } => "wait",
         });
         let answer = table.perform(&action);
         (indexing, action) = indexing.step(answer, INPUTS);
@@ -203,7 +203,7 @@ fn a_new_feed_begins_behind_the_old_one_with_nothing_in_it() {
     assert_eq!(table.walk(), [span(0, 0, 3)]);
     // A mark of the old feed that lands now says nothing.
     let late = Mark { first_partition: 0, next: 99 };
-    table.perform(&Action::RaiseMarks { marks: vec![(name(0), late)] });
+    table.perform(&IndexingAction::RaiseMarks { marks: vec![(name(0), late)] });
     assert_eq!(table.marks[&name(0)], Mark { first_partition: 1, next: 3 });
 }
 
@@ -212,7 +212,7 @@ fn tables_that_were_restored_have_a_feed_behind_all_that_was_before() {
     let (mut indexing, mut action) =
         Indexing::begin(Known::default(), vec![span(0, 0, 1)], 2, INPUTS);
     let mut table = Table::default();
-    while !matches!(action, Action::Finish(_)) {
+    while !matches!(action, IndexingAction::Finish(_)) {
         let answer = table.perform(&action);
         (indexing, action) = indexing.step(answer, INPUTS);
     }
@@ -225,10 +225,10 @@ fn tables_that_were_restored_have_a_feed_behind_all_that_was_before() {
 #[test]
 fn who_is_always_refused_or_never_answered_gives_up() {
     for (bad, fault) in [
-        (Answer::Exists, IndexingFault::Contention),
-        (Answer::Unknown, IndexingFault::Contention),
-        (Answer::Failed { temporary: true }, IndexingFault::Store),
-        (Answer::Failed { temporary: false }, IndexingFault::Store),
+        (IndexingAnswer::Exists, IndexingFault::Contention),
+        (IndexingAnswer::Unknown, IndexingFault::Contention),
+        (IndexingAnswer::Failed { temporary: true }, IndexingFault::Store),
+        (IndexingAnswer::Failed { temporary: false }, IndexingFault::Store),
     ] {
         let mut table = Table::default();
         let (mut indexing, mut action) =
@@ -236,8 +236,8 @@ fn who_is_always_refused_or_never_answered_gives_up() {
         let mut puts = 0;
         let ended = loop {
             let answer = match &action {
-                Action::Finish(ended) => break ended.clone(),
-                Action::Put { .. } => {
+                IndexingAction::Finish(ended) => break ended.clone(),
+                IndexingAction::Put { .. } => {
                     puts += 1;
                     bad.clone()
                 }
@@ -246,8 +246,11 @@ fn who_is_always_refused_or_never_answered_gives_up() {
             (indexing, action) = indexing.step(answer, INPUTS);
         };
         assert_eq!(ended, Err(fault));
-        let tries =
-            if bad == (Answer::Failed { temporary: false }) { 1 } else { MAX_INDEX_ATTEMPTS };
+        let tries = if bad == (IndexingAnswer::Failed { temporary: false }) {
+            1
+        } else {
+            MAX_INDEX_ATTEMPTS
+        };
         assert_eq!(puts, tries, "{bad:?}");
         assert_eq!(indexing.known(), Known::default(), "who failed believes nothing");
     }

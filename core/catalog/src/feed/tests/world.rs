@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use crate::feed::{
-    Action, Answer, Checkpoint, Content, Feed, Indexed, Indexing, Item, Known, Mark,
-    PartitionPolicy, Rules, Span,
+    Checkpoint, Content, Feed, Indexed, Indexing, IndexingAction, IndexingAnswer, Item, Known,
+    Mark, PartitionPolicy, Rules, Span,
 };
 use crate::stream::{Kind, StreamName};
 use cellar_log::append::Inputs;
@@ -37,46 +37,46 @@ pub(super) struct Table {
 
 impl Table {
     /// Does what an indexer asks for.
-    pub(super) fn perform(&mut self, action: &Action) -> Answer {
+    pub(super) fn perform(&mut self, action: &IndexingAction) -> IndexingAnswer {
         match action {
-            Action::ReadPartition => Answer::Partition(
+            IndexingAction::ReadPartition => IndexingAnswer::Partition(
                 self.partitions.last_key_value().map(|(partition, feed)| (*partition, *feed)),
             ),
-            Action::BeginPartition { partition, feed } => {
+            IndexingAction::BeginPartition { partition, feed } => {
                 put(&mut self.partitions, *partition, *feed)
             }
-            Action::ReadTail { partition } => {
+            IndexingAction::ReadTail { partition } => {
                 let mut of = self.items.iter().filter(|(at, _)| at.partition() == *partition);
-                Answer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
+                IndexingAnswer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
             }
-            Action::ReadMarks { streams } => {
+            IndexingAction::ReadMarks { streams } => {
                 let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
-                Answer::Marks(streams.iter().filter_map(mark).collect())
+                IndexingAnswer::Marks(streams.iter().filter_map(mark).collect())
             }
-            Action::RaiseMarks { marks } => {
+            IndexingAction::RaiseMarks { marks } => {
                 for (stream, mark) in marks {
                     let there = self.marks.entry(stream.clone()).or_insert(*mark);
                     *there = (*there).max(*mark);
                 }
-                Answer::Done
+                IndexingAnswer::Done
             }
-            Action::ReadMissing { stream, from, to } => {
+            IndexingAction::ReadMissing { stream, from, to } => {
                 let number = stream.id().parse().unwrap();
                 let there = self.streams.get(stream).copied().unwrap_or_default();
                 // A part, at times.
                 let events = if to - from > 2 { 2 } else { to - from };
-                Answer::Missing((*to <= there).then(|| span(number, *from, events)))
+                IndexingAnswer::Missing((*to <= there).then(|| span(number, *from, events)))
             }
-            Action::React { spans } => {
+            IndexingAction::React { spans } => {
                 for span in spans {
                     let indexes = span.first..span.next();
                     self.reacted.extend(indexes.map(|index| (span.stream.clone(), index)));
                 }
-                Answer::Done
+                IndexingAnswer::Done
             }
-            Action::Put { at, item } => put(&mut self.items, *at, item.clone()),
-            Action::Wait { .. } => Answer::Waited,
-            Action::Finish(_) => panic!("the end is no request"),
+            IndexingAction::Put { at, item } => put(&mut self.items, *at, item.clone()),
+            IndexingAction::Wait { .. } => IndexingAnswer::Waited,
+            IndexingAction::Finish(_) => panic!("the end is no request"),
         }
     }
 
@@ -115,12 +115,12 @@ impl Table {
     }
 }
 
-fn put<K: Ord, V>(there: &mut BTreeMap<K, V>, key: K, value: V) -> Answer {
+fn put<K: Ord, V>(there: &mut BTreeMap<K, V>, key: K, value: V) -> IndexingAnswer {
     match there.contains_key(&key) {
-        true => Answer::Exists,
+        true => IndexingAnswer::Exists,
         false => {
             there.insert(key, value);
-            Answer::Done
+            IndexingAnswer::Done
         }
     }
 }
@@ -177,7 +177,7 @@ fn event() -> impl Strategy<Value = Event> {
 #[derive(Default)]
 struct Worker {
     known: Known,
-    running: Option<(Indexing, Action)>,
+    running: Option<(Indexing, IndexingAction)>,
 }
 
 #[derive(Default)]
@@ -185,7 +185,7 @@ struct World {
     table: Table,
     records: Vec<Span>,
     workers: [Worker; 2],
-    late: Vec<Action>,
+    late: Vec<IndexingAction>,
     random: u64,
 }
 
@@ -242,26 +242,32 @@ impl World {
     fn step(&mut self, indexer: usize, fault: Fault) {
         let inputs = self.inputs();
         let Some((indexing, action)) = self.workers[indexer].running.take() else { return };
-        if let Action::Finish(_) = action {
+        if let IndexingAction::Finish(_) = action {
             self.workers[indexer].known = indexing.known();
             return;
         }
         let is_write = matches!(
             action,
-            Action::BeginPartition { .. } | Action::Put { .. } | Action::RaiseMarks { .. }
+            IndexingAction::BeginPartition { .. }
+                | IndexingAction::Put { .. }
+                | IndexingAction::RaiseMarks { .. }
         );
         let answer = match fault {
             Fault::None => self.table.perform(&action),
-            Fault::Failed => Answer::Failed { temporary: true },
+            Fault::Failed => IndexingAnswer::Failed { temporary: true },
             Fault::ReplyLost => {
                 self.table.perform(&action);
-                if is_write { Answer::Unknown } else { Answer::Failed { temporary: true } }
+                if is_write {
+                    IndexingAnswer::Unknown
+                } else {
+                    IndexingAnswer::Failed { temporary: true }
+                }
             }
             Fault::RequestLate if is_write => {
                 self.late.push(action);
-                Answer::Unknown
+                IndexingAnswer::Unknown
             }
-            Fault::RequestLate => Answer::Failed { temporary: true },
+            Fault::RequestLate => IndexingAnswer::Failed { temporary: true },
         };
         self.workers[indexer].running = Some(indexing.step(answer, inputs));
     }
@@ -271,7 +277,7 @@ impl World {
         self.workers[0] = Worker::default();
         self.begin(0, spans);
         for _ in 0..10_000 {
-            if let Some((_, Action::Finish(ended))) = &self.workers[0].running {
+            if let Some((_, IndexingAction::Finish(ended))) = &self.workers[0].running {
                 return ended.clone().unwrap();
             }
             self.step(0, Fault::None);

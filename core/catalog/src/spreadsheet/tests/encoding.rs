@@ -95,7 +95,7 @@ fn a_later_program_may_say_more_and_other_bytes_are_none() {
 #[test]
 fn a_listing_is_kept_and_one_of_another_program_is_passed_over() {
     let mut listed = Listed::shared();
-    listed.does("alice", Action::Archive).unwrap();
+    listed.does("alice", CatalogAction::Archive).unwrap();
     let kept = Catalog.unfold(&listed.listing).unwrap();
     assert_eq!(Catalog.refold(&kept.kind, &kept.data), Some(listed.listing));
     assert_eq!(Catalog.refold(&Kind::new("Listing2").unwrap(), &kept.data), None);

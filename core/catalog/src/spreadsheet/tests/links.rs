@@ -14,15 +14,15 @@ fn link(number: usize, expires_s: Option<u64>) -> Link {
 fn a_link_lets_in_whoever_has_it_until_it_is_ended() {
     let mut listed = Listed::by_alice();
     let own = link(1, None);
-    assert_eq!(listed.does("alice", Action::AddLink(own.clone())), Ok(1));
-    assert_eq!(listed.does("alice", Action::AddLink(own.clone())), Ok(0));
+    assert_eq!(listed.does("alice", CatalogAction::AddLink(own.clone())), Ok(1));
+    assert_eq!(listed.does("alice", CatalogAction::AddLink(own.clone())), Ok(0));
     let by = |right| By { person: person("link"), right, cap: Role::Owner };
     let role = |listed: &Listed, number| {
         by(Right::Link(link(number, None).hash)).role(listed.listing.as_ref(), NOW_S)
     };
     assert_eq!((role(&listed, 1), role(&listed, 2)), (Some(Role::Editor), None));
-    assert_eq!(listed.does("alice", Action::RemoveLink(own.hash.id())), Ok(1));
-    assert_eq!(listed.does("alice", Action::RemoveLink(own.hash.id())), Ok(0));
+    assert_eq!(listed.does("alice", CatalogAction::RemoveLink(own.hash.id())), Ok(1));
+    assert_eq!(listed.does("alice", CatalogAction::RemoveLink(own.hash.id())), Ok(0));
     assert_eq!(role(&listed, 1), None);
 }
 
@@ -30,14 +30,14 @@ fn a_link_lets_in_whoever_has_it_until_it_is_ended() {
 fn holders_of_a_link_do_not_share() {
     let mut listed = Listed::by_alice();
     let own = link(1, Some(NOW_S + 5));
-    listed.does("alice", Action::AddLink(own.clone())).unwrap();
+    listed.does("alice", CatalogAction::AddLink(own.clone())).unwrap();
     let command = |action, now_s| Command {
         by: By { person: person("link"), right: Right::Link(own.hash), cap: Role::Owner },
         action,
         now_s,
         seen: None,
     };
-    let rename = Action::Rename(name("Theirs"));
+    let rename = CatalogAction::Rename(name("Theirs"));
     assert_eq!(listed.command(&command(rename.clone(), NOW_S + 4)), Ok(1));
     assert_eq!(listed.command(&command(rename, NOW_S + 5)), Err(Rejection::Hidden));
     let refused = listed.command(&command(share("bob", Role::Viewer), NOW_S));
@@ -47,23 +47,23 @@ fn holders_of_a_link_do_not_share() {
 #[test]
 fn a_link_that_would_have_ended_is_refused() {
     let mut listed = Listed::by_alice();
-    let ended = Action::AddLink(link(1, Some(NOW_S)));
+    let ended = CatalogAction::AddLink(link(1, Some(NOW_S)));
     assert_eq!(listed.does("alice", ended), Err(Rejection::LinkEnded));
-    assert_eq!(listed.does("alice", Action::AddLink(link(1, Some(NOW_S + 1)))), Ok(1));
+    assert_eq!(listed.does("alice", CatalogAction::AddLink(link(1, Some(NOW_S + 1)))), Ok(1));
     // Whoever repeats it later than it ends has made it.
     listed.now_s += 1;
-    assert_eq!(listed.does("alice", Action::AddLink(link(1, Some(NOW_S + 1)))), Ok(0));
+    assert_eq!(listed.does("alice", CatalogAction::AddLink(link(1, Some(NOW_S + 1)))), Ok(0));
 }
 
 #[test]
 fn a_spreadsheet_has_so_many_links_and_no_more() {
     let mut listed = Listed::by_alice();
     for number in 1..MAX_LINKS {
-        assert_eq!(listed.does("alice", Action::AddLink(link(number, None))), Ok(1));
+        assert_eq!(listed.does("alice", CatalogAction::AddLink(link(number, None))), Ok(1));
     }
     let short = link(MAX_LINKS, Some(NOW_S + 1));
-    assert_eq!(listed.does("alice", Action::AddLink(short)), Ok(1));
-    let one_more = Action::AddLink(link(MAX_LINKS + 1, None));
+    assert_eq!(listed.does("alice", CatalogAction::AddLink(short)), Ok(1));
+    let one_more = CatalogAction::AddLink(link(MAX_LINKS + 1, None));
     assert_eq!(listed.does("alice", one_more.clone()), Err(Rejection::Links));
     // One that has ended makes room.
     listed.now_s += 1;

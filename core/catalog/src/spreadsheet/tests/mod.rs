@@ -30,7 +30,7 @@ impl Listed {
     /// Alice has just created it.
     fn by_alice() -> Self {
         let mut listed = Self { listing: None, now_s: NOW_S };
-        listed.does("alice", Action::Create { name: name("Budget"), source: None }).unwrap();
+        listed.does("alice", CatalogAction::Create { name: name("Budget"), source: None }).unwrap();
         listed
     }
 
@@ -44,7 +44,7 @@ impl Listed {
     }
 
     /// Somebody does something as a member: how many events it came to.
-    fn does(&mut self, somebody: &str, action: Action) -> Result<usize, Rejection> {
+    fn does(&mut self, somebody: &str, action: CatalogAction) -> Result<usize, Rejection> {
         let by = By { person: person(somebody), right: Right::Membership, cap: Role::Owner };
         self.command(&Command { by, action, now_s: self.now_s, seen: None })
     }
@@ -66,12 +66,12 @@ impl Listed {
     }
 }
 
-fn share(with: &str, role: Role) -> Action {
-    Action::Share { with: person(with), role }
+fn share(with: &str, role: Role) -> CatalogAction {
+    CatalogAction::Share { with: person(with), role }
 }
 
-fn unshare(from: &str) -> Action {
-    Action::Unshare(person(from))
+fn unshare(from: &str) -> CatalogAction {
+    CatalogAction::Unshare(person(from))
 }
 
 #[test]
@@ -83,15 +83,15 @@ fn each_action_takes_its_role() {
         expires_s: None,
     };
     for (action, needs) in [
-        (Action::Create { name: name("Other"), source: None }, None),
-        (Action::Rename(name("Other")), Some(Role::Editor)),
+        (CatalogAction::Create { name: name("Other"), source: None }, None),
+        (CatalogAction::Rename(name("Other")), Some(Role::Editor)),
         (share("bob", Role::Viewer), Some(Role::Owner)),
         (unshare("otto"), Some(Role::Owner)),
-        (Action::AddLink(link.clone()), Some(Role::Owner)),
-        (Action::RemoveLink(link.hash.id()), Some(Role::Owner)),
-        (Action::Archive, Some(Role::Owner)),
-        (Action::Delete, Some(Role::Owner)),
-        (Action::Activate, Some(Role::Owner)),
+        (CatalogAction::AddLink(link.clone()), Some(Role::Owner)),
+        (CatalogAction::RemoveLink(link.hash.id()), Some(Role::Owner)),
+        (CatalogAction::Archive, Some(Role::Owner)),
+        (CatalogAction::Delete, Some(Role::Owner)),
+        (CatalogAction::Activate, Some(Role::Owner)),
     ] {
         for (somebody, has) in
             [("alice", Role::Owner), ("eve", Role::Editor), ("vera", Role::Viewer)]
@@ -105,7 +105,7 @@ fn each_action_takes_its_role() {
             }
         }
         let stranger = Listed::shared().does("mallory", action.clone());
-        let is_create = matches!(action, Action::Create { .. });
+        let is_create = matches!(action, CatalogAction::Create { .. });
         assert_eq!(stranger, if is_create { Ok(0) } else { Err(Rejection::Hidden) }, "{action:?}");
     }
 }
@@ -115,7 +115,7 @@ fn a_token_caps_what_its_holder_may_do_and_an_operators_needs_no_membership() {
     let mut listed = Listed::shared();
     let command = |name, right, cap| Command {
         by: By { person: person(name), right, cap },
-        action: Action::Archive,
+        action: CatalogAction::Archive,
         now_s: NOW_S,
         seen: None,
     };
@@ -133,7 +133,7 @@ fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
     let mut listed = Listed::by_alice();
     let rename = |text, seen| Command {
         by: By { person: person("alice"), right: Right::Membership, cap: Role::Owner },
-        action: Action::Rename(name(text)),
+        action: CatalogAction::Rename(name(text)),
         now_s: NOW_S,
         seen: Some(seen),
     };
@@ -148,9 +148,9 @@ fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
 #[test]
 fn renaming_to_the_same_name_and_creating_again_change_nothing() {
     let mut listed = Listed::shared();
-    assert_eq!(listed.does("eve", Action::Rename(name("Plan"))), Ok(1));
-    assert_eq!(listed.does("eve", Action::Rename(name("Plan"))), Ok(0));
-    let again = Action::Create { name: name("Budget"), source: None };
+    assert_eq!(listed.does("eve", CatalogAction::Rename(name("Plan"))), Ok(1));
+    assert_eq!(listed.does("eve", CatalogAction::Rename(name("Plan"))), Ok(0));
+    let again = CatalogAction::Create { name: name("Budget"), source: None };
     assert_eq!(listed.does("alice", again), Ok(0));
     assert_eq!(listed.now().name, name("Plan"));
 }

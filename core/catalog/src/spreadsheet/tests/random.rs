@@ -26,18 +26,18 @@ fn link() -> impl Strategy<Value = Link> {
     )
 }
 
-fn action() -> impl Strategy<Value = Action> {
+fn action() -> impl Strategy<Value = CatalogAction> {
     prop_oneof![
-        Just(Action::Create { name: name("Again"), source: None }),
-        (0..3_u8).prop_map(|number| Action::Rename(name(&format!("Name {number}")))),
+        Just(CatalogAction::Create { name: name("Again"), source: None }),
+        (0..3_u8).prop_map(|number| CatalogAction::Rename(name(&format!("Name {number}")))),
         (somebody(), role()).prop_map(|(with, role)| share(with, role)),
         (somebody(), role()).prop_map(|(with, role)| share(with, role)),
         somebody().prop_map(unshare),
-        link().prop_map(Action::AddLink),
-        link().prop_map(|link| Action::RemoveLink(link.hash.id())),
-        Just(Action::Archive),
-        Just(Action::Delete),
-        Just(Action::Activate),
+        link().prop_map(CatalogAction::AddLink),
+        link().prop_map(|link| CatalogAction::RemoveLink(link.hash.id())),
+        Just(CatalogAction::Archive),
+        Just(CatalogAction::Delete),
+        Just(CatalogAction::Activate),
     ]
 }
 
@@ -72,10 +72,10 @@ proptest! {
             let Ok(events) = decide(&command, before.as_ref()) else { continue };
             let changed = listed.command(&command).unwrap();
             prop_assert_eq!(changed, events.len());
-            let is_leaving = command.action == Action::Unshare(command.by.person.clone());
+            let is_leaving = command.action == CatalogAction::Unshare(command.by.person.clone());
             if changed > 0 && !is_leaving {
                 prop_assert!(role >= Some(Role::Editor), "{:?} by {:?}", command, role);
-                let renames = matches!(command.action, Action::Rename(_));
+                let renames = matches!(command.action, CatalogAction::Rename(_));
                 prop_assert!(renames || role == Some(Role::Owner), "{:?} by {:?}", command, role);
             }
             let listing = listed.now();

@@ -18,7 +18,7 @@ fn somebody_may_do_what_they_were_told_last() {
 fn a_namesake_of_another_issuer_is_not_shared_with() {
     let mut listed = Listed::by_alice();
     let other = Person::new("https://elsewhere", "bob").unwrap();
-    listed.does("alice", Action::Share { with: other.clone(), role: Role::Owner }).unwrap();
+    listed.does("alice", CatalogAction::Share { with: other.clone(), role: Role::Owner }).unwrap();
     assert_eq!((listed.role("bob"), listed.now().role_of(&other)), (None, Some(Role::Owner)));
     listed.does("alice", unshare("bob")).unwrap();
     assert_eq!(listed.now().role_of(&other), Some(Role::Owner));

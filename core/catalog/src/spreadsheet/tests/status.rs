@@ -6,42 +6,43 @@ use cellar_base::limits::DELETED_KEPT_S;
 #[test]
 fn what_is_archived_is_restored_or_deleted_and_not_renamed() {
     let mut listed = Listed::shared();
-    assert_eq!(listed.does("alice", Action::Archive), Ok(1));
-    assert_eq!(listed.does("otto", Action::Archive), Ok(0));
+    assert_eq!(listed.does("alice", CatalogAction::Archive), Ok(1));
+    assert_eq!(listed.does("otto", CatalogAction::Archive), Ok(0));
     assert_eq!(listed.now().status, Status::Archived { at_s: NOW_S });
-    assert_eq!(listed.does("eve", Action::Rename(name("Plan"))), Err(Rejection::Archived));
+    assert_eq!(listed.does("eve", CatalogAction::Rename(name("Plan"))), Err(Rejection::Archived));
     assert_eq!(listed.does("alice", share("bob", Role::Viewer)), Ok(1));
-    assert_eq!(listed.does("alice", Action::Activate), Ok(1));
-    assert_eq!(listed.does("alice", Action::Activate), Ok(0));
+    assert_eq!(listed.does("alice", CatalogAction::Activate), Ok(1));
+    assert_eq!(listed.does("alice", CatalogAction::Activate), Ok(0));
     assert_eq!(listed.now().status, Status::Active);
-    listed.does("alice", Action::Archive).unwrap();
-    assert_eq!(listed.does("alice", Action::Delete), Ok(1));
-    assert_eq!(listed.does("alice", Action::Archive), Err(Rejection::Deleted));
-    assert_eq!(listed.does("alice", Action::Activate), Ok(1));
+    listed.does("alice", CatalogAction::Archive).unwrap();
+    assert_eq!(listed.does("alice", CatalogAction::Delete), Ok(1));
+    assert_eq!(listed.does("alice", CatalogAction::Archive), Err(Rejection::Deleted));
+    assert_eq!(listed.does("alice", CatalogAction::Activate), Ok(1));
     assert_eq!(listed.now().status, Status::Active);
 }
 
 #[test]
 fn what_is_deleted_is_there_for_its_owners_alone() {
     let mut listed = Listed::shared();
-    assert_eq!(listed.does("alice", Action::Delete), Ok(1));
+    assert_eq!(listed.does("alice", CatalogAction::Delete), Ok(1));
     listed.now_s += 7;
-    assert_eq!(listed.does("otto", Action::Delete), Ok(0), "since when it is deleted stays");
+    assert_eq!(listed.does("otto", CatalogAction::Delete), Ok(0), "since when it is deleted stays");
     assert_eq!(listed.now().status, Status::Deleted { at_s: NOW_S });
-    for action in [Action::Rename(name("Plan")), unshare("eve"), share("bob", Role::Viewer)] {
+    for action in [CatalogAction::Rename(name("Plan")), unshare("eve"), share("bob", Role::Viewer)]
+    {
         assert_eq!(listed.does("alice", action), Err(Rejection::Deleted));
     }
-    for action in [Action::Activate, Action::Rename(name("Plan")), unshare("eve")] {
+    for action in [CatalogAction::Activate, CatalogAction::Rename(name("Plan")), unshare("eve")] {
         assert_eq!(listed.does("eve", action), Err(Rejection::Hidden));
     }
-    assert_eq!(listed.does("otto", Action::Activate), Ok(1));
+    assert_eq!(listed.does("otto", CatalogAction::Activate), Ok(1));
     assert_eq!(listed.role("eve"), Some(Role::Editor), "it is shared as before");
 }
 
 /// An operator, who holds a token for everything.
 fn purges(listed: &mut Listed, right: Right) -> Result<usize, Rejection> {
     let by = By { person: person("operator"), right, cap: Role::Owner };
-    listed.command(&Command { by, action: Action::Purge, now_s: listed.now_s, seen: None })
+    listed.command(&Command { by, action: CatalogAction::Purge, now_s: listed.now_s, seen: None })
 }
 
 #[test]
@@ -49,10 +50,10 @@ fn what_nobody_can_restore_any_more_an_operator_may_purge_and_nobody_else() {
     let operator = Right::Token(Role::Owner);
     let mut listed = Listed::shared();
     assert_eq!(purges(&mut listed, operator), Err(Rejection::NotPurgeable), "it is in use");
-    listed.does("alice", Action::Archive).unwrap();
+    listed.does("alice", CatalogAction::Archive).unwrap();
     listed.now_s += 2 * DELETED_KEPT_S;
     assert_eq!(purges(&mut listed, operator), Err(Rejection::NotPurgeable), "it is archived");
-    listed.does("alice", Action::Delete).unwrap();
+    listed.does("alice", CatalogAction::Delete).unwrap();
     listed.now_s += DELETED_KEPT_S - 1;
     assert_eq!(purges(&mut listed, operator), Err(Rejection::NotPurgeable), "a second too early");
     listed.now_s += 1;
@@ -68,13 +69,18 @@ fn what_nobody_can_restore_any_more_an_operator_may_purge_and_nobody_else() {
 #[test]
 fn what_is_purged_is_not_there_and_comes_never_back() {
     let mut listed = Listed::shared();
-    listed.does("alice", Action::Delete).unwrap();
+    listed.does("alice", CatalogAction::Delete).unwrap();
     listed.now_s += DELETED_KEPT_S;
     purges(&mut listed, Right::Token(Role::Owner)).unwrap();
-    for action in [Action::Activate, Action::Delete, Action::Rename(name("Plan")), unshare("eve")] {
+    for action in [
+        CatalogAction::Activate,
+        CatalogAction::Delete,
+        CatalogAction::Rename(name("Plan")),
+        unshare("eve"),
+    ] {
         assert_eq!(listed.does("alice", action), Err(Rejection::Hidden));
     }
-    let again = Action::Create { name: name("Budget"), source: None };
+    let again = CatalogAction::Create { name: name("Budget"), source: None };
     assert_eq!(listed.does("alice", again), Err(Rejection::Gone));
     for right in [Right::Membership, Right::Token(Role::Owner)] {
         let by = By { person: person("alice"), right, cap: Role::Owner };
@@ -90,8 +96,8 @@ fn what_is_deleted_is_restored_for_so_long_and_no_longer() {
     for (later_s, restored) in [(DELETED_KEPT_S - 1, Ok(1)), (DELETED_KEPT_S, Err(Rejection::Gone))]
     {
         let mut listed = Listed::by_alice();
-        listed.does("alice", Action::Delete).unwrap();
+        listed.does("alice", CatalogAction::Delete).unwrap();
         listed.now_s += later_s;
-        assert_eq!(listed.does("alice", Action::Activate), restored);
+        assert_eq!(listed.does("alice", CatalogAction::Activate), restored);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::rules::{Rules, SafetyRule};
-use super::{Action, Answer, AppendFault, End, Proposal, Write};
+use super::{AppendFault, End, Proposal, StreamAppendAction, StreamAppendAnswer, Write};
 use crate::stream::event::WriterId;
 use crate::stream::tip::{Calf, CalvePolicy, Tip, count};
 use cellar_base::backoff::full_jitter_ms;
@@ -48,7 +48,10 @@ impl Append {
     ///
     /// # Errors
     /// [`AppendFault`] for what cannot be appended, before anything is sent.
-    pub fn begin(proposal: &Proposal, policy: CalvePolicy) -> Result<(Self, Action), AppendFault> {
+    pub fn begin(
+        proposal: &Proposal,
+        policy: CalvePolicy,
+    ) -> Result<(Self, StreamAppendAction), AppendFault> {
         Self::begin_by(proposal, policy, Rules::default())
     }
 
@@ -60,7 +63,7 @@ impl Append {
         proposal: &Proposal,
         policy: CalvePolicy,
         rules: Rules,
-    ) -> Result<(Self, Action), AppendFault> {
+    ) -> Result<(Self, StreamAppendAction), AppendFault> {
         let mut append = Self {
             writer: proposal.writer,
             write: Arc::new(proposal.write(policy)?),
@@ -77,24 +80,28 @@ impl Append {
 
     /// Takes the next step. An answer to another action than the last ends the append.
     #[must_use]
-    pub fn step(mut self, answer: Answer, inputs: Inputs) -> (Self, Action) {
+    pub fn step(
+        mut self,
+        answer: StreamAppendAnswer,
+        inputs: Inputs,
+    ) -> (Self, StreamAppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, answer) {
             (Phase::Writing, answer) => self.written(answer, inputs),
-            (Phase::ReadingTip, Answer::Tip(tip)) => self.look(tip, inputs),
-            (Phase::ReadingCalves { tip, below }, Answer::Calves { calves }) => {
+            (Phase::ReadingTip, StreamAppendAnswer::Tip(tip)) => self.look(tip, inputs),
+            (Phase::ReadingCalves { tip, below }, StreamAppendAnswer::Calves { calves }) => {
                 self.look_in(&calves, tip, below)
             }
-            (Phase::ReadingTip, Answer::ReadFailed { temporary }) => {
+            (Phase::ReadingTip, StreamAppendAnswer::ReadFailed { temporary }) => {
                 self.read_failed(Phase::WaitingToReadTip, temporary, inputs)
             }
-            (Phase::ReadingCalves { tip, below }, Answer::ReadFailed { temporary }) => {
+            (Phase::ReadingCalves { tip, below }, StreamAppendAnswer::ReadFailed { temporary }) => {
                 let again = Phase::WaitingToReadCalves { tip, below };
                 self.read_failed(again, temporary, inputs)
             }
-            (Phase::WaitingToWrite, Answer::Waited) => self.send(),
-            (Phase::WaitingToReadTip, Answer::Waited) => self.read_tip(),
-            (Phase::WaitingToReadCalves { tip, below }, Answer::Waited) => {
+            (Phase::WaitingToWrite, StreamAppendAnswer::Waited) => self.send(),
+            (Phase::WaitingToReadTip, StreamAppendAnswer::Waited) => self.read_tip(),
+            (Phase::WaitingToReadCalves { tip, below }, StreamAppendAnswer::Waited) => {
                 self.read_calves(tip, below)
             }
             _ => self.given_up(AppendFault::Store),
@@ -116,43 +123,43 @@ impl Append {
         }
     }
 
-    fn send(&mut self) -> Action {
+    fn send(&mut self) -> StreamAppendAction {
         self.phase = Phase::Writing;
         self.writes += 1;
-        Action::Write(Arc::clone(&self.write))
+        StreamAppendAction::Write(Arc::clone(&self.write))
     }
 
-    fn read_tip(&mut self) -> Action {
+    fn read_tip(&mut self) -> StreamAppendAction {
         self.phase = Phase::ReadingTip;
-        Action::ReadTip
+        StreamAppendAction::ReadTip
     }
 
-    fn read_calves(&mut self, tip: Arc<Tip>, below: u64) -> Action {
+    fn read_calves(&mut self, tip: Arc<Tip>, below: u64) -> StreamAppendAction {
         self.phase = Phase::ReadingCalves { tip, below };
-        Action::ReadCalves { below }
+        StreamAppendAction::ReadCalves { below }
     }
 
-    fn written(&mut self, answer: Answer, inputs: Inputs) -> Action {
+    fn written(&mut self, answer: StreamAppendAnswer, inputs: Inputs) -> StreamAppendAction {
         match answer {
-            Answer::Done => self.appended(Arc::new(self.write.tip().clone())),
-            Answer::Refused { tip: Some(tip) } => self.look(Some(tip), inputs),
-            Answer::Refused { tip: None } => self.read_tip(),
+            StreamAppendAnswer::Done => self.appended(Arc::new(self.write.tip().clone())),
+            StreamAppendAnswer::Refused { tip: Some(tip) } => self.look(Some(tip), inputs),
+            StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
             // Of two conditions that fail one may be told: the tip says which it is.
-            Answer::CalfExists => {
+            StreamAppendAnswer::CalfExists => {
                 self.calf_exists = true;
                 self.read_tip()
             }
-            Answer::Unknown => {
+            StreamAppendAnswer::Unknown => {
                 self.in_doubt = true;
                 self.wait(Phase::WaitingToReadTip, self.writes, inputs)
             }
-            Answer::Throttled => self.again(inputs),
+            StreamAppendAnswer::Throttled => self.again(inputs),
             _ => self.given_up(AppendFault::Store),
         }
     }
 
     /// The same write once more: it is done at most once.
-    fn again(&mut self, inputs: Inputs) -> Action {
+    fn again(&mut self, inputs: Inputs) -> StreamAppendAction {
         match self.writes < MAX_STREAM_WRITE_ATTEMPTS {
             true => self.wait(Phase::WaitingToWrite, self.writes, inputs),
             false => self.given_up(AppendFault::Contention),
@@ -160,7 +167,7 @@ impl Append {
     }
 
     /// Looks for itself in the tip that stands there.
-    fn look(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> Action {
+    fn look(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
         let etag = tip.as_ref().map(|tip| tip.etag);
         // Whatever was sent may still land, and nothing else can have.
         if etag == self.write.expected() && self.rules.hold(SafetyRule::SameWrite) {
@@ -169,7 +176,7 @@ impl Append {
                 false => self.again(inputs),
             };
         }
-        let Some(tip) = tip else { return Action::Finish(Ok(End::Conflict { tip })) };
+        let Some(tip) = tip else { return StreamAppendAction::Finish(Ok(End::Conflict { tip })) };
         if tip.has(self.writer) && self.rules.hold(SafetyRule::LookInTip) {
             return self.appended(tip);
         }
@@ -179,11 +186,11 @@ impl Append {
         if self.in_doubt && first > self.index() && self.rules.hold(SafetyRule::LookInCalves) {
             return self.read_calves(tip, first);
         }
-        Action::Finish(Ok(End::Conflict { tip: Some(tip) }))
+        StreamAppendAction::Finish(Ok(End::Conflict { tip: Some(tip) }))
     }
 
     /// Looks for itself in calves, the newest first, which must be without a gap.
-    fn look_in(&mut self, calves: &[Calf], tip: Arc<Tip>, below: u64) -> Action {
+    fn look_in(&mut self, calves: &[Calf], tip: Arc<Tip>, below: u64) -> StreamAppendAction {
         let mut first = below;
         for calf in calves {
             if calf.next() != first || count(&calf.events) == 0 {
@@ -194,7 +201,7 @@ impl Append {
             }
             first = calf.index;
             if first <= self.index() {
-                return Action::Finish(Ok(End::Conflict { tip: Some(tip) }));
+                return StreamAppendAction::Finish(Ok(End::Conflict { tip: Some(tip) }));
             }
         }
         match first < below {
@@ -203,7 +210,7 @@ impl Append {
         }
     }
 
-    fn read_failed(&mut self, again: Phase, temporary: bool, inputs: Inputs) -> Action {
+    fn read_failed(&mut self, again: Phase, temporary: bool, inputs: Inputs) -> StreamAppendAction {
         self.failed_reads += 1;
         match temporary && self.failed_reads < MAX_READ_ATTEMPTS {
             true => self.wait(again, self.failed_reads, inputs),
@@ -211,19 +218,19 @@ impl Append {
         }
     }
 
-    fn wait(&mut self, phase: Phase, attempt: u32, inputs: Inputs) -> Action {
+    fn wait(&mut self, phase: Phase, attempt: u32, inputs: Inputs) -> StreamAppendAction {
         self.phase = phase;
-        Action::Wait { delay_ms: full_jitter_ms(attempt, inputs.random) }
+        StreamAppendAction::Wait { delay_ms: full_jitter_ms(attempt, inputs.random) }
     }
 
-    fn appended(&self, tip: Arc<Tip>) -> Action {
-        Action::Finish(Ok(End::Appended { tip, index: self.index() }))
+    fn appended(&self, tip: Arc<Tip>) -> StreamAppendAction {
+        StreamAppendAction::Finish(Ok(End::Appended { tip, index: self.index() }))
     }
 
     /// The end, of whose reason nothing but a doubt is left if there is one.
-    fn given_up(&self, fault: AppendFault) -> Action {
+    fn given_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });
-        Action::Finish(Err(match self.in_doubt && !is_damage {
+        StreamAppendAction::Finish(Err(match self.in_doubt && !is_damage {
             true => AppendFault::OutcomeUnknown,
             false => fault,
         }))

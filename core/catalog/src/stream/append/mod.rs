@@ -29,7 +29,7 @@ use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 
 /// What the driver is to do next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum StreamAppendAction {
     /// Write this: all of it or nothing, if its condition holds.
     Write(Arc<Write>),
     /// Read the tip, consistently.
@@ -39,7 +39,7 @@ pub enum Action {
         /// The index.
         below: u64,
     },
-    /// Wait, then report [`Answer::Waited`].
+    /// Wait, then report [`StreamAppendAnswer::Waited`].
     Wait {
         /// How long, milliseconds.
         delay_ms: u64,
@@ -50,7 +50,7 @@ pub enum Action {
 
 /// What came of an action.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum StreamAppendAnswer {
     /// The write is done, durably.
     Done,
     /// The condition on the tip does not hold: nothing was written.

@@ -6,7 +6,7 @@ use super::AppendFault;
 use super::write::{Update, Write};
 use crate::records::stream::{encode_calf, encode_tip, events_bytes, unfolds_bytes};
 use crate::stream::etag::Etag;
-use crate::stream::event::{Event, WriterId};
+use crate::stream::event::{StreamEvent, WriterId};
 use crate::stream::name::StreamName;
 use crate::stream::tip::{Calf, CalvePolicy, Tip, count};
 use crate::stream::unfold::Unfold;
@@ -23,7 +23,7 @@ pub struct Proposal {
     /// Who appends: on each of the events.
     pub writer: WriterId,
     /// The events, oldest first.
-    pub events: Vec<Event>,
+    pub events: Vec<StreamEvent>,
     /// The unfolds that the tip is to have then.
     pub unfolds: Vec<Unfold>,
 }
@@ -34,7 +34,7 @@ impl Proposal {
     /// # Errors
     /// [`AppendFault`] if no tip can have these events.
     pub fn write(&self, policy: CalvePolicy) -> Result<Write, AppendFault> {
-        self.events.iter().try_for_each(Event::check)?;
+        self.events.iter().try_for_each(StreamEvent::check)?;
         if self.events.is_empty() {
             return Err(AppendFault::Empty);
         }

@@ -1,7 +1,7 @@
 //! What is written.
 
 use crate::stream::etag::Etag;
-use crate::stream::event::Event;
+use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
 use crate::stream::tip::{Calf, Tip};
 
@@ -30,7 +30,7 @@ pub struct Update {
     /// The tip as it is then, whole.
     pub tip: Tip,
     /// The events of this append: the last ones of it.
-    pub appended: Vec<Event>,
+    pub appended: Vec<StreamEvent>,
 }
 
 impl Write {

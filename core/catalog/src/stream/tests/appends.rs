@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::support::{SMALL, event, name, proposal, tip};
-use crate::stream::append::{Action, Answer, AppendFault, End};
+use crate::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
 use crate::stream::{Append, Calf, Etag, Tip, Write};
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
 use cellar_log::append::Inputs;
@@ -13,7 +13,7 @@ const INPUTS: Inputs = Inputs { now_s: 7, random: 3 };
 /// An append, and what it wants next.
 struct Run {
     append: Append,
-    action: Action,
+    action: StreamAppendAction,
 }
 
 impl Run {
@@ -22,37 +22,37 @@ impl Run {
         Self { append, action }
     }
 
-    fn answer(self, answer: Answer) -> Self {
+    fn answer(self, answer: StreamAppendAnswer) -> Self {
         let (append, action) = self.append.step(answer, INPUTS);
         Self { append, action }
     }
 
     /// Loses a reply, waits, and is told this tip.
     fn lost(self, found: Option<Arc<Tip>>) -> Self {
-        let run = self.answer(Answer::Unknown);
-        assert!(matches!(run.action, Action::Wait { .. }));
-        let run = run.answer(Answer::Waited);
-        assert_eq!(run.action, Action::ReadTip);
-        run.answer(Answer::Tip(found))
+        let run = self.answer(StreamAppendAnswer::Unknown);
+        assert!(matches!(run.action, StreamAppendAction::Wait { .. }));
+        let run = run.answer(StreamAppendAnswer::Waited);
+        assert_eq!(run.action, StreamAppendAction::ReadTip);
+        run.answer(StreamAppendAnswer::Tip(found))
     }
 
     fn write(&self) -> Write {
         match &self.action {
-            Action::Write(write) => Write::clone(write),
+            StreamAppendAction::Write(write) => Write::clone(write),
             action => panic!("{action:?}"),
         }
     }
 
     fn end(&self) -> End {
         match &self.action {
-            Action::Finish(Ok(end)) => end.clone(),
+            StreamAppendAction::Finish(Ok(end)) => end.clone(),
             action => panic!("{action:?}"),
         }
     }
 
     fn fault(&self) -> AppendFault {
         match &self.action {
-            Action::Finish(Err(fault)) => fault.clone(),
+            StreamAppendAction::Finish(Err(fault)) => fault.clone(),
             action => panic!("{action:?}"),
         }
     }
@@ -72,21 +72,25 @@ fn a_stream_begins_grows_and_calves() {
     let run = Run::begin(None, &["a", "b"]);
     let Write::First(first) = run.write() else { panic!() };
     assert_eq!((first.next, first.appended, first.first(), first.calved_bytes), (2, 2, 0, 0));
-    let End::Appended { tip, index: 0 } = run.answer(Answer::Done).end() else { panic!() };
+    let End::Appended { tip, index: 0 } = run.answer(StreamAppendAnswer::Done).end() else {
+        panic!()
+    };
     assert_eq!(*tip, first);
 
     let run = Run::begin(Some(tip), &["c"]);
     let Write::Update(update) = run.write() else { panic!() };
     assert_eq!((update.expected, update.tip.next, update.appended.len()), (first.etag, 3, 1));
     assert_eq!(update.tip.events.len(), 3);
-    let End::Appended { tip, index: 2 } = run.answer(Answer::Done).end() else { panic!() };
+    let End::Appended { tip, index: 2 } = run.answer(StreamAppendAnswer::Done).end() else {
+        panic!()
+    };
 
     let run = Run::begin(Some(Arc::clone(&tip)), &["d"]);
     let Write::Calve { calf, update } = run.write() else { panic!() };
     assert_eq!((calf.index, &calf.events, calf.next()), (0, &tip.events, 3));
     assert_eq!((update.expected, update.tip.first(), update.tip.next), (tip.etag, 3, 4));
     assert!(update.tip.events == update.appended && update.tip.calved_bytes > 0);
-    assert!(matches!(run.answer(Answer::Done).end(), End::Appended { index: 3, .. }));
+    assert!(matches!(run.answer(StreamAppendAnswer::Done).end(), End::Appended { index: 3, .. }));
 }
 
 #[test]
@@ -107,11 +111,14 @@ fn etags_repeat_with_their_write_and_with_no_other() {
 fn a_lost_race_tells_the_new_tip_without_a_read() {
     let (on, new) = (tip(1, 1, vec![event(9, "x")]), tip(2, 2, vec![event(9, "x"), event(8, "y")]));
     let run = Run::begin(Some(on), &["a"]);
-    assert_eq!(run.answer(Answer::Refused { tip: Some(Arc::clone(&new)) }).end(), conflict(&new));
+    assert_eq!(
+        run.answer(StreamAppendAnswer::Refused { tip: Some(Arc::clone(&new)) }).end(),
+        conflict(&new)
+    );
     // A refusal that does not tell is followed by a read.
-    let run = Run::begin(None, &["a"]).answer(Answer::Refused { tip: None });
-    assert_eq!(run.action, Action::ReadTip);
-    assert_eq!(run.answer(Answer::Tip(Some(Arc::clone(&new)))).end(), conflict(&new));
+    let run = Run::begin(None, &["a"]).answer(StreamAppendAnswer::Refused { tip: None });
+    assert_eq!(run.action, StreamAppendAction::ReadTip);
+    assert_eq!(run.answer(StreamAppendAnswer::Tip(Some(Arc::clone(&new)))).end(), conflict(&new));
 }
 
 #[test]
@@ -119,16 +126,16 @@ fn while_the_etag_is_the_old_one_the_same_write_is_sent_again() {
     let on = tip(1, 1, vec![event(9, "x")]);
     let run = Run::begin(Some(Arc::clone(&on)), &["a"]);
     let write = run.write();
-    let run = run.lost(Some(on)).answer(Answer::Waited);
+    let run = run.lost(Some(on)).answer(StreamAppendAnswer::Waited);
     assert_eq!(run.write(), write);
     // The first one lands late: the second is refused by the tip that it made.
     let landed = Arc::new(write.tip().clone());
-    let run = run.answer(Answer::Refused { tip: Some(Arc::clone(&landed)) });
+    let run = run.answer(StreamAppendAnswer::Refused { tip: Some(Arc::clone(&landed)) });
     assert_eq!(run.end(), End::Appended { tip: landed, index: 1 });
     // The same of a stream's first.
     let run = Run::begin(None, &["a"]);
     let write = run.write();
-    assert_eq!(run.lost(None).answer(Answer::Waited).write(), write);
+    assert_eq!(run.lost(None).answer(StreamAppendAnswer::Waited).write(), write);
 }
 
 #[test]
@@ -144,21 +151,24 @@ fn a_writer_finds_itself_in_the_calves() {
     let on = tip(1, 5, vec![event(9, "x")]);
     let later = tip(4, 11, vec![event(8, "y")]);
     let begin = || Run::begin(Some(Arc::clone(&on)), &["a"]).lost(Some(Arc::clone(&later)));
-    assert_eq!(begin().action, Action::ReadCalves { below: 10 });
+    assert_eq!(begin().action, StreamAppendAction::ReadCalves { below: 10 });
     let (new, old) = (calf(7, &[8, 8, 8]), calf(4, &[9, 1, 8]));
     let both = || vec![new.clone(), old.clone()];
     let found = End::Appended { tip: Arc::clone(&later), index: 5 };
-    assert_eq!(begin().answer(Answer::Calves { calves: both() }).end(), found);
+    assert_eq!(begin().answer(StreamAppendAnswer::Calves { calves: both() }).end(), found);
     // By pages.
-    let run = begin().answer(Answer::Calves { calves: vec![new.clone()] });
-    assert_eq!(run.action, Action::ReadCalves { below: 7 });
-    assert_eq!(run.answer(Answer::Calves { calves: vec![old] }).end(), found);
+    let run = begin().answer(StreamAppendAnswer::Calves { calves: vec![new.clone()] });
+    assert_eq!(run.action, StreamAppendAction::ReadCalves { below: 7 });
+    assert_eq!(run.answer(StreamAppendAnswer::Calves { calves: vec![old] }).end(), found);
     // It is in none back to the index at which it had decided.
     let others = vec![new.clone(), calf(4, &[9, 8, 8])];
-    assert_eq!(begin().answer(Answer::Calves { calves: others }).end(), conflict(&later));
+    assert_eq!(
+        begin().answer(StreamAppendAnswer::Calves { calves: others }).end(),
+        conflict(&later)
+    );
     // A hole between them.
     for calves in [vec![], vec![calf(6, &[8, 8, 8])]] {
-        let run = begin().answer(Answer::Calves { calves });
+        let run = begin().answer(StreamAppendAnswer::Calves { calves });
         assert_eq!(run.fault(), AppendFault::Damaged { index: 10 });
     }
 }
@@ -167,8 +177,10 @@ fn a_writer_finds_itself_in_the_calves() {
 fn a_known_outcome_needs_no_calves() {
     let on = tip(1, 5, vec![event(9, "x")]);
     let later = tip(4, 11, vec![event(8, "y")]);
-    let run = Run::begin(Some(on), &["a"]).answer(Answer::Throttled).answer(Answer::Waited);
-    let run = run.answer(Answer::Refused { tip: Some(Arc::clone(&later)) });
+    let run = Run::begin(Some(on), &["a"])
+        .answer(StreamAppendAnswer::Throttled)
+        .answer(StreamAppendAnswer::Waited);
+    let run = run.answer(StreamAppendAnswer::Refused { tip: Some(Arc::clone(&later)) });
     assert_eq!(run.end(), conflict(&later));
 }
 
@@ -176,42 +188,54 @@ fn a_known_outcome_needs_no_calves() {
 fn writes_and_reads_are_repeated_so_often_and_no_more() {
     let mut run = Run::begin(None, &["a"]);
     for _ in 1..MAX_STREAM_WRITE_ATTEMPTS {
-        run = run.answer(Answer::Throttled).answer(Answer::Waited);
+        run = run.answer(StreamAppendAnswer::Throttled).answer(StreamAppendAnswer::Waited);
         run.write();
     }
-    assert_eq!(run.answer(Answer::Throttled).fault(), AppendFault::Contention);
+    assert_eq!(run.answer(StreamAppendAnswer::Throttled).fault(), AppendFault::Contention);
 
     let mut run = Run::begin(None, &["a"]);
     for _ in 1..MAX_STREAM_WRITE_ATTEMPTS {
-        run = run.lost(None).answer(Answer::Waited);
+        run = run.lost(None).answer(StreamAppendAnswer::Waited);
         run.write();
     }
     assert_eq!(run.lost(None).fault(), AppendFault::OutcomeUnknown);
 
-    let unread = Answer::ReadFailed { temporary: true };
-    let mut run = Run::begin(None, &["a"]).answer(Answer::Refused { tip: None });
+    let unread = StreamAppendAnswer::ReadFailed { temporary: true };
+    let mut run = Run::begin(None, &["a"]).answer(StreamAppendAnswer::Refused { tip: None });
     for _ in 1..MAX_READ_ATTEMPTS {
-        run = run.answer(unread.clone()).answer(Answer::Waited);
-        assert_eq!(run.action, Action::ReadTip);
+        run = run.answer(unread.clone()).answer(StreamAppendAnswer::Waited);
+        assert_eq!(run.action, StreamAppendAction::ReadTip);
     }
     assert_eq!(run.answer(unread).fault(), AppendFault::Store);
 }
 
 #[test]
 fn a_failure_leaves_a_doubt_where_there_was_one() {
-    assert_eq!(Run::begin(None, &["a"]).answer(Answer::Failed).fault(), AppendFault::Store);
-    let run = Run::begin(None, &["a"]).lost(None).answer(Answer::Waited).answer(Answer::Failed);
+    assert_eq!(
+        Run::begin(None, &["a"]).answer(StreamAppendAnswer::Failed).fault(),
+        AppendFault::Store
+    );
+    let run = Run::begin(None, &["a"])
+        .lost(None)
+        .answer(StreamAppendAnswer::Waited)
+        .answer(StreamAppendAnswer::Failed);
     assert_eq!(run.fault(), AppendFault::OutcomeUnknown);
-    let run = Run::begin(None, &["a"]).answer(Answer::Unknown).answer(Answer::Waited);
-    let run = run.answer(Answer::ReadFailed { temporary: false });
+    let run = Run::begin(None, &["a"])
+        .answer(StreamAppendAnswer::Unknown)
+        .answer(StreamAppendAnswer::Waited);
+    let run = run.answer(StreamAppendAnswer::ReadFailed { temporary: false });
     assert_eq!(run.fault(), AppendFault::OutcomeUnknown);
-    let run = Run::begin(None, &["a"]).answer(Answer::Waited);
+    let run = Run::begin(None, &["a"]).answer(StreamAppendAnswer::Waited);
     assert_eq!(run.fault(), AppendFault::Store);
     let full = tip(1, 3, vec![event(9, "x"), event(9, "y"), event(9, "z")]);
-    let begin = || Run::begin(Some(Arc::clone(&full)), &["a"]).answer(Answer::CalfExists);
-    let run = begin().answer(Answer::Tip(Some(Arc::clone(&full))));
+    let begin =
+        || Run::begin(Some(Arc::clone(&full)), &["a"]).answer(StreamAppendAnswer::CalfExists);
+    let run = begin().answer(StreamAppendAnswer::Tip(Some(Arc::clone(&full))));
     assert_eq!(run.fault(), AppendFault::Damaged { index: 0 });
     // The refusal did not tell that the tip's condition failed, too.
     let later = tip(2, 4, vec![event(8, "y")]);
-    assert_eq!(begin().answer(Answer::Tip(Some(Arc::clone(&later)))).end(), conflict(&later));
+    assert_eq!(
+        begin().answer(StreamAppendAnswer::Tip(Some(Arc::clone(&later)))).end(),
+        conflict(&later)
+    );
 }

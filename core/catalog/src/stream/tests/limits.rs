@@ -5,16 +5,16 @@ use std::sync::Arc;
 use super::support::{event, name, proposal, tip, unfold};
 use crate::records::stream::{encode_tip, events_bytes, unfolds_bytes};
 use crate::stream::append::AppendFault;
-use crate::stream::{CalvePolicy, Event, Payload, Proposal, Tip, Write};
+use crate::stream::{CalvePolicy, Payload, Proposal, StreamEvent, Tip, Write};
 use cellar_base::limits::{
     MAX_STREAM_ITEM_BYTES, MAX_STREAM_PAYLOAD_BYTES, TIP_BYTES, TIP_EVENTS, TIP_INDEX,
 };
 use cellar_base::record::item_bytes;
 
 /// An event whose data takes so many bytes of its item: it does not compress.
-fn long(bytes: usize) -> Event {
+fn long(bytes: usize) -> StreamEvent {
     let data = Payload { encoding: 0, stored: vec![7; bytes] };
-    Event { data, ..event(1, "") }
+    StreamEvent { data, ..event(1, "") }
 }
 
 fn write(proposal: &Proposal) -> Result<Write, AppendFault> {

@@ -2,7 +2,7 @@
 
 use super::support::{Said, Words, event, name, tip, unfold};
 use crate::stream::{
-    Calf, Decider, Event, Kind, Need, Payload, Rebuild, RebuildFault, Rebuilt, Tip,
+    Calf, Decider, Kind, Need, Payload, Rebuild, RebuildFault, Rebuilt, StreamEvent, Tip,
 };
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
@@ -10,13 +10,13 @@ fn of_tip(events: &[&str], next: u64) -> Tip {
     Tip::clone(&tip(1, next, events.iter().map(|word| event(1, word)).collect()))
 }
 
-fn calf(index: u64, events: Vec<Event>) -> Calf {
+fn calf(index: u64, events: Vec<StreamEvent>) -> Calf {
     Calf { name: name(), index, events }
 }
 
-fn cleared() -> Event {
+fn cleared() -> StreamEvent {
     let encoded = Words.encode(&Said::Cleared);
-    Event { kind: encoded.kind, data: Payload::default(), ..event(1, "") }
+    StreamEvent { kind: encoded.kind, data: Payload::default(), ..event(1, "") }
 }
 
 /// The state, and the indexes below which calves were asked for.
@@ -106,7 +106,7 @@ fn what_is_missing_or_unknown_is_an_error() {
 fn a_state_is_made_of_so_many_bytes_and_no_more() {
     const PART: usize = 1024 * 1024;
     let data = Payload::pack(vec![b'a'; PART]).unwrap();
-    let part = Event { data, ..event(1, "") };
+    let part = StreamEvent { data, ..event(1, "") };
     let all = |parts: usize, more: &str| {
         let events =
             [vec![event(1, more); usize::from(!more.is_empty())], vec![part.clone(); parts]];

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::stream::{
-    CalvePolicy, Decider, Encoded, Etag, Event, Kind, Payload, Proposal, StreamName, Tip, Unfold,
-    UnreadableEvent, WriterId,
+    CalvePolicy, Decider, Encoded, Etag, Kind, Payload, Proposal, StreamEvent, StreamName, Tip,
+    Unfold, UnreadableEvent, WriterId,
 };
 
 /// Few, so that tips calve soon.
@@ -14,8 +14,8 @@ pub(crate) fn name() -> StreamName {
     "Words-1".parse().unwrap()
 }
 
-pub(crate) fn event(writer: u8, word: &str) -> Event {
-    Event {
+pub(crate) fn event(writer: u8, word: &str) -> StreamEvent {
+    StreamEvent {
         time_ms: 1_795_246_133_000,
         kind: Kind::new("Added").unwrap(),
         data: Payload::pack(word.as_bytes().to_vec()).unwrap(),
@@ -37,7 +37,7 @@ pub(crate) fn unfold(index: u64, words: &str) -> Unfold {
 }
 
 /// A tip whose last event has the index `next - 1`.
-pub(crate) fn tip(etag: u8, next: u64, events: Vec<Event>) -> Arc<Tip> {
+pub(crate) fn tip(etag: u8, next: u64, events: Vec<StreamEvent>) -> Arc<Tip> {
     let (calved_bytes, appended, unfolds) = (0, 1, vec![]);
     let (name, etag) = (name(), Etag([etag; 16]));
     Arc::new(Tip { name, etag, next, calved_bytes, appended, events, unfolds })

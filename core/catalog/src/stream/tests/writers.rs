@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::support::{SMALL, event, name};
-use crate::stream::append::{Action, Answer, End, Rules};
-use crate::stream::{Append, Calf, Event, Proposal, Tip, Write, WriterId};
+use crate::stream::append::{End, Rules, StreamAppendAction, StreamAppendAnswer};
+use crate::stream::{Append, Calf, Proposal, StreamEvent, Tip, Write, WriterId};
 use cellar_log::append::Inputs;
 
 /// The table, with every tip that it ever had.
@@ -23,21 +23,21 @@ impl Table {
         self.tips.last().cloned()
     }
 
-    fn write(&mut self, write: &Write) -> Answer {
+    fn write(&mut self, write: &Write) -> StreamAppendAnswer {
         if self.tip().map(|tip| tip.etag) != write.expected() {
-            return Answer::Refused { tip: self.tip() };
+            return StreamAppendAnswer::Refused { tip: self.tip() };
         }
         if let Write::Calve { calf, .. } = write {
             if self.calves.contains_key(&calf.index) {
-                return Answer::CalfExists;
+                return StreamAppendAnswer::CalfExists;
             }
             self.calves.insert(calf.index, calf.clone());
         }
         self.tips.push(Arc::new(write.tip().clone()));
-        Answer::Done
+        StreamAppendAnswer::Done
     }
 
-    fn events(&self) -> Vec<Event> {
+    fn events(&self) -> Vec<StreamEvent> {
         let calved = self.calves.values().flat_map(|calf| calf.events.clone());
         calved.chain(self.tip().map(|tip| tip.events.clone()).unwrap_or_default()).collect()
     }
@@ -45,7 +45,7 @@ impl Table {
 
 enum Doing {
     Deciding(Option<Arc<Tip>>),
-    Appending { append: Append, action: Action },
+    Appending { append: Append, action: StreamAppendAction },
     Ended,
 }
 
@@ -78,7 +78,7 @@ impl World {
         self.fate.next().is_none_or(|byte| byte % 3 != 0)
     }
 
-    fn write(&mut self, write: &Arc<Write>) -> Answer {
+    fn write(&mut self, write: &Arc<Write>) -> StreamAppendAnswer {
         if self.is_lucky() {
             return self.table.write(write);
         }
@@ -86,32 +86,34 @@ impl World {
             // The reply is lost.
             0 => drop(self.table.write(write)),
             1 => self.late.push(Arc::clone(write)),
-            2 => return Answer::Throttled,
+            2 => return StreamAppendAnswer::Throttled,
             // It lands twice: now and later.
             _ => {
                 self.late.push(Arc::clone(write));
                 drop(self.table.write(write));
             }
         }
-        Answer::Unknown
+        StreamAppendAnswer::Unknown
     }
 
-    fn answer(&mut self, action: &Action) -> Option<Answer> {
+    fn answer(&mut self, action: &StreamAppendAction) -> Option<StreamAppendAnswer> {
         Some(match action {
-            Action::Write(write) => self.write(write),
-            Action::ReadTip | Action::ReadCalves { .. } if !self.is_lucky() => {
-                Answer::ReadFailed { temporary: true }
+            StreamAppendAction::Write(write) => self.write(write),
+            StreamAppendAction::ReadTip | StreamAppendAction::ReadCalves { .. }
+                if !self.is_lucky() =>
+            {
+                StreamAppendAnswer::ReadFailed { temporary: true }
             }
-            Action::ReadTip => Answer::Tip(self.table.tip()),
-            Action::ReadCalves { below } => {
+            StreamAppendAction::ReadTip => StreamAppendAnswer::Tip(self.table.tip()),
+            StreamAppendAction::ReadCalves { below } => {
                 // One a page.
                 let calves = self.table.calves.range(..below).next_back();
-                Answer::Calves {
+                StreamAppendAnswer::Calves {
                     calves: calves.map(|(_, calf)| calf.clone()).into_iter().collect(),
                 }
             }
-            Action::Wait { .. } => Answer::Waited,
-            Action::Finish(_) => return None,
+            StreamAppendAction::Wait { .. } => StreamAppendAnswer::Waited,
+            StreamAppendAction::Finish(_) => return None,
         })
     }
 
@@ -120,7 +122,7 @@ impl World {
         let writer =
             WriterId([id, left.to_le_bytes()[0], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         let seen = on.as_ref().map_or(0, |tip| tip.next);
-        let events = vec![Event { writer, ..event(0, &format!("{id}/{left}@{seen}")) }];
+        let events = vec![StreamEvent { writer, ..event(0, &format!("{id}/{left}@{seen}")) }];
         let proposal = Proposal { name: name(), on, writer, events, unfolds: vec![] };
         let (append, action) = Append::begin_by(&proposal, SMALL, self.rules).unwrap();
         Doing::Appending { append, action }
@@ -152,8 +154,8 @@ impl World {
         };
     }
 
-    fn ended(&mut self, at: usize, action: &Action) -> Doing {
-        let Action::Finish(end) = action else { panic!("{action:?}") };
+    fn ended(&mut self, at: usize, action: &StreamAppendAction) -> Doing {
+        let StreamAppendAction::Finish(end) = action else { panic!("{action:?}") };
         let writer = &mut self.writers[at];
         match end {
             Ok(End::Conflict { tip }) => return Doing::Deciding(tip.clone()),
@@ -202,7 +204,8 @@ fn ended(fate: Vec<u8>, rules: Rules) -> World {
 
 /// What is promised of the end.
 fn check(world: &World) -> Result<(), String> {
-    let text = |event: &Event| String::from_utf8(event.data.stored.clone()).unwrap_or_default();
+    let text =
+        |event: &StreamEvent| String::from_utf8(event.data.stored.clone()).unwrap_or_default();
     let words: Vec<String> = world.table.events().iter().map(text).collect();
     let is_decided_here = |(index, word): (usize, &String)| word.ends_with(&format!("@{index}"));
     if !words.iter().enumerate().all(is_decided_here) {

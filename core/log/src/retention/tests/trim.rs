@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::log;
 use crate::entry::{Content, Entry};
 use crate::{
-    retention::Action, retention::Event, retention::Fences, retention::Trim,
+    retention::Fences, retention::Trim, retention::TrimAction, retention::TrimEvent,
     retention::TrimRefusal, retention::Trimmed,
 };
 use cellar_base::limits::TRIM_FENCE_S;
@@ -40,32 +40,32 @@ impl World {
         Self { entries, offloaded: true, page_entries: 3, deletes: Vec::new() }
     }
 
-    fn perform(&mut self, action: Action) -> Event {
+    fn perform(&mut self, action: TrimAction) -> TrimEvent {
         match action {
-            Action::ReadLast => Event::Last(self.entries.values().next_back().cloned()),
-            Action::CheckOffloaded { .. } if self.offloaded => Event::OffloadedIsWhole,
-            Action::CheckOffloaded { .. } => Event::OffloadedIsDamaged,
-            Action::Mark { trimmed_s } => {
+            TrimAction::ReadLast => TrimEvent::Last(self.entries.values().next_back().cloned()),
+            TrimAction::CheckOffloaded { .. } if self.offloaded => TrimEvent::OffloadedIsWhole,
+            TrimAction::CheckOffloaded { .. } => TrimEvent::OffloadedIsDamaged,
+            TrimAction::Mark { trimmed_s } => {
                 let content = Content::Snapshot { root: None, trimmed_s: Some(trimmed_s) };
                 let first = self.entries[&at(0)].as_ref().clone();
                 self.entries.insert(at(0), Arc::new(Entry { content, ..first }));
-                Event::Marked
+                TrimEvent::Marked
             }
-            Action::Read { from } => {
+            TrimAction::Read { from } => {
                 let mut rest = self.entries.range(from..).map(|(_, entry)| Arc::clone(entry));
                 let entries = rest.by_ref().take(self.page_entries).collect();
-                Event::Page { entries, more: rest.next().is_some() }
+                TrimEvent::Page { entries, more: rest.next().is_some() }
             }
-            Action::Delete { positions } => {
+            TrimAction::Delete { positions } => {
                 assert!(self.entries[&at(0)].is_trimmed(), "the mark comes first");
                 assert!(positions.is_sorted());
                 for position in &positions {
                     assert!(self.entries.remove(position).is_some());
                 }
                 self.deletes.extend(positions);
-                Event::Deleted
+                TrimEvent::Deleted
             }
-            Action::Finish(_) => panic!("nothing is left to do"),
+            TrimAction::Finish(_) => panic!("nothing is left to do"),
         }
     }
 
@@ -73,7 +73,7 @@ impl World {
     fn trim(&mut self, now_s: u64, steps: usize) -> Option<Result<Trimmed, TrimRefusal>> {
         let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
         for _ in 0..steps {
-            if let Action::Finish(result) = action {
+            if let TrimAction::Finish(result) = action {
                 return Some(result);
             }
             (trim, action) = trim.step(self.perform(action), now_s);
@@ -153,14 +153,14 @@ fn a_store_that_fails_at_any_step_ends_the_trim() {
         for _ in 0..steps {
             (trim, action) = trim.step(world.perform(action), LATER_S);
         }
-        if matches!(action, Action::Finish(_)) {
-            assert_eq!(action, Action::Finish(Ok(Trimmed { deleted: 8 })));
+        if matches!(action, TrimAction::Finish(_)) {
+            assert_eq!(action, TrimAction::Finish(Ok(Trimmed { deleted: 8 })));
             return;
         }
-        let (trim, action) = trim.step(Event::Failed, LATER_S);
-        assert_eq!(action, Action::Finish(Err(TrimRefusal::Store)));
-        let (_, action) = trim.step(Event::Deleted, LATER_S);
-        assert_eq!(action, Action::Finish(Err(TrimRefusal::Store)));
+        let (trim, action) = trim.step(TrimEvent::Failed, LATER_S);
+        assert_eq!(action, TrimAction::Finish(Err(TrimRefusal::Store)));
+        let (_, action) = trim.step(TrimEvent::Deleted, LATER_S);
+        assert_eq!(action, TrimAction::Finish(Err(TrimRefusal::Store)));
     }
 }
 
@@ -168,12 +168,12 @@ fn a_store_that_fails_at_any_step_ends_the_trim() {
 fn what_came_behind_the_end_that_was_checked_is_left_alone() {
     let mut world = World::new(4);
     let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
-    while !matches!(action, Action::Mark { .. }) {
+    while !matches!(action, TrimAction::Mark { .. }) {
         (trim, action) = trim.step(world.perform(action), LATER_S);
     }
     let stray = Entry { position: at(5), ..Entry::first(log(), None, CLOSED_S) };
     world.entries.insert(at(5), Arc::new(stray));
-    while !matches!(action, Action::Finish(_)) {
+    while !matches!(action, TrimAction::Finish(_)) {
         (trim, action) = trim.step(world.perform(action), LATER_S);
     }
     assert_eq!(world.entries.keys().copied().collect::<Vec<_>>(), [at(0), at(4), at(5)]);
@@ -183,10 +183,10 @@ fn what_came_behind_the_end_that_was_checked_is_left_alone() {
 fn the_first_entry_is_not_deleted_whatever_a_page_has() {
     let mut world = World::new(4);
     let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
-    while !matches!(action, Action::Read { .. }) {
+    while !matches!(action, TrimAction::Read { .. }) {
         (trim, action) = trim.step(world.perform(action), LATER_S);
     }
     let entries = world.entries.values().cloned().collect();
-    let (_, action) = trim.step(Event::Page { entries, more: false }, LATER_S);
-    assert_eq!(action, Action::Delete { positions: vec![at(1), at(2), at(3)] });
+    let (_, action) = trim.step(TrimEvent::Page { entries, more: false }, LATER_S);
+    assert_eq!(action, TrimAction::Delete { positions: vec![at(1), at(2), at(3)] });
 }
