@@ -9,7 +9,7 @@ use super::statement::{ActionPattern, Effect, Resource, Statement};
 /// The version of the policy language.
 const VERSION: &str = "2012-10-17";
 /// What a statement here is made of.
-const FIELDS: [&str; 5] = ["Sid", "Effect", "ActionPattern", "Resource", "Condition"];
+const FIELDS: [&str; 5] = ["Sid", "Effect", "Action", "Resource", "Condition"];
 /// What begins a variable of a policy.
 const VARIABLE: &str = "${";
 
@@ -52,7 +52,7 @@ fn parts(statement: &Value) -> Result<Statement, String> {
     Ok(Statement {
         place: Default::default(),
         effect,
-        actions: field(fields, "ActionPattern")?.into_iter().map(ActionPattern::new).collect(),
+        actions: field(fields, "Action")?.into_iter().map(ActionPattern::new).collect(),
         resources: resources.collect::<Result<_, _>>()?,
         conditions: Condition::read(fields.get("Condition"))?,
     })
@@ -90,7 +90,7 @@ mod tests {
         let mut policies = json!([{ "PolicyName": "tables", "PolicyDocument": {
             "Version": "2012-10-17",
             "Statement": [{
-                "Sid": "Put", "Effect": "Allow", "ActionPattern": "dynamodb:PutItem",
+                "Sid": "Put", "Effect": "Allow", "Action": "dynamodb:PutItem",
                 "Resource": "arn:aws:dynamodb:r:0:table/T",
             }],
         }}]);
@@ -106,9 +106,9 @@ mod tests {
             ("NotResource", json!("*"), "NotResource"),
             ("Principal", json!("*"), "Principal"),
             ("Effect", json!("Maybe"), "Effect"),
-            ("ActionPattern", json!(null), "ActionPattern"),
-            ("ActionPattern", json!([]), "ActionPattern"),
-            ("ActionPattern", json!([1]), "ActionPattern"),
+            ("Action", json!(null), "Action"),
+            ("Action", json!([]), "Action"),
+            ("Action", json!([1]), "Action"),
             ("Resource", json!({ "Ref": "T" }), "Resource"),
             ("Resource", json!("T"), "Resource T is no ARN"),
             ("Resource", json!("arn:aws:s3:::b/${aws:username}"), "${aws:username}"),

@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn what_no_statement_permits_is_not_allowed() {
         let role = role(&json!([{
-            "Sid": "Read", "Effect": "Allow", "ActionPattern": ["s3:GetObject", "s3:List*"],
+            "Sid": "Read", "Effect": "Allow", "Action": ["s3:GetObject", "s3:List*"],
             "Resource": "arn:aws:s3:::b/k",
         }]));
         assert_eq!(judge(&role, "s3:GetObject", "arn:aws:s3:::b/k"), Verdict::Allowed);
@@ -84,8 +84,8 @@ mod tests {
     #[test]
     fn what_a_statement_forbids_nothing_permits() {
         let role = role(&json!([
-            { "Effect": "Allow", "ActionPattern": "*", "Resource": "*" },
-            { "Effect": "Deny", "ActionPattern": "s3:Put*", "Resource": "arn:aws:s3:::b/sheets/*" },
+            { "Effect": "Allow", "Action": "*", "Resource": "*" },
+            { "Effect": "Deny", "Action": "s3:Put*", "Resource": "arn:aws:s3:::b/sheets/*" },
         ]));
         assert_eq!(judge(&role, "s3:PutObject", "arn:aws:s3:::b/sheets/x"), Verdict::Forbidden);
         assert_eq!(judge(&role, "s3:PutObject", "arn:aws:s3:::b/uploads/x"), Verdict::Allowed);
@@ -94,8 +94,7 @@ mod tests {
 
     #[test]
     fn of_two_that_permit_it_the_first_counts() {
-        let allow =
-            json!({ "Effect": "Allow", "ActionPattern": "sqs:SendMessage", "Resource": "*" });
+        let allow = json!({ "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "*" });
         let role = role(&json!([allow, allow]));
         assert_eq!(judge(&role, "sqs:SendMessage", "*"), Verdict::Allowed);
         let used = role.statements.iter().map(|one| one.actions[0].used());

@@ -391,7 +391,7 @@ impl State {
         match outcome {
             SnapshotOutcome::Done | SnapshotOutcome::Drop => self.store.delete_message(message),
             SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {
-                self.hide(message, wait_s)
+                self.hide(message, wait_s);
             }
             SnapshotOutcome::HandOver => self.hide(message, 0),
         }

@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn what_has_no_effect_is_no_change() {
         let role = |policies: Value| json!({ "Policies": policies });
-        let statement = |sid: &str, action: Value| json!({"Sid": sid, "ChangeAction": action});
+        let statement = |sid: &str, action: Value| json!({"Sid": sid, "Action": action});
         let policy = |name: &str, statements: Value| json!({"PolicyName": name, "PolicyDocument": {"Statement": statements}});
         let old = role(json!([
             policy("a", json!([statement("x", json!(["b", "a"])), statement("y", json!("c"))])),
@@ -315,13 +315,13 @@ mod tests {
     fn elements_of_sets_come_and_go_alone() {
         let statement = |actions: Value| {
             json!({"Policies": [{"PolicyName": "p", "PolicyDocument": {
-                "Statement": [{"Sid": "s", "ChangeAction": actions}]}}]})
+                "Statement": [{"Sid": "s", "Action": actions}]}}]})
         };
         assert_eq!(
             changes(ResourceType::Role, statement(json!(["a", "b"])), statement(json!(["b", "c"]))),
             [
-                r#"/Policies/p/PolicyDocument/Statement/s/ChangeAction/- "a" -> absent"#,
-                r#"/Policies/p/PolicyDocument/Statement/s/ChangeAction/- absent -> "c""#,
+                r#"/Policies/p/PolicyDocument/Statement/s/Action/- "a" -> absent"#,
+                r#"/Policies/p/PolicyDocument/Statement/s/Action/- absent -> "c""#,
             ]
         );
     }
@@ -330,7 +330,7 @@ mod tests {
     fn one_nameless_statement_for_another_is_compared_inside() {
         let trust = |service: &str| {
             json!({"AssumeRolePolicyDocument": {"Statement": [
-                {"ChangeAction": "sts:AssumeRole", "Principal": {"Service": service}}]}})
+                {"Action": "sts:AssumeRole", "Principal": {"Service": service}}]}})
         };
         assert_eq!(
             changes(ResourceType::Role, trust("a"), trust("b")),

@@ -139,12 +139,12 @@ mod tests {
     #[test]
     fn a_statement_is_the_same_however_it_is_written() {
         let one = json!({"Properties": {"PolicyDocument": {"Statement": {
-            "Effect": "Allow", "ChangeAction": "a:B", "Principal": {"AWS": "x"},
+            "Effect": "Allow", "Action": "a:B", "Principal": {"AWS": "x"},
             "Resource": {"Fn::Join": ["", [{"Fn::GetAtt": ["Q", "Arn"]}, "/*"]]},
             "Condition": {"StringLike": {"k": "v"}},
         }}}});
         let other = json!({"Properties": {"PolicyDocument": {"Statement": [{
-            "Effect": "Allow", "ChangeAction": ["a:B", "a:B"], "Principal": {"AWS": ["x"]},
+            "Effect": "Allow", "Action": ["a:B", "a:B"], "Principal": {"AWS": ["x"]},
             "Resource": [{"Fn::Sub": "${Q.Arn}/*"}],
             "Condition": {"StringLike": {"k": ["v"]}},
         }]}}});
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn sets_in_sets_have_one_order() {
         let with = |one: Value, other: Value| {
-            let statement = |actions: Value| json!({"Effect": "Allow", "ChangeAction": actions});
+            let statement = |actions: Value| json!({"Effect": "Allow", "Action": actions});
             let statements = json!([statement(one), statement(other)]);
             normal_of(
                 ResourceType::Role,

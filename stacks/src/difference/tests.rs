@@ -140,8 +140,7 @@ fn a_removed_alarm_is_an_update() {
 #[test]
 fn a_wider_role_stands_before_a_replacement() {
     let difference = after(|new| {
-        let role =
-            "/Resources/ApiRole/Properties/Policies/0/PolicyDocument/Statement/0/ChangeAction/0";
+        let role = "/Resources/ApiRole/Properties/Policies/0/PolicyDocument/Statement/0/Action/0";
         *new.pointer_mut(role).unwrap() = json!("dynamodb:*");
         new["Resources"]["ApiLogGroup"]["Properties"]["LogGroupName"] = json!("fixed");
     });
@@ -291,8 +290,7 @@ fn backwards(value: &mut Value, is_set: bool) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
-                let sets =
-                    ["ChangeAction", "Resource", "Statement", "Policies", "AttributeDefinitions"];
+                let sets = ["Action", "Resource", "Statement", "Policies", "AttributeDefinitions"];
                 backwards(inner, sets.contains(&key.as_str()));
             }
         }

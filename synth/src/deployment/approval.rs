@@ -175,7 +175,7 @@ mod tests {
             json!({ "Role": { "Type": "AWS::IAM::Role", "Properties": { "Policies": [{
                 "PolicyName": "p",
                 "PolicyDocument": { "Statement": [
-                    { "Sid": "s", "Effect": "Allow", "PlannedAction": [action], "Resource": "*" },
+                    { "Sid": "s", "Effect": "Allow", "Action": [action], "Resource": "*" },
                 ] },
             }] } } })
         };

@@ -139,7 +139,7 @@ impl Session {
                     self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
                 }
                 SyncOutcome::AsMade | SyncOutcome::Moved(_) | SyncOutcome::Unseen => {
-                    self.done.extend(position)
+                    self.done.extend(position);
                 }
             }
         }

@@ -129,9 +129,7 @@ impl Policy<'_> {
     /// What cannot be read – an `Fn::If`, say – is an action of its own: any change of it shows.
     fn rule(&self, statement: Option<&Map<String, Value>>, whole: &Value) -> Rule {
         let is_readable = |it: &&Map<String, Value>| {
-            it.contains_key("Effect")
-                || it.contains_key("ChangeAction")
-                || it.contains_key("NotAction")
+            it.contains_key("Effect") || it.contains_key("Action") || it.contains_key("NotAction")
         };
         let Some(statement) = statement.filter(is_readable) else {
             return Rule { actions: Names::one(name(whole)), ..self.blank(Effect::Allow) };
@@ -155,7 +153,7 @@ impl Policy<'_> {
         };
         Rule {
             principals,
-            actions: named("ChangeAction", "NotAction", "*"),
+            actions: named("Action", "NotAction", "*"),
             resources: named("Resource", "NotResource", &self.resource),
             condition: Condition::of(statement.get("Condition")),
             ..self.blank(effect)

@@ -59,7 +59,7 @@ fn of_permission(logical_id: &str, resource: &Value) -> Rule {
     Rule {
         scope: function.clone(),
         principals: Names::Only(vec![text("Principal")]),
-        actions: Names::Only(vec![text("ChangeAction")]),
+        actions: Names::Only(vec![text("Action")]),
         resources: Names::one(function),
         condition,
         ..rule(logical_id, PermissionKind::Invocation, Effect::Allow)

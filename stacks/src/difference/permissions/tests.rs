@@ -35,7 +35,7 @@ fn role(statements: Value) -> Value {
 }
 
 fn allow(action: Value, resource: Value) -> Value {
-    json!({"Effect": "Allow", "ChangeAction": action, "Resource": resource})
+    json!({"Effect": "Allow", "Action": action, "Resource": resource})
 }
 
 fn none() -> Vec<String> {
@@ -103,7 +103,7 @@ fn a_condition_that_goes_or_is_looser_is_broader() {
 
 #[test]
 fn a_deny_that_goes_is_broader() {
-    let deny = json!({"Effect": "Deny", "ChangeAction": "s3:*", "Resource": "b"});
+    let deny = json!({"Effect": "Deny", "Action": "s3:*", "Resource": "b"});
     let allowed = allow(json!("s3:GetObject"), json!("b"));
     let (with, without) = (role(json!([allowed, deny])), role(json!([allowed])));
     let line = vec!["R Deny R s3:* b".to_owned()];
@@ -131,7 +131,7 @@ fn all_but_some_actions_is_broader_the_fewer_are_left_out() {
 fn whoever_may_have_a_role_is_broader() {
     let trust = |principal: Value| {
         json!({"R": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument":
-            {"Statement": [{"Effect": "Allow", "Principal": principal, "ChangeAction": "sts:AssumeRole"}]}}}})
+            {"Statement": [{"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}]}}}})
     };
     let lambda = trust(json!({"Service": "lambda.amazonaws.com"}));
     let more = trust(json!({"Service": ["lambda.amazonaws.com", "ec2.amazonaws.com"]}));
@@ -167,8 +167,7 @@ fn bucket_policy(statements: Value) -> Value {
 
 #[test]
 fn a_policy_of_a_bucket_counts_by_its_bucket() {
-    let deny =
-        json!([{"Effect": "Deny", "Principal": "*", "ChangeAction": "s3:*", "Resource": "x"}]);
+    let deny = json!([{"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "x"}]);
     let with = bucket_policy(deny);
     let mut renamed = with.clone();
     renamed["Q"] = renamed["P"].take();
@@ -188,7 +187,8 @@ fn a_policy_of_a_bucket_counts_by_its_bucket() {
 
 #[test]
 fn what_is_left_behind_goes_on_permitting() {
-    let allowed = json!([{"Effect": "Allow", "Principal": "*", "ChangeAction": "s3:GetObject", "Resource": "x"}]);
+    let allowed =
+        json!([{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "x"}]);
     let with = bucket_policy(allowed);
     assert_eq!(compared(with.clone(), json!({})), (none(), none()));
     let mut deleted = with;
@@ -202,7 +202,7 @@ fn each_queue_of_a_policy_counts() {
         json!({
             "Q": {"Type": "AWS::SQS::Queue"}, "S": {"Type": "AWS::SQS::Queue"},
             "P": {"Type": "AWS::SQS::QueuePolicy", "Properties": {"Queues": queues, "PolicyDocument":
-                {"Statement": [{"Effect": "Deny", "Principal": "*", "ChangeAction": "sqs:*"}]}}},
+                {"Statement": [{"Effect": "Deny", "Principal": "*", "Action": "sqs:*"}]}}},
         })
     };
     let (broader, narrower) =
@@ -213,7 +213,7 @@ fn each_queue_of_a_policy_counts() {
 #[test]
 fn permissions_to_call_a_function_count() {
     let permission = |properties: Value| {
-        let mut all = json!({"FunctionName": {"Ref": "F"}, "Principal": "*", "ChangeAction": "lambda:InvokeFunction"});
+        let mut all = json!({"FunctionName": {"Ref": "F"}, "Principal": "*", "Action": "lambda:InvokeFunction"});
         all.as_object_mut().unwrap().extend(properties.as_object().unwrap().clone());
         json!({"F": {"Type": "AWS::Lambda::Function"},
             "P": {"Type": "AWS::Lambda::Permission", "Properties": all}})
