@@ -1,4 +1,4 @@
-//! Follows the feed of everything that was appended (design `6-catalog-feed.md` §3).
+//! Follows the feed of everything that was appended.
 //!
 //! Delivery is at least once: what was handled is delivered again if the process ended before its checkpoint
 //! was kept. The events of a stream come in their order and without a gap, whatever happened before.

@@ -1,15 +1,12 @@
 //! The client of Cellar: what programs use, and the `cellar` command for people.
 //!
 //! - [`Client`] makes the calls of the HTTP API, repeats what may be repeated, and bounds what it
-//!   reads (design `4-sync.md` §1).
+//!   reads.
 //! - [`profile`] is the file `.cellar/profile.json`: where the API is and how to get in.
-//! - [`editor`] makes edits that survive a crash and happen at most once (design `2-log.md` §2).
-//! - [`live`] is a spreadsheet that is shown and edited offline, too, and kept in step with the server
-//!   (design `4-sync.md` §5).
-//! - [`feed`] follows everything that was ever appended to the stack's streams (design
-//!   `6-catalog-feed.md` §3).
-//! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded (design `4-sync.md`
-//!   §1).
+//! - [`editor`] makes edits that survive a crash and happen at most once.
+//! - [`live`] is a spreadsheet that is shown and edited offline, too, and kept in step with the server.
+//! - [`feed`] follows everything that was ever appended to the stack's streams.
+//! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded.
 //! - [`replay`] replays the edits of a fork onto a later position of its source.
 //! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
 //! - [`table`] shows cells on a terminal, whatever is in them.

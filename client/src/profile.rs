@@ -1,7 +1,7 @@
 //! The profile: where the API is, how to get in, and the current spreadsheet.
 //!
 //! `deploy` writes it, `cellar` reads it and remembers the current spreadsheet in it. It is the
-//! file `.cellar/profile.json`, found upwards from the working directory (design `1-overview.md`).
+//! file `.cellar/profile.json`, found upwards from the working directory.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! The engine: port traits, and the async drivers that run the core's rules over them.
 //!
 //! Nothing here knows DynamoDB or HTTP: adapters implement the [`ports`], and every adapter passes
-//! the one [`contract`] suite (design `1-overview.md`, the map).
+//! the one [`contract`] suite.
 
 pub mod catalog;
 pub mod contract;

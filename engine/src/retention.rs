@@ -1,4 +1,4 @@
-//! Offloads and trims old segments (design `2-log.md` §6): run by an operator, at any time, any
+//! Offloads and trims old segments: run by an operator, at any time, any
 //! number of times, also while others append and read.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Time and memory of reading 10 million cells of csv: the reference data of design `5-quality.md` §4.
+//! Time and memory of reading 10 million cells of csv: the reference data.
 //!
 //! `cargo bench -p cellar-exchange [-- ROWS]`.
 

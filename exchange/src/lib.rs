@@ -1,4 +1,4 @@
-//! Files of other programs, in and out (design `3-snapshots.md` §8): csv, xlsx, xlsb and ods.
+//! Files of other programs, in and out: csv, xlsx, xlsb and ods.
 //!
 //! Reading yields sheets, and their cells in [`Block`]s: some rows each, column by column, in the form
 //! that levels are made of. Memory is bounded for any file: what a file says of itself is never

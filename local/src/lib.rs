@@ -1,5 +1,5 @@
 //! The local cloud: reads a synthesized template and runs the runtime's handlers in one process on
-//! 127.0.0.1, over an embedded DynamoDB and files (design `1-overview.md`, two places to run).
+//! 127.0.0.1, over an embedded DynamoDB and files.
 //!
 //! It is for development, but no other account and no web page gets at its data: the embedded
 //! DynamoDB, the queues and the embedded S3, each on a port of its own, answer only what is signed with

@@ -1,4 +1,4 @@
-//! Exhaustive model checks of the protocols of logs and streams (design `5-quality.md` §2).
+//! Exhaustive model checks of the protocols of logs and streams.
 //!
 //! The models hold tables, clients and faults; every decision is made by core's own machines, and
 //! properties of the log are core's predicates (`cellar_log::invariants`). Nothing here decides

@@ -1,4 +1,4 @@
-//! The Lambda process: dispatches on `CELLAR_FUNCTION` (design `1-overview.md`, one binary path).
+//! The Lambda process: dispatches on `CELLAR_FUNCTION`.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -90,7 +90,7 @@ pub struct SnapshotSettings {
     pub snapshot_queue: String,
 }
 
-/// The tokens that are accepted (design `4-sync.md` §2a).
+/// The tokens that are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenSettings {
     /// The `iss` they must carry.

@@ -44,8 +44,7 @@ pub(crate) fn sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
-/// The answer about a batch: the first record that failed, if one did, from which Lambda repeats the stream
-/// (design `3-snapshots.md` §5).
+/// The answer about a batch: the first record that failed, if one did, from which Lambda repeats the stream.
 ///
 /// # Errors
 /// [`FirstFailed`]: Lambda splits only batches of which it learns nothing, and one bad record is not to be

@@ -1,7 +1,7 @@
 //! Typed CloudFormation constructs and the Cellar stack: configuration in, template out.
 //!
 //! Nothing here reads a clock, a random number, a file or the network, so the same configuration
-//! always gives the same bytes (design `1-overview.md`, one binary path).
+//! always gives the same bytes.
 //!
 //! ```
 //! use cellar_stacks::{Architecture, Config, cellar_stack};

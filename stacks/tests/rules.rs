@@ -1,5 +1,5 @@
 //! What Cellar's template promises: idle it costs nothing, no data is lost with it, nobody gets
-//! more than is needed (design `5-quality.md` §3, §5).
+//! more than is needed.
 
 #![allow(
     clippy::unwrap_used,

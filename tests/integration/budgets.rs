@@ -1,4 +1,4 @@
-//! What each operation costs, exactly, in DynamoDB's own units (design `5-quality.md` §3).
+//! What each operation costs, exactly, in DynamoDB's own units.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::bootstrap;
 use crate::journey::{Project, Run};
 
-/// Bytes of the bundle, at most: a function loads it before it starts (design `5-quality.md` §4).
+/// Bytes of the bundle, at most: a function loads it before it starts.
 const BUNDLE_BYTES: u64 = 4_000_000;
 
 /// A static program for that processor that does nothing.

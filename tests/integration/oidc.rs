@@ -1,5 +1,4 @@
-//! People of other issuers over real HTTP: what they may do, and what happens when the issuer does not answer
-//! (design `4-sync.md` §2b).
+//! People of other issuers over real HTTP: what they may do, and what happens when the issuer does not answer.
 
 use std::fs;
 

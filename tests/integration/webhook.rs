@@ -1,4 +1,4 @@
-//! The webhook: a real receiver, real tables, real HTTP (design `6-catalog-feed.md` §3).
+//! The webhook: a real receiver, real tables, real HTTP.
 
 use std::fs;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use cellar_sheet::cell::{Value, display};
 
-/// Serial of 1970-01-01 (design `2-log.md` §5: days since 1899-12-30).
+/// Serial of 1970-01-01.
 const UNIX_EPOCH_SERIAL: f64 = 25_569.0;
 const SECONDS_PER_DAY: u64 = 86_400;
 

@@ -1,5 +1,4 @@
-//! The objects of snapshots: where they are, and fetching them from the store directly (design
-//! `4-sync.md` §1).
+//! The objects of snapshots: where they are, and fetching them from the store directly.
 
 use cellar_api::cost::Cost;
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest};

@@ -1,5 +1,4 @@
-//! The objects of an imported sheet: they go to the store directly, and the server checks them (design
-//! `3-snapshots.md` §8).
+//! The objects of an imported sheet: they go to the store directly, and the server checks them.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,

@@ -40,7 +40,7 @@ use transport::{Call, Transport};
 /// The status of an answer to a request with an ETag: nothing is new.
 const NOT_MODIFIED: u16 = 304;
 
-/// A connection to a Cellar API (design `4-sync.md` §1).
+/// A connection to a Cellar API.
 ///
 /// Every call may be repeated unchanged, and is, a bounded number of times, where that may help:
 /// no connection, no answer, a temporary refusal.

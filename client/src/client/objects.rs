@@ -1,4 +1,4 @@
-//! Large entries: their objects go to the store and come from it directly (design `2-log.md` §4).
+//! Large entries: their objects go to the store and come from it directly.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use super::{Client, spreadsheet};
 /// Bytes of an event, which are far fewer, and of what else may come before its end.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
-/// Follows one spreadsheet (design `4-sync.md` §4). In AWS nobody is poked: then it never has news, and
+/// Follows one spreadsheet. In AWS nobody is poked: then it never has news, and
 /// whoever waits for it polls, as he does while the connection is lost.
 #[derive(Debug)]
 pub struct Pokes {

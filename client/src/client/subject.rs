@@ -9,7 +9,7 @@ use cellar_catalog::spreadsheet::LinkToken;
 /// A short name for whoever the token belongs to: a hash of its issuer and subject, or of the
 /// whole token if it has none.
 ///
-/// The server numbers mutations and derives ids per subject (design `4-sync.md` §2), so what is
+/// The server numbers mutations and derives ids per subject, so what is
 /// still to be sent must never be sent as somebody else. A renewed token has the same subject.
 /// The claims are not verified here: only the server does that.
 #[must_use]

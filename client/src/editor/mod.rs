@@ -1,7 +1,7 @@
 //! Edits that survive a crash and happen at most once.
 //!
 //! An edit keeps its id and its base, however often it is sent, and both are on disk before it is
-//! sent (design `2-log.md` §2). What is on disk, how it is sent and what a failure means is the
+//! sent. What is on disk, how it is sent and what a failure means is the
 //! `outbox`'s; here is the order of steps between them for one edit whose author waits for it, under a
 //! lock that keeps two commands at once apart.
 

@@ -1,4 +1,4 @@
-//! Files of other programs, in (design `3-snapshots.md` §8).
+//! Files of other programs, in.
 //!
 //! A file becomes sheets of their own ([`sheets`]): its cells are written into chunks here, the server
 //! checks them, and one entry of the log names them; any size. Or its cells go into a sheet that is

@@ -1,4 +1,4 @@
-//! A spreadsheet that is shown and edited whether or not anybody answers (design `4-sync.md` §5).
+//! A spreadsheet that is shown and edited whether or not anybody answers.
 //!
 //! A [`LiveSheet`] has the canonical state – the newest root that it knows, and the entries behind it
 //! (`canonical`) – and its own edits on top that are not known to be in the log (`shown`), as the server

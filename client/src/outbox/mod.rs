@@ -1,5 +1,5 @@
 //! Edits on their way: numbered, on disk before they are sent, and sent unchanged until they are
-//! answered (design `2-log.md` §2).
+//! answered.
 //!
 //! What is on disk is `state`, with the objects of large edits in `bodies`; what became of an attempt is
 //! decided in `decide`; `send` sends. [`crate::editor`] makes one edit after the other with it,

@@ -1,4 +1,4 @@
-//! Reads cells from snapshots itself (design `4-sync.md` §1): a spreadsheet of any size opens with its
+//! Reads cells from snapshots itself: a spreadsheet of any size opens with its
 //! root and the entries behind it, and only the chunks of the cells that are asked for are loaded.
 //!
 //! What was loaded stays on disk, by its hash, so that nothing is loaded twice ([`ChunkCache`]). The

@@ -1,5 +1,4 @@
-//! ForkReplay: what a fork did, done again on another position of the spreadsheet that it comes from
-//! (design `4-sync.md` §5).
+//! ForkReplay: what a fork did, done again on another position of the spreadsheet that it comes from.
 //!
 //! That is another fork, at the new position, to which the old fork's own operations are appended in
 //! their order, all of them with the old fork's position as their base, by one client. So the server's

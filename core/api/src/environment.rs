@@ -1,7 +1,7 @@
 //! Names of the environment variables that the stack sets on a function and the runtime reads.
 //!
 //! One home for both sides: `stacks` writes them into the template, `runtime` reads them, and
-//! `local` passes them on from the template unchanged (design `1-overview.md`, one binary path).
+//! `local` passes them on from the template unchanged.
 
 /// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
 /// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].

@@ -1,7 +1,7 @@
-//! Reading the log forward without missing a hole, over pages and segments.
+//! Reads a log forward over pages and segments without missing a hole.
 //!
-//! A hole, or a tail behind what the reader has already seen, may be staleness: it is read again
-//! consistently before it is believed (design `2-log.md` §3).
+//! A hole, or an end before a position that the reader knows, may be caused by a stale read: it is
+//! read again with strong consistency before it is believed.
 
 use std::sync::Arc;
 
@@ -9,62 +9,62 @@ use crate::entry::{Content, Entry};
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_base::position::Position;
 
-/// A forward read on its way.
+/// State of a forward read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForwardRead {
     next: Option<Position>,
     consistent: bool,
-    /// The end is not believed below this position unless read consistently.
+    /// The end is not believed before this position, unless read with strong consistency.
     must_reach: Option<Position>,
-    /// The last entry was an End Segment: the next segment must begin.
+    /// Set after an End Segment: the next segment must exist.
     ended: bool,
     last: Option<Position>,
-    /// Times that the beginning of the next segment was waited for.
+    /// Number of waits for the next segment.
     waits: u32,
 }
 
-/// What to do next.
+/// Next action of the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadStep {
     /// Read one page.
     Read {
-        /// From here, inclusive.
+        /// First position.
         from: Position,
-        /// Whether it must see every acknowledged write.
+        /// Set for a strongly consistent read.
         consistent: bool,
     },
-    /// Wait a moment, then read consistently: the two sides of a transaction need not be seen in
-    /// the same moment.
+    /// Wait, then read with strong consistency: the two sides of a transaction may become visible
+    /// at different times.
     ReadLater {
-        /// From here, inclusive.
+        /// First position.
         from: Position,
-        /// How often it was waited for, this time included.
+        /// Number of waits, including this one.
         attempt: u32,
     },
-    /// The end of the log.
+    /// End of the log.
     End,
-    /// An entry is missing where a later one exists.
+    /// An entry is missing although a later one exists.
     Corrupt {
-        /// The position of the hole.
+        /// Position of the hole.
         at: Position,
     },
 }
 
 impl ForwardRead {
-    /// Begins at `from`, inclusive; the end is read again consistently if it lies before
+    /// Starts at `from`, inclusive. The end is read again with strong consistency if it lies before
     /// `must_reach`.
     #[must_use]
     pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
         Self { next: Some(from), consistent: false, must_reach, ended: false, last: None, waits: 0 }
     }
 
-    /// The same, seeing every acknowledged write from the first page on.
+    /// Same, but strongly consistent: includes every acknowledged write.
     #[must_use]
     pub fn consistently(self) -> Self {
         Self { consistent: true, ..self }
     }
 
-    /// Takes an entry, if it is the next one.
+    /// Takes an entry if it is the next one; returns whether it is.
     pub fn take(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next {
             return false;
@@ -75,8 +75,8 @@ impl ForwardRead {
         true
     }
 
-    /// What to do after a page: `whole` if every entry of it was taken, `empty` if it had none,
-    /// `more` if the segment may go on behind it.
+    /// Returns the action after a page: `whole` if every entry was taken, `empty` if there was
+    /// none, `more` if the segment may continue.
     #[must_use]
     pub fn after_page(&mut self, whole: bool, empty: bool, more: bool) -> ReadStep {
         let Some(next) = self.next else { return ReadStep::End };
@@ -95,13 +95,13 @@ impl ForwardRead {
         ReadStep::End
     }
 
-    /// The newest entry taken.
+    /// Returns the newest entry taken.
     #[must_use]
     pub fn last(&self) -> Option<Position> {
         self.last
     }
 
-    /// Where the read goes on.
+    /// Returns the read of the next page.
     #[must_use]
     pub fn read(&self) -> ReadStep {
         match self.next {
@@ -110,7 +110,7 @@ impl ForwardRead {
         }
     }
 
-    /// The segment behind an End Segment was written in one transaction with it.
+    /// The segment after an End Segment is written in one transaction with it.
     fn await_segment(&mut self, from: Position) -> ReadStep {
         if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
             return self.believe_only_consistently(ReadStep::Corrupt { at: from });

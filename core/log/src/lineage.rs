@@ -1,8 +1,9 @@
-//! Forks: a log whose first segments are another's (design `4-sync.md` §5).
+//! Forks: logs that inherit their first segments from another.
 //!
-//! A fork of a log at position (s, n) has the segments 0 to s of its source, the last of them cut behind
-//! n, where an End Segment stands that is stored nowhere: whoever reads it makes it. Its own first entry
-//! is (s + 1, 0). So positions below the fork mean the same in both, and nothing is copied.
+//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. The last of them
+//! ends after n with an End Segment that is not stored: every reader creates it. The fork's own
+//! first entry is (s + 1, 0). So positions up to the fork have the same meaning in both logs, and
+//! nothing is copied.
 
 use std::sync::Arc;
 
@@ -10,65 +11,65 @@ use crate::entry::{Content, Entry};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Where a fork comes from; it never changes.
+/// Source of a fork; never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lineage {
-    /// The log that has the entries up to `position`, or in turn inherits some of them.
+    /// Log that contains the entries up to `position`, or inherits some of them in turn.
     pub source: LogId,
-    /// The last entry that the fork shares with it: one that the source itself holds.
+    /// Last shared entry, stored by the source itself.
     pub position: Position,
-    /// Whether that is an End Segment; otherwise one is made behind it.
+    /// Set if that entry is an End Segment; otherwise one is created after it.
     pub ended: bool,
-    /// The log at the origin of all forks: the objects of all their snapshots are under its prefix, so
-    /// that what is the same is stored once.
+    /// Origin of all forks of the family. All snapshot objects of a family are stored under its
+    /// prefix, so that equal objects are stored once.
     pub family: LogId,
-    /// How many forks lie between this log and its family's origin, this one included.
+    /// Number of forks from the family's origin to this log, including this one.
     pub depth: u32,
-    /// The newest snapshot at or before `position` when it was forked, if it is not the log's first
-    /// entry.
+    /// Newest snapshot at or before `position` at the time of the fork, unless it is the log's
+    /// first entry.
     pub snapshot: Option<Position>,
-    /// When it was forked, Unix seconds.
+    /// Time of the fork, Unix seconds.
     pub forked_s: u64,
 }
 
-/// What a fork has of a page of its source.
+/// The inherited part of a page of the source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inherited {
-    /// The entries, as the fork's own.
+    /// Entries, as the fork's own.
     pub entries: Vec<Arc<Entry>>,
-    /// Whether the segment may have more behind them.
+    /// Set if the segment may have further entries.
     pub more: bool,
 }
 
-/// A page that ends before the position of the fork, though the source is longer: it was stale.
+/// The page ends before the position of the fork, so it was stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StalePage;
 
 impl Lineage {
-    /// Whether the fork has nothing of its own at a position: what stands there is its source's.
+    /// Returns whether the entry at a position is inherited from the source.
     #[must_use]
     pub fn inherits(&self, at: Position) -> bool {
         at.segment() <= self.position.segment()
     }
 
-    /// Where the inherited part ends: its last End Segment.
+    /// Returns the end of the inherited part: its last End Segment.
     #[must_use]
     pub fn end(&self) -> Position {
         match self.ended {
             true => self.position,
-            // A fork is only made where there is room for one.
+            // A fork is created only where the segment has capacity for an End Segment.
             false => self.position.next_in_segment().unwrap_or(self.position),
         }
     }
 
-    /// The first entry that the fork has itself, if a log can go on there.
+    /// Returns the position of the fork's own first entry, if the log can continue there.
     #[must_use]
     pub fn first_own(&self) -> Option<Position> {
         let has_room = self.ended || self.position.next_in_segment().is_some();
         self.position.next_segment().filter(|_| has_room)
     }
 
-    /// The End Segment behind the last entry that the fork shares, `shared`.
+    /// Creates the End Segment after the last shared entry, `shared`.
     #[must_use]
     pub fn end_behind(&self, log: LogId, shared: &Entry) -> Entry {
         Entry {
@@ -81,11 +82,11 @@ impl Lineage {
         }
     }
 
-    /// What the fork `log` has of a page of its source that was read from `from` on, which is not behind
-    /// the last shared entry.
+    /// Returns the part that the fork `log` inherits of a page of its source, read from `from`,
+    /// which is not after the last shared entry.
     ///
-    /// The inherited part never just ends: behind it is an End Segment, or there is a hole, as in a
-    /// segment that was trimmed. Otherwise a writer would take a position of the source for free.
+    /// The inherited part always ends with an End Segment or a hole (as in a trimmed segment).
+    /// Otherwise a writer would consider a position of the source free.
     ///
     /// # Errors
     /// [`StalePage`] if the page ends before the position of the fork.

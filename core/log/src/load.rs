@@ -1,28 +1,27 @@
-//! Where a load or an update starts to read, decided from the newest Segment records
-//! (seed event-log: Load Spreadsheet, Update Loaded Spreadsheet; design `2-log.md` §3).
+//! Start of a load or update, decided from the newest Segment records.
 
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// Where a load reads from.
+/// Start of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadPlan {
-    /// No segment: there is no such log.
+    /// No segment: the log does not exist.
     NoLog,
-    /// Read the entries from here on: the Snapshot entry whose root the client starts from, or the
-    /// first entry of a log that has no snapshot yet.
+    /// First position to read: the Snapshot entry whose root the client starts from, or the first
+    /// entry of a log without a snapshot.
     From(Position),
-    /// A later segment without a snapshot, and none before it either.
+    /// A later segment without a snapshot, and none before it.
     Corrupt {
-        /// The newest segment.
+        /// Newest segment.
         segment: u32,
     },
 }
 
-/// Where an update reads from.
+/// Start of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdatePlan {
-    /// No segment: there is no such log.
+    /// No segment: the log does not exist.
     NoLog,
     /// The client's segment is one of the two newest: read on from its position.
     ReadOn,
@@ -36,7 +35,7 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     let Some(current) = newest.first() else {
         return LoadPlan::NoLog;
     };
-    // A log that has all of its segments in one, or inherits all but one, begins with its first entry.
+    // A log with a single segment, or with one that is not inherited, begins with its first entry.
     let is_first = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
     match newest.iter().find_map(Segment::newest_snapshot) {
         Some(position) => LoadPlan::From(position),
@@ -49,7 +48,7 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
 /// Plans an update of a client that has read up to `after`, from the two newest segments.
 #[must_use]
 pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
-    // Of a fork, the segment in which it was forked counts as the one before its own first.
+    // In a fork, the segment of the fork position counts as the one before its own first segment.
     let num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,

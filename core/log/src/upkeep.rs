@@ -1,7 +1,6 @@
-//! Upkeep: what a log needs after an append, so that it opens fast – a Snapshot entry now and then,
-//! and a new segment (design `2-log.md` §3, "Policy").
+//! Upkeep of a log after an append, so that it opens fast: Snapshot entries and new segments.
 //!
-//! Losing it costs nothing: whoever appends next does it.
+//! A lost upkeep is harmless: the next append repeats it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,17 +9,17 @@ use cellar_base::limits::{
     ROLL_TRY_ENTRIES, SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES,
 };
 
-/// When a log gets a Snapshot entry, and when a segment ends.
+/// Thresholds of Snapshot entries and new segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogPolicy {
-    /// Entries since the last Snapshot entry after which another is put.
+    /// Entries between two Snapshot entries.
     pub snapshot_entries: u32,
-    /// Bytes of bodies since the last Snapshot entry after which another is put.
+    /// Bytes of bodies between two Snapshot entries.
     pub snapshot_bytes: u64,
-    /// Entries of a segment after which it is rolled.
+    /// Entries after which a segment is rolled.
     pub segment_entries: u32,
-    /// Bytes of bodies of a segment after which it is rolled.
+    /// Bytes of bodies after which a segment is rolled.
     pub segment_bytes: u64,
 }
 
@@ -36,8 +35,8 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Whether the segment that ends with this entry is to be rolled now. Finding out whether it can
-    /// be rolled costs a read, so that a segment which still waits for its first snapshot is tried
+    /// Returns whether to roll the segment that ends with this entry now. To find out whether a
+    /// roll is possible costs a read, so a segment that still waits for its first snapshot is tried
     /// only at every `ROLL_TRY_ENTRIES`th entry.
     #[must_use]
     pub fn rolls(&self, tail: &Entry) -> bool {
@@ -47,13 +46,13 @@ impl LogPolicy {
         is_long && num.is_multiple_of(ROLL_TRY_ENTRIES) && goes_on(tail)
     }
 
-    /// The Snapshot entry to put behind the newest entry, if it is time for one.
+    /// Returns the Snapshot entry to put after the newest entry, if it is due.
     #[must_use]
     pub fn snapshot_behind(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
         let entries = tail.position.num().saturating_sub(snapshot_num);
         let bytes = segment_bytes.saturating_sub(snapshot_bytes);
-        // Two in a row would be the same snapshot.
+        // Two consecutive Snapshot entries would be the same snapshot.
         if entries == 0 || entries < self.snapshot_entries && bytes < self.snapshot_bytes {
             return None;
         }
@@ -68,7 +67,7 @@ impl LogPolicy {
     }
 }
 
-/// Nothing is put behind an End Segment.
+/// Nothing follows an End Segment in its segment.
 fn goes_on(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }

@@ -1,4 +1,4 @@
-//! Which objects of snapshots nobody needs any more (design `3-snapshots.md` §3, garbage collection).
+//! Which objects of snapshots nobody needs any more.
 //!
 //! The logs of a family share the objects of their snapshots. What can be reached from a root or an import of a
 //! log in use stays. So does what was written a short time ago: it may be of a snapshot that is on its way, or of

@@ -1,4 +1,4 @@
-//! Levels: what a range of entries did, in the space of its last (design `3-snapshots.md` §1).
+//! Levels: what a range of entries did, in the space of its last.
 
 use minicbor::{Decode, Encode};
 

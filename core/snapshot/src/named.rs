@@ -1,5 +1,5 @@
 //! Which objects an object names: whoever follows all names from the roots that are in use has found every
-//! object that must stay (design `3-snapshots.md` §3).
+//! object that must stay.
 
 use super::SnapshotError;
 use super::chunk::{self, UnreadableChunk};

@@ -1,4 +1,4 @@
-//! Which levels are merged when the young one is flushed (design `3-snapshots.md` §1, Policy).
+//! Which levels are merged when the young one is flushed.
 
 /// How many of the newest levels are merged with the young one: the longest suffix in which each
 /// older level is less than twice all that is newer. `levels` are bytes, oldest first.

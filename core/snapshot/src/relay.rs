@@ -1,4 +1,4 @@
-//! What the relay does about one change of the Entry table (design `3-snapshots.md` §5).
+//! What the relay does about one change of the Entry table.
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;

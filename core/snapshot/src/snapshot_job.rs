@@ -1,4 +1,4 @@
-//! The job of making one snapshot: what the relay puts into the queue (design `3-snapshots.md` §5).
+//! The job of making one snapshot: what the relay puts into the queue.
 
 use serde::Deserialize;
 

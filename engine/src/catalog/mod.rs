@@ -1,5 +1,4 @@
-//! The catalog: who may do what with which spreadsheet, over the EventStream table (design
-//! `6-catalog-feed.md` §2).
+//! The catalog: who may do what with which spreadsheet, over the EventStream table.
 
 mod known;
 mod lists;

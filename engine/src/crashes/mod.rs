@@ -1,4 +1,4 @@
-//! Crashes everywhere (design `5-quality.md` §2): each driver runs over ports in memory that fail as planned,
+//! Crashes everywhere: each driver runs over ports in memory that fail as planned,
 //! at each of its requests and in each way: an error before it is done, or after it; none that is answered
 //! for long; its process dies, or stands still and goes on when another has finished. Whoever called repeats
 //! what was not answered, in a process that knows nothing. What is left in between must be sound and read

@@ -1,4 +1,4 @@
-//! Compares the feed with the streams, and mends it: for operators (design `6-catalog-feed.md` §3).
+//! Compares the feed with the streams, and mends it: for operators.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The feed: drives core's rules over the Feed table (design `6-catalog-feed.md` §3).
+//! The feed: drives core's rules over the Feed table.
 
 mod audit;
 mod indexer;

@@ -1,4 +1,4 @@
-//! Removes the objects of snapshots that no log of a family needs (design `3-snapshots.md` §3, garbage collection):
+//! Removes the objects of snapshots that no log of a family needs:
 //! run by an operator, at any time, any number of times, also while others work.
 //!
 //! It follows every name from the roots and imports of the family's logs, and removes what it has not come by, if

@@ -1,4 +1,4 @@
-//! Creates a log: one transaction, safe to repeat (design `2-log.md` §3).
+//! Creates a log: one transaction, safe to repeat.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PUT_ATTEMPTS;

@@ -1,5 +1,5 @@
 //! Forks a log at any position: one transaction of four records, whatever the log's size; and lists a
-//! log's forks (design `4-sync.md` §5).
+//! log's forks.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};

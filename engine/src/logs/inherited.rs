@@ -1,5 +1,5 @@
 //! What a fork has of its source: the entries up to where it was forked, read there, as if they were its
-//! own (design `4-sync.md` §5).
+//! own.
 //!
 //! Nothing of it is ever written under the fork's id. So no writer may take a place there for free: every
 //! read that could say so is answered from the source, whose entries do not change.

@@ -31,7 +31,7 @@ pub struct Loaded {
 }
 
 impl Logs {
-    /// Loads: the entries from the newest snapshot on (seed event-log, Load Spreadsheet). The
+    /// Loads: the entries from the newest snapshot on. The
     /// reply is never older than `seen`.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Logs {
         }
     }
 
-    /// Updates: the entries after `after` (seed event-log, Update Loaded Spreadsheet).
+    /// Updates: the entries after `after`.
     ///
     /// # Errors
     /// [`LogError::Reload`] if the client is too far behind or `after` is not in the log;

@@ -24,7 +24,7 @@ pub(super) type Offloaded = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
     /// One page forward from `from`, inclusive, within its segment. Where the table has a hole and
-    /// the segment has an offloaded segment, the page comes from there (design `2-log.md` §6); what a fork
+    /// the segment has an offloaded segment, the page comes from there; what a fork
     /// inherits comes from its source.
     pub(super) async fn page(
         &self,

@@ -1,4 +1,4 @@
-//! Pull: what is new since a cookie, and whose mutations that acknowledges (design `4-sync.md` §4).
+//! Pull: what is new since a cookie, and whose mutations that acknowledges.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Drives the machine of a push (design `4-sync.md` §4).
+//! Drives the machine of a push.
 
 use cellar_api::sync::{PushAction, PushEvent, PushOutcome, PushRules, Run, RunPush};
 use cellar_base::identity::{ClientKey, ClientName, LogId};

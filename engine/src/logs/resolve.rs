@@ -1,4 +1,4 @@
-//! Undo and revert: found on the very state behind which they are put (design `2-log.md` §5).
+//! Undo and revert: found on the very state behind which they are put.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Revert: what takes back all that was done behind a position (design `4-sync.md` §5).
+//! Revert: what takes back all that was done behind a position.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;

@@ -1,4 +1,4 @@
-//! Undo: resolves what takes back an entry (design `2-log.md` §5).
+//! Undo: resolves what takes back an entry.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Large entries: a grant to upload an object, and its completion (design `2-log.md` §4).
+//! Large entries: a grant to upload an object, and its completion.
 
 use std::sync::Arc;
 

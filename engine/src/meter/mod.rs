@@ -1,4 +1,4 @@
-//! What the ports have consumed: the cost of every operation is a fact (design `5-quality.md` §3).
+//! What the ports have consumed: the cost of every operation is a fact.
 //!
 //! Each adapter counts its requests with its process's [`Meter`]. What one request of the API cost,
 //! among others that run at the same time, [`measure`] tells: the adapters do nothing for it.

@@ -1,4 +1,4 @@
-//! The versions of objects, which only an operator deletes (design `3-snapshots.md` §3, garbage collection).
+//! The versions of objects, which only an operator deletes.
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! The object store: large entries, archives, and later snapshots (design `2-log.md` §4).
+//! The object store: large entries, archives, and later snapshots.
 
 use async_trait::async_trait;
 use bytes::Bytes;

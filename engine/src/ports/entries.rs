@@ -35,7 +35,7 @@ pub enum PutOutcome {
     Failed(PortError),
 }
 
-/// The Entry table (design `2-log.md` §1).
+/// The Entry table.
 #[async_trait]
 pub trait Entries: Send + Sync {
     /// One page forward from `from`, inclusive, within its segment.
@@ -75,7 +75,7 @@ pub trait Entries: Send + Sync {
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError>;
 
     /// Puts an entry if its key is free. Never retried by the port: an unknown outcome is for the
-    /// append machine, which knows what may be retried (design `2-log.md` §2 step 5).
+    /// append machine, which knows what may be retried.
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
     /// Sets the root of a Snapshot entry unless it has one, and gives the one that stands there then:

@@ -19,7 +19,7 @@ pub enum IndexOutcome {
     Failed(PortError),
 }
 
-/// The Feed table: the feed of everything that was appended (design `6-catalog-feed.md` §3). Items and
+/// The Feed table: the feed of everything that was appended. Items and
 /// partitions never change; writes are never retried by the port: an unknown outcome is for the machine.
 #[async_trait]
 pub trait Index: Send + Sync {

@@ -24,7 +24,7 @@ pub struct Received {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt(pub String);
 
-/// A queue of jobs (design `3-snapshots.md` §5, §6).
+/// A queue of jobs.
 ///
 /// A message is delivered at least once, in any order. A received message is hidden for its
 /// visibility, and comes back after that unless it was deleted; one that came back too often moves

@@ -15,7 +15,7 @@ pub struct ListPage {
     pub more: bool,
 }
 
-/// People's lists of spreadsheets, in the Feed table (design `6-catalog-feed.md` §2).
+/// People's lists of spreadsheets, in the Feed table.
 #[async_trait]
 pub trait Lists: Send + Sync {
     /// Puts a spreadsheet into somebody's list, unless what is there is made of more events.

@@ -19,7 +19,7 @@ pub enum WriteOutcome {
     Failed(PortError),
 }
 
-/// The PendingSnapshots table (design `2-log.md` §1).
+/// The PendingSnapshots table.
 #[async_trait]
 pub trait PendingSnapshots: Send + Sync {
     /// The first pending snapshot of the job's log, up to the job's own, read consistently.

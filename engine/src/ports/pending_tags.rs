@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{BlobKey, Blobs, Kept, PortError};
 
-/// Uploads that the bucket's lifecycle deletes unless their tag goes (design `2-log.md` §4).
+/// Uploads that the bucket's lifecycle deletes unless their tag goes.
 #[async_trait]
 pub trait PendingTags: Send + Sync {
     /// Removes the `state=pending` tag of an object; false if there is no such object. An object

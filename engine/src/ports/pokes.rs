@@ -1,5 +1,4 @@
-//! Pokes: who follows a spreadsheet learns at once that it has grown (design `4-sync.md` §4, seed
-//! sync-backend). Never needed: whoever is not poked polls.
+//! Pokes: who follows a spreadsheet learns at once that it has grown. Never needed: whoever is not poked polls.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a presigned URL grants, and the request that uses it (design `2-log.md` §4).
+//! What a presigned URL grants, and the request that uses it.
 
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_PRESIGNED_S};
 

@@ -25,7 +25,7 @@ pub struct SegmentPage {
     pub next: Option<ScanKey>,
 }
 
-/// Offloading and trimming (design `2-log.md` §6), and what is left of a spreadsheet that is trimmed as a whole.
+/// Offloading and trimming, and what is left of a spreadsheet that is trimmed as a whole.
 #[async_trait]
 pub trait Retention: Send + Sync {
     /// One page of all logs' segments, behind `after`; it may have none though there are more.

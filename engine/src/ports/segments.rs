@@ -23,7 +23,7 @@ pub enum CreateOutcome {
     Failed(PortError),
 }
 
-/// The records that make a fork (design `4-sync.md` §5).
+/// The records that make a fork.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForkRecords {
     /// Segment 0 of the fork, with its lineage.
@@ -45,7 +45,7 @@ pub struct ForkPage {
     pub next: Option<u64>,
 }
 
-/// The Segment table (design `2-log.md` §1).
+/// The Segment table.
 #[async_trait]
 pub trait Segments: Send + Sync {
     /// The newest segments of a log, newest first, at most `limit`.
@@ -70,8 +70,7 @@ pub trait Segments: Send + Sync {
         consistent: bool,
     ) -> Result<Option<Segment>, PortError>;
 
-    /// Ends a segment and begins the next in one transaction, each record if its key is free
-    /// (design `2-log.md` §3).
+    /// Ends a segment and begins the next in one transaction, each record if its key is free.
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome;
 
     /// Records the newest entry of a segment with a completed snapshot; a later one stays (I9).

@@ -28,7 +28,7 @@ pub enum StreamOutcome {
     Failed(PortError),
 }
 
-/// The EventStream table (design `6-catalog-feed.md` §1). Nothing is ever deleted, and writes are never
+/// The EventStream table. Nothing is ever deleted, and writes are never
 /// retried by the port: an unknown outcome is for the append machine.
 #[async_trait]
 pub trait Streams: Send + Sync {

@@ -1,5 +1,4 @@
-//! Purges spreadsheets that were deleted so long ago that nobody can restore them (design
-//! `6-catalog-feed.md` §2): run by an operator, at any time, any number of times, also while others work.
+//! Purges spreadsheets that were deleted so long ago that nobody can restore them: run by an operator, at any time, any number of times, also while others work.
 //!
 //! The catalog says first that a spreadsheet is purged: from then on nobody brings it back. Then everything
 //! that it had goes, and last of all the record by which it is found, so that a purge that was interrupted is

@@ -1,5 +1,4 @@
-//! The driver of the relay: from changes of the Entry table to jobs and tags (design
-//! `3-snapshots.md` §5).
+//! The driver of the relay: from changes of the Entry table to jobs and tags.
 
 #[cfg(test)]
 mod tests;

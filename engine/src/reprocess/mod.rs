@@ -1,5 +1,4 @@
-//! Finds what was lost on the way from an entry to its snapshot, and has it done (design
-//! `3-snapshots.md` §7): run by an operator, at any time, any number of times, also while others
+//! Finds what was lost on the way from an entry to its snapshot, and has it done: run by an operator, at any time, any number of times, also while others
 //! append and workers work.
 //!
 //! A survey reads the log's tables and says what it finds ([`Finding`]); carrying out sends the job of

@@ -1,5 +1,4 @@
-//! The driver of the workers on snapshots: runs core's decision table over the ports for one message
-//! (design `3-snapshots.md` §6).
+//! The driver of the workers on snapshots: runs core's decision table over the ports for one message.
 
 mod builder;
 mod known_objects;

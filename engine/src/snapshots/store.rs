@@ -83,7 +83,7 @@ impl ObjectStore {
         Self { blobs, known: Some(Arc::default()) }
     }
 
-    /// Stores a chunk, always: it renews the object's age (design `3-snapshots.md` §3).
+    /// Stores a chunk, always: it renews the object's age.
     pub(crate) async fn put_chunk(
         &self,
         log: LogId,

@@ -1,4 +1,4 @@
-//! Streams: drives core's rules over the EventStream table (design `6-catalog-feed.md` §1).
+//! Streams: drives core's rules over the EventStream table.
 
 mod append;
 mod error;

@@ -1,7 +1,6 @@
 //! What a column of a csv file holds: numbers, dates, booleans, or else text.
 //!
-//! Decided for a whole column, so that one code like `0E8` keeps all the others text too
-//! (design `3-snapshots.md` §8). Shown again, every cell is the text of its field, exactly.
+//! Decided for a whole column, so that one code like `0E8` keeps all the others text too. Shown again, every cell is the text of its field, exactly.
 
 mod choice;
 mod evidence;

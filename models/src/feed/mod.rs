@@ -1,5 +1,4 @@
-//! Indexers that index what was appended to streams, with every fault at every moment (design
-//! `6-catalog-feed.md` §3).
+//! Indexers that index what was appended to streams, with every fault at every moment.
 //!
 //! What is modelled:
 //! - *Indexers* with a few batches each, which run core's `Indexing`. What one knows of the index it keeps

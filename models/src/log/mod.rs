@@ -78,8 +78,7 @@ pub struct LogModel {
     pub pipelined: bool,
     /// Whether it is a fault to tell a client that a mutation was rejected that had taken effect.
     ///
-    /// A known limit: an append does not learn the last mutation ids of a trimmed segment (design
-    /// `2-log.md` §6 has them in the snapshot's root), so that a repeated request whose base was
+    /// A known limit: an append does not learn the last mutation ids of a trimmed segment, so that a repeated request whose base was
     /// trimmed is rejected although it got through.
     pub judge_rejections: bool,
     /// Whether each state is checked for whether its writers can finish (slow).

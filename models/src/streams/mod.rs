@@ -1,4 +1,4 @@
-//! Writers that append to one stream, with every fault at every moment (design `6-catalog-feed.md` §1).
+//! Writers that append to one stream, with every fault at every moment.
 //!
 //! What is modelled:
 //! - *Clients* with a few commands each, one after the other; a command comes to one event or more. Each

@@ -1,4 +1,4 @@
-//! The HTTP API: one axum router, the same in a Lambda and locally (design `4-sync.md` §1).
+//! The HTTP API: one axum router, the same in a Lambda and locally.
 
 mod append;
 mod auth;

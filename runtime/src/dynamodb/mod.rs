@@ -109,8 +109,7 @@ pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Cli
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// A client that never retries by itself: only the state machines know what may be retried
-/// (design `2-log.md` §2 step 5).
+/// A client that never retries by itself: only the state machines know what may be retried.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()

@@ -1,5 +1,5 @@
 //! The indexer as a Lambda: batches of the EventStream table's stream in, and of the Entry table's if the entries of
-//! logs are to be in the feed, too; the index written (design `6-catalog-feed.md` §3).
+//! logs are to be in the feed, too; the index written.
 
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ impl RelayHandler {
     }
 
     /// Handles one batch. The answer names the first record that failed, if one did: Lambda
-    /// repeats the stream from there (design `3-snapshots.md` §5).
+    /// repeats the stream from there.
     ///
     /// # Errors
     /// [`FirstFailed`], so that the batch is split.

@@ -1,5 +1,5 @@
 //! Tokens of the stack's own keys, signed by the operator, and those of other issuers: verified in the
-//! Lambda (design `4-sync.md` §2, I19).
+//! Lambda.
 
 mod claims;
 mod header;

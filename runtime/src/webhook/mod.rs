@@ -1,5 +1,4 @@
-//! The webhook as a Lambda: batches of the Feed table's stream in, the feed delivered to a URL (design
-//! `6-catalog-feed.md` §3).
+//! The webhook as a Lambda: batches of the Feed table's stream in, the feed delivered to a URL.
 
 mod secrets;
 mod sender;

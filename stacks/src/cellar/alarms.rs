@@ -1,5 +1,4 @@
-//! The alarms: ten, because the eleventh of an account costs money every month (design
-//! `5-quality.md` §5); a stack with a webhook has that one. What each means and what to do, `templates/runbook/` says.
+//! The alarms: ten, because the eleventh of an account costs money every month; a stack with a webhook has that one. What each means and what to do, `templates/runbook/` says.
 
 use super::events::Events;
 use super::storage::Storage;

@@ -86,8 +86,7 @@ fn request_timeout_ms(config: &Config) -> u32 {
 }
 
 /// What the API does today, and no more: no update or delete in the tables of logs, no delete of a stream,
-/// and in the bucket only large entries and chunks of imports; it reads offloaded segments and snapshots
-/// (design `2-log.md` §4, §6, `3-snapshots.md` §8, `6-catalog-feed.md` §1).
+/// and in the bucket only large entries and chunks of imports; it reads offloaded segments and snapshots.
 fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // A presigned upload has the rights of whoever signed it, the tag included.
     let uploads = Statement::allow(

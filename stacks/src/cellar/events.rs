@@ -1,5 +1,5 @@
 //! What happens after an edit: the relay from the Entry table's stream, and the queue of snapshot
-//! jobs (design `3-snapshots.md` §5).
+//! jobs.
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;

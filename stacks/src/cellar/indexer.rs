@@ -1,5 +1,5 @@
 //! The indexer: from the EventStream table's stream, and the Entry table's if that is wanted, to the index of
-//! everything that was appended (design `6-catalog-feed.md` §3).
+//! everything that was appended.
 
 use cellar_api::environment;
 use cellar_base::schema::APPENDED;

@@ -1,4 +1,4 @@
-//! The function that makes snapshots, and what it may do (design `3-snapshots.md` §6).
+//! The function that makes snapshots, and what it may do.
 
 use cellar_api::environment;
 use cellar_base::schema::{

@@ -10,7 +10,7 @@ use crate::constructs::{
 use crate::stack::{Handle, Stack, SynthesisError};
 
 /// Days after which an upload that was never completed, or a chunk of an import that was never
-/// checked, disappears (design `2-log.md` §4).
+/// checked, disappears.
 const PENDING_UPLOAD_DAYS: u32 = 3;
 /// Days that a replaced or deleted object can still be brought back.
 const NONCURRENT_VERSION_DAYS: u32 = 30;
@@ -89,19 +89,19 @@ pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, Synthes
     Ok(Storage { entries, segments, pending_snapshots, streams, index, bucket })
 }
 
-/// The tables of logs have the same keys (design `2-log.md` §1).
+/// The tables of logs have the same keys.
 fn log_table(config: &Config) -> Table {
     let number = (schema::SORT_KEY, AttributeType::Number);
     table(config, (schema::PARTITION_KEY, AttributeType::Binary), number)
 }
 
-/// The EventStream table has its own: the name of a stream, and an index in it (design `6-catalog-feed.md` §1).
+/// The EventStream table has its own: the name of a stream, and an index in it.
 fn event_stream_table(config: &Config) -> Table {
     let number = (schema::STREAM_INDEX, AttributeType::Number);
     table(config, (schema::STREAM, AttributeType::String), number)
 }
 
-/// The Feed table has texts, which sort as what they name (design `6-catalog-feed.md` §3).
+/// The Feed table has texts, which sort as what they name.
 fn index(config: &Config) -> Table {
     let [partition, sort] =
         [schema::INDEX_PARTITION, schema::INDEX_SORT].map(|key| (key, AttributeType::String));
@@ -146,7 +146,7 @@ fn bucket(config: &Config) -> Bucket {
     bucket.cors(BucketCors {
         origins: config.cors_origins.clone(),
         methods: owned(&["GET", "HEAD", "PUT"]),
-        // What a presigned upload signs (design `2-log.md` §4, `3-snapshots.md` §8).
+        // What a presigned upload signs.
         request_headers: owned(&[
             "content-encoding",
             "content-type",

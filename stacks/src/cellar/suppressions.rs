@@ -1,5 +1,5 @@
 //! Findings of template checkers that do not apply to Cellar, with the reasons that the template
-//! carries (design `5-quality.md` §5).
+//! carries.
 
 use crate::constructs::{
     Bucket, Construct, Function, FunctionUrl, LogGroup, Queue, Rule, Table, Topic,

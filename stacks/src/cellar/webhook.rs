@@ -1,4 +1,4 @@
-//! The webhook: from the Feed table's stream to a URL (design `6-catalog-feed.md` §3). Only where one is
+//! The webhook: from the Feed table's stream to a URL. Only where one is
 //! configured.
 
 use cellar_api::environment;

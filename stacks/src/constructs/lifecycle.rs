@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// One rule of a bucket's lifecycle. Each kind is a rule of its own because S3 refuses to abort
-/// multipart uploads by tag (design `5-quality.md` §5).
+/// multipart uploads by tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleRule {
     /// Deletes objects that carry a tag, some days after they were written.

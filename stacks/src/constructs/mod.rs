@@ -1,7 +1,7 @@
 //! One typed struct per kind of AWS resource. Property names are spelled once, here.
 //!
 //! None of them takes a physical name: with fixed names a stack could exist only once, and a
-//! resource that has to be replaced could not be (design `5-quality.md` §5).
+//! resource that has to be replaced could not be.
 
 mod alarm;
 mod bucket;

@@ -8,7 +8,7 @@ use crate::expression::Expression;
 use crate::stack::Handle;
 
 /// Permission for everybody to reach a function through its URL. AWS wants two of them: without
-/// the second one, URLs made since October 2025 answer 403 (design `5-quality.md` §5).
+/// the second one, URLs made since October 2025 answer 403.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
     function: Expression,

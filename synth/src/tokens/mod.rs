@@ -1,4 +1,4 @@
-//! Keys and tokens of the operator (design `4-sync.md` §2a).
+//! Keys and tokens of the operator.
 
 mod add_key;
 mod key_file;

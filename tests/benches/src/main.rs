@@ -1,4 +1,4 @@
-//! Snapshots measured beside what a user would pick instead (design `5-quality.md` §4): one table.
+//! Snapshots measured beside what a user would pick instead: one table.
 //!
 //! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json] [--rows N] [--edits N]
 //! [--only fold|sheet]`; `--no-default-features` before `--` leaves the others out.

@@ -1,4 +1,4 @@
-//! What the index and the lists cost, exactly, in DynamoDB's own units (design `6-catalog-feed.md` §4).
+//! What the index and the lists cost, exactly, in DynamoDB's own units.
 
 use std::sync::Arc;
 

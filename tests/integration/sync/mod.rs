@@ -1,4 +1,4 @@
-//! Push and pull over real HTTP (design `4-sync.md` §4).
+//! Push and pull over real HTTP.
 
 mod forgotten;
 pub(crate) mod group;

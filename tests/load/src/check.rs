@@ -1,4 +1,4 @@
-//! What must be true of every log after a run (design `5-quality.md` §1: I1, I3, I4, I13, I14).
+//! What must be true of every log after a run.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Load over HTTP on a local cloud that is a process of its own (design `5-quality.md` §2, end to end):
+//! Load over HTTP on a local cloud that is a process of its own:
 //! measured, and checked afterwards. `README.md` says how to use it.
 //!
 //! [`run::run`] starts the cloud, drives it by a [`plan::Plan`] and gives a [`report::Report`];

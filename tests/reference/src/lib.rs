@@ -1,4 +1,4 @@
-//! The reference data (design `5-quality.md` §4): rows × 10 columns that look like a business's
+//! The reference data: rows × 10 columns that look like a business's
 //! orders. A pure function of row and column, so that every benchmark has the same cells without a
 //! file.
 //!

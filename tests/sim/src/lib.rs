@@ -1,5 +1,4 @@
-//! A deterministic simulator: the real engine over simulated services that fail (design
-//! `5-quality.md` §2). Everything that happens in a run is a function of its scenario and its seed.
+//! A deterministic simulator: the real engine over simulated services that fail. Everything that happens in a run is a function of its scenario and its seed.
 //! `README.md` says how to use it.
 
 mod actors;

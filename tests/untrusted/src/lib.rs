@@ -1,4 +1,4 @@
-//! What each reader promises of bytes that nobody has checked (I21, I22 of design `5-quality.md`): it
+//! What each reader promises of bytes that nobody has checked: it
 //! reads them or refuses them, without a panic, without an end that never comes, and without more
 //! memory than it says.
 //!

@@ -1,4 +1,4 @@
-//! A file as sheets of its own: any size, in one entry of the log (design `3-snapshots.md` §8).
+//! A file as sheets of its own: any size, in one entry of the log.
 //!
 //! `read` makes objects of the file on a thread of its own, `upload` brings them into the store while
 //! that goes on, `requests` makes the entry that names them. Until it is appended nothing of the import

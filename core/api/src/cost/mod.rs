@@ -1,6 +1,6 @@
 //! What something costs: request units, requests and bytes, counted exactly.
 //!
-//! A cost is a fact (design `5-quality.md` §3): every adapter counts what its service says it
+//! A cost is a fact: every adapter counts what its service says it
 //! consumed, each reply tells it ([`Cost::to_header`]), and dollars follow from it ([`Prices`]).
 
 mod header;

@@ -1,5 +1,5 @@
 //! Rebase: how a client's own edits that are not committed yet look on what others have committed
-//! meanwhile (design `4-sync.md` §5).
+//! meanwhile.
 //!
 //! Pending edits keep their ids and bases. What they are shown as is what the append machine would
 //! commit if they arrived now: both go by `append::commit`, on the same author map. So what is shown is

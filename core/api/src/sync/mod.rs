@@ -1,4 +1,4 @@
-//! The Replicache protocol, a superset (design `4-sync.md` §4): push and pull as decisions.
+//! The Replicache protocol, a superset: push and pull as decisions.
 //!
 //! Client and mutation id stand inside the log's entries, so that effect and acknowledgement appear
 //! together. Nothing is stored besides: what a client's last mutation is, the entries and the root's

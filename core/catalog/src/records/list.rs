@@ -1,4 +1,4 @@
-//! The records of the Feed table that are people's lists of spreadsheets (design `6-catalog-feed.md` §2).
+//! The records of the Feed table that are people's lists of spreadsheets.
 
 use crate::access::Role;
 use crate::{

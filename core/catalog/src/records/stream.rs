@@ -1,4 +1,4 @@
-//! The records of the EventStream table: a tip, and the calves of its stream (design `6-catalog-feed.md` §1).
+//! The records of the EventStream table: a tip, and the calves of its stream.
 
 use crate::stream::{Calf, Etag, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId};
 use cellar_base::limits::TIP_INDEX;

@@ -1,4 +1,4 @@
-//! What is wanted of the catalog, and why it may be refused.
+//! Commands of the catalog, and reasons to reject them.
 
 use super::link::{Link, LinkId};
 use super::name::Name;
@@ -8,63 +8,63 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// A change of what the catalog says of one spreadsheet.
+/// A command that changes the catalog's record of one spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Who wants it.
+    /// The caller, and the source of their role.
     pub by: By,
-    /// What.
+    /// Requested change.
     pub action: CatalogAction,
-    /// When, Unix seconds.
+    /// Time, Unix seconds.
     pub now_s: u64,
-    /// How many changes they have seen, if that is to be all there are: so a request that comes late
-    /// does not take back what was done since.
+    /// Version of the details that the caller has seen; the command is rejected if there is a later
+    /// one. So a late request does not undo changes made since.
     pub seen: Option<u64>,
 }
 
-/// What is wanted. Each is done already if the listing says so: then nothing happens, whoever repeats
-/// it.
+/// Requested change. If the listing already shows it, nothing happens, so every command may be
+/// repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogAction {
-    /// List a log that was just created, by its creator.
+    /// List a new log, by its creator.
     Create {
-        /// What it is called; may be empty.
+        /// Name; may be empty.
         name: Name,
-        /// What it is a fork of.
+        /// Source of a fork.
         source: Option<LogId>,
     },
-    /// Call it otherwise.
+    /// Rename it.
     Rename(Name),
-    /// Share it with somebody, or let them do something else than before.
+    /// Share it with a person, or change their role.
     Share {
-        /// With whom.
+        /// Person.
         with: Person,
-        /// What they may do.
+        /// New role.
         role: Role,
     },
-    /// Share it no longer with somebody; everybody may leave.
+    /// Revoke a person's access; everyone may revoke their own.
     Unshare(Person),
-    /// Make a link.
+    /// Add a share link.
     AddLink(Link),
-    /// End the links that are called so.
+    /// Revoke the share links with this id.
     RemoveLink(LinkId),
-    /// Let it be read and not changed.
+    /// Make it read-only.
     Archive,
-    /// Delete it, for good after a while.
+    /// Delete it; after a period, permanently.
     Delete,
     /// Unarchive or undelete it.
     Activate,
-    /// Give up what was deleted so long ago that nobody can restore it: an operator's alone.
+    /// Mark a spreadsheet that can no longer be undeleted as purged; operators only.
     Purge,
 }
 
 impl CatalogAction {
-    /// The role that it takes, if `by` wants it.
+    /// Returns the role that `by` needs for this change.
     #[must_use]
     pub fn needs(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Everybody may leave, but not by a token that only reads.
+            // Everyone may leave, but not with a read-only token.
             Self::Unshare(person) if *person == by.person && by.cap > Role::Viewer => Role::Viewer,
             Self::Unshare(person) if *person == by.person => Role::Editor,
             Self::Rename(_) => Role::Editor,
@@ -73,48 +73,48 @@ impl CatalogAction {
     }
 }
 
-/// Why a command is refused.
+/// Reason why a command is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// There is none, or none that they may know of.
+    /// The spreadsheet does not exist, or the caller may not know of it.
     #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
-    /// They may see it, and not do this.
+    /// The caller's role is too low.
     #[error("your role is {has}; role {needs} is required")]
     Role {
-        /// What they may do.
+        /// Role of the caller.
         has: Role,
-        /// What it takes.
+        /// Required role.
         needs: Role,
     },
-    /// Others have changed it since they looked.
+    /// The details were changed since the caller read them.
     #[error("the details have changed since they were read; read them again and retry")]
     Changed,
-    /// It is archived.
+    /// The spreadsheet is archived.
     #[error("the spreadsheet is archived and read-only; unarchive it first (owners only)")]
     Archived,
-    /// It is deleted, and can be restored.
+    /// The spreadsheet is deleted and can be undeleted.
     #[error("the spreadsheet is deleted; undelete it first (owners only)")]
     Deleted,
-    /// It is deleted, and cannot be restored.
+    /// The spreadsheet is deleted and can no longer be undeleted.
     #[error("the spreadsheet was deleted more than 30 days ago; it cannot be undeleted")]
     Gone,
-    /// It is in use, or can be restored: nobody gives it up.
+    /// The spreadsheet is not deleted, or can still be undeleted, so it cannot be purged.
     #[error("only spreadsheets deleted more than 30 days ago can be purged")]
     NotPurgeable,
-    /// They would share it with themselves.
+    /// The caller would change their own role.
     #[error("you cannot change your own role; ask another owner")]
     WithOneself,
-    /// Nobody could share or delete it any more.
+    /// The last owner cannot be removed.
     #[error("the last owner cannot be removed; make another person owner first")]
     LastOwner,
-    /// It is shared with too many.
+    /// The spreadsheet has the maximum number of members.
     #[error("the spreadsheet has {MAX_MEMBERS} members, the maximum; remove one first")]
     Members,
-    /// It has too many links.
+    /// The spreadsheet has the maximum number of share links.
     #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke one first")]
     Links,
-    /// A link would end before it begins.
+    /// The link would expire before it is created.
     #[error("the expiry of the link is in the past")]
     LinkEnded,
 }

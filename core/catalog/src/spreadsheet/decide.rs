@@ -1,4 +1,4 @@
-//! What a command comes to.
+//! Decides commands.
 
 use super::command::{CatalogAction, Command, Rejection};
 use super::event::{CatalogEvent, Grantee, Recipient};
@@ -10,7 +10,7 @@ use super::right::Right;
 use crate::access::Role;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// The events that a command comes to on a listing; none if it says so already.
+/// Returns the events of a command on a listing; none if the listing already shows the change.
 pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
@@ -27,7 +27,7 @@ pub(super) fn decide(
             Ok(vec![CatalogEvent::Created { by: by(), name, source, at_s }])
         }
         (_, Some(listing)) => decide_listed(command, listing),
-        // A log from before the catalog: whoever has an operator's token lists it as their own.
+        // A log from before the catalog: an operator token lists it with the operator as owner.
         (_, None) if matches!(command.by.right, Right::Token(_)) => {
             let at_s = command.now_s;
             let listed =
@@ -74,7 +74,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     }
 }
 
-/// Only an operator gives up what nobody can restore any more.
+/// Decides a purge: for operators, and only if nobody can undelete the spreadsheet any more.
 fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEvent>, Rejection> {
     let Some(listing) = listing.filter(|_| matches!(command.by.right, Right::Token(Role::Owner)))
     else {
@@ -101,8 +101,8 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     }
 }
 
-/// What is archived can be shared, restored and deleted; what is deleted can be restored, and a second
-/// order to delete it is heard.
+/// Checks the status: an archived spreadsheet can be shared, unarchived and deleted; a deleted one
+/// can be undeleted, and deleted again without effect.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match (listing.status, &command.action) {
         (Status::Deleted { .. }, CatalogAction::Activate)
@@ -151,7 +151,7 @@ fn unshare(by: Person, person: &Person, listing: &Listing) -> Result<Vec<Catalog
     }
 }
 
-/// Links that have ended make room.
+/// Adds a link; expired links are removed first.
 fn add_link(
     by: &Person,
     link: &Link,

@@ -1,4 +1,4 @@
-//! The catalog's events and listings as a stream has them.
+//! Encodes catalog events and listings for event streams.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -9,10 +9,10 @@ use super::event::CatalogEvent;
 use super::listing::Listing;
 use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
 
-/// The kind of the unfold: another shape gets another number.
+/// Kind of the unfold; a changed layout gets another number.
 const LISTING_KIND: &str = "Listing1";
 
-/// The rules of the streams of the category [`CATEGORY`](super::CATEGORY).
+/// The decider of streams of the category [`CATEGORY`](super::CATEGORY).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Catalog;
 
@@ -39,7 +39,7 @@ impl Decider for Catalog {
     }
 
     fn encode(&self, event: &CatalogEvent) -> Encoded {
-        // `{"Created": {…}}`: the name is the kind, what it has is the data.
+        // `{"Created": {…}}`: the name is the kind, the value is the data.
         let tagged = serde_json::to_value(event).unwrap_or_default();
         let data = tagged.get(event.kind()).map(Value::to_string).unwrap_or_default();
         Encoded::new(Kind::own(event.kind()), data.into_bytes())

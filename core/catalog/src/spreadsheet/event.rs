@@ -1,4 +1,4 @@
-//! The events of a spreadsheet's stream in the catalog.
+//! Events of a spreadsheet's event stream.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,48 +9,48 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// What happened to a spreadsheet in the catalog. In the stream, the variant is the event's kind, and
-/// what it has is the event's data, JSON.
+/// An event of a spreadsheet. In the stream, the variant is the event's kind, and its fields are
+/// the event's data, JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
-    /// It is in the catalog now.
+    /// The spreadsheet was listed.
     Created {
-        /// Who created it: its first owner.
+        /// Creator and first owner.
         by: Person,
-        /// What it is called.
+        /// Name.
         name: Name,
-        /// What it is a fork of.
+        /// Source of a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<LogId>,
-        /// When, Unix seconds.
+        /// Time, Unix seconds.
         at_s: u64,
     },
-    /// It is called otherwise.
+    /// The spreadsheet was renamed.
     Renamed {
-        /// Who did it.
+        /// Author.
         by: Person,
-        /// What it is called now.
+        /// New name.
         name: Name,
     },
-    /// Somebody may do something with it, or something else than before.
+    /// A person or link got a role, or another one.
     Shared {
-        /// Who did it.
+        /// Author.
         by: Person,
-        /// With whom.
+        /// Person or link.
         with: Grantee,
     },
-    /// Somebody may not any more.
+    /// The access of a person or link was revoked.
     Unshared {
-        /// Who did it.
+        /// Author.
         by: Person,
-        /// Who may not.
+        /// Person or link.
         from: Recipient,
     },
-    /// It is read and not changed any more.
+    /// The spreadsheet was made read-only.
     Archived {
-        /// Who did it.
+        /// Author.
         by: Person,
-        /// When, Unix seconds.
+        /// Time, Unix seconds.
         at_s: u64,
     },
     /// An archived spreadsheet was made editable again.
@@ -63,44 +63,44 @@ pub enum CatalogEvent {
         /// The owner who did it.
         by: Person,
     },
-    /// It is deleted, and can be restored for a while.
+    /// The spreadsheet was deleted and can be undeleted for a period.
     Deleted {
-        /// Who did it.
+        /// Author.
         by: Person,
-        /// When, Unix seconds.
+        /// Time, Unix seconds.
         at_s: u64,
     },
-    /// What was deleted is gone for good: whatever it had is being deleted.
+    /// The spreadsheet was permanently removed: its data is being deleted.
     Purged {
-        /// Who did it.
+        /// Author.
         by: Person,
-        /// When, Unix seconds.
+        /// Time, Unix seconds.
         at_s: u64,
     },
 }
 
-/// With whom a spreadsheet is shared, and for what.
+/// A person or link with its role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grantee {
-    /// With a person.
+    /// Person.
     Member(Member),
-    /// With whoever has a link.
+    /// Share link.
     Link(Link),
 }
 
-/// With whom a spreadsheet was shared.
+/// A person or link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recipient {
-    /// With a person.
+    /// Person.
     Member(Person),
-    /// With whoever has a link.
+    /// Share link.
     Link(LinkHash),
 }
 
 impl CatalogEvent {
-    /// The kinds of events in a spreadsheet's stream.
+    /// All event kinds.
     pub const KINDS: [&'static str; 9] = [
         "Created",
         "Renamed",
@@ -113,7 +113,7 @@ impl CatalogEvent {
         "Purged",
     ];
 
-    /// Its kind in the stream.
+    /// Returns the kind in the stream.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ impl CatalogEvent {
         }
     }
 
-    /// Who did it.
+    /// Returns the author.
     #[must_use]
     pub fn by(&self) -> &Person {
         match self {
@@ -145,14 +145,14 @@ impl CatalogEvent {
         }
     }
 
-    /// Whether it says with whom the spreadsheet is shared.
+    /// Returns whether the event changes sharing.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// The listing behind this event. One that was never created is as an event left it: a stream has
-    /// `Created` first.
+    /// Returns the listing after this event. The first event of a stream is `Created`; others have
+    /// no effect without a listing.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {

@@ -1,4 +1,4 @@
-//! Share links: whoever has one may read or edit a spreadsheet, without a token.
+//! Share links: a holder may read or edit a spreadsheet without a token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,76 +12,76 @@ use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_LINK_LABEL_BYTES;
 
-/// What a link's token begins with.
+/// Prefix of a link token.
 const PREFIX: &str = "cellar-link";
 
-/// 16 random bytes, which only the holders of a link know.
+/// 16 random bytes that only the holders of a link know.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkSecret(pub [u8; 16]);
 
-/// The hash of a secret: all that is stored of it.
+/// Hash of a secret, which is stored instead of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkHash([u8; 16]);
 
-/// What owners call a link by: the first half of its hash, 16 hexadecimal digits.
+/// Id of a link: the first half of its hash, 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId([u8; 8]);
 
-/// What a link may allow: less than an owner may do.
+/// Role of a link: never owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum LinkRole {
-    /// Read.
+    /// May read.
     Viewer,
-    /// Read and append.
+    /// May read and append.
     Editor,
 }
 
-/// A link as the catalog has it.
+/// A share link in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// The hash of its secret.
+    /// Hash of the secret.
     pub hash: LinkHash,
-    /// What it allows.
+    /// Role.
     pub role: LinkRole,
-    /// What it is for, as its maker says; may be empty.
+    /// Label; may be empty.
     pub label: String,
-    /// When it ends, Unix seconds; absent if it does not.
+    /// Expiry, Unix seconds; absent if it never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// What a holder of a link sends in the place of a token: `cellar-link.{spreadsheet}.{secret}`.
+/// Token of a link's holder: `cellar-link.{spreadsheet}.{secret}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkToken {
-    /// The spreadsheet.
+    /// Spreadsheet id.
     pub log: LogId,
-    /// The secret.
+    /// Secret.
     pub secret: LinkSecret,
 }
 
-/// A text that is no part of a link.
+/// Text that is not a valid part of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
-    /// A secret that is not 16 bytes.
+    /// The secret is not 16 bytes.
     #[error(
         "the secret of a link must have 16 random bytes, as 22 characters of unpadded base64url"
     )]
     Secret,
-    /// An id that is not 8 bytes.
+    /// The id is not 8 bytes.
     #[error("the id of a link must have 16 hexadecimal digits")]
     Id,
-    /// Not a token of a link.
+    /// The text is not a link token.
     #[error("a share link must have the form `{PREFIX}.SPREADSHEET.SECRET`")]
     Token,
-    /// A label that is too long, or not one line.
+    /// The label is too long, or has several lines.
     #[error("the label of a link must be one line of at most {MAX_LINK_LABEL_BYTES} bytes")]
     Label,
 }
 
 impl LinkSecret {
-    /// Its hash.
+    /// Returns the hash.
     #[must_use]
     pub fn hash(&self) -> LinkHash {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 share link");
@@ -107,7 +107,7 @@ impl fmt::Display for LinkSecret {
     }
 }
 
-/// Never in a log.
+/// Keeps the secret out of logs.
 impl fmt::Debug for LinkSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "LinkSecret(of {})", self.hash().id())
@@ -115,7 +115,7 @@ impl fmt::Debug for LinkSecret {
 }
 
 impl LinkHash {
-    /// What owners call the link by.
+    /// Returns the id of the link.
     #[must_use]
     pub fn id(&self) -> LinkId {
         let [a, b, c, d, e, f, g, h, ..] = self.0;
@@ -124,7 +124,7 @@ impl LinkHash {
 }
 
 impl LinkRole {
-    /// As a role among the others.
+    /// Returns the role.
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -135,7 +135,7 @@ impl LinkRole {
 }
 
 impl Link {
-    /// Whether it allows nothing any more.
+    /// Returns whether the link has expired.
     #[must_use]
     pub fn has_ended(&self, now_s: u64) -> bool {
         self.expires_s.is_some_and(|expires_s| expires_s <= now_s)
@@ -154,7 +154,7 @@ impl Link {
 }
 
 impl LinkToken {
-    /// Whether a bearer's text is meant as a link, well formed or not.
+    /// Returns whether a bearer token is meant as a link token, valid or not.
     #[must_use]
     pub fn is_meant(text: &str) -> bool {
         text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('.'))
@@ -188,7 +188,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Bytes as hexadecimal digits, as text and in JSON.
+/// Formats bytes as hexadecimal digits, as text and in JSON.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {

@@ -1,4 +1,4 @@
-//! What somebody's list says of a spreadsheet: a read model, made of the spreadsheet's stream.
+//! Spreadsheet lists: a read model of the event streams.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +9,32 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// A spreadsheet in somebody's list.
+/// A spreadsheet in a person's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry {
-    /// The spreadsheet.
+    /// Spreadsheet id.
     pub log: LogId,
-    /// How many events of the spreadsheet's stream it is made of: one of more is newer.
+    /// Number of events that the line includes; a higher number is newer.
     pub version: u64,
-    /// What it says; `None` if the spreadsheet is shared with them no more.
+    /// The line; `None` if access was revoked.
     pub line: Option<ListLine>,
 }
 
-/// What the list says of a spreadsheet that is shared with somebody.
+/// The line of a spreadsheet in a person's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListLine {
-    /// What it is called.
+    /// Name.
     pub name: Name,
-    /// What they may do.
+    /// Role.
     pub role: Role,
-    /// Whether it is in use.
+    /// Status.
     pub status: Status,
-    /// When it was listed, Unix seconds.
+    /// Creation time, Unix seconds.
     pub created_s: u64,
 }
 
 impl Listing {
-    /// What somebody's list says of it, made of so many events.
+    /// Returns the person's list entry, given the number of events of this listing.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
         let role = self.role_of(person).filter(|_| !matches!(self.status, Status::Purged { .. }));
@@ -47,7 +47,8 @@ impl Listing {
         ListEntry { log, version, line }
     }
 
-    /// Whose lists say something else after these events, the last that made it.
+    /// Returns the persons whose list changes by these events, the last of which produced this
+    /// listing.
     #[must_use]
     pub fn touched_by(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
         let mut people = BTreeSet::new();
@@ -59,7 +60,7 @@ impl Listing {
                 CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
                     people.insert(person.clone());
                 }
-                // Nobody's list says who has a link.
+                // Lists do not include holders of links.
                 CatalogEvent::Shared { with: Grantee::Link(_), .. }
                 | CatalogEvent::Unshared { from: Recipient::Link(_), .. } => {}
                 CatalogEvent::Created { .. }

@@ -1,4 +1,4 @@
-//! What the catalog says of a spreadsheet.
+//! The catalog's record of a spreadsheet.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,63 +9,64 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::DELETED_KEPT_S;
 
-/// What the catalog says of a spreadsheet: what all events of its stream come to.
+/// The catalog's record of a spreadsheet: the state after all events of its stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
-    /// What it is called.
+    /// Name.
     pub name: Name,
-    /// When it was listed, Unix seconds.
+    /// Creation time, Unix seconds.
     pub created_s: u64,
-    /// What it is a fork of.
+    /// Source of a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Who may do what, in the order in which they came; there is always an owner.
+    /// Members, in the order in which they were added; at least one is an owner.
     pub members: Vec<Member>,
-    /// Its links, those that have ended too, in the order in which they were made.
+    /// Share links, including expired ones, in the order in which they were created.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// Whether it is in use.
+    /// Status.
     pub status: Status,
-    /// How many events it is made of: who names the number that they have seen changes nothing that they
-    /// have not seen.
+    /// Number of events. A command that names the number it has seen does not overwrite later
+    /// changes.
     pub changes: u64,
 }
 
-/// Somebody with whom a spreadsheet is shared.
+/// A person with a role on a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Member {
-    /// Who.
+    /// Person.
     pub person: Person,
-    /// What they may do.
+    /// Role.
     pub role: Role,
 }
 
-/// Whether a spreadsheet is in use.
+/// Status of a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum Status {
-    /// It is.
+    /// Editable.
     Active,
-    /// It can be read and not changed.
+    /// Read-only.
     Archived {
-        /// Since when, Unix seconds.
+        /// Time, Unix seconds.
         at_s: u64,
     },
-    /// It can be restored for `DELETED_KEPT_S`, and nothing else can be done with it.
+    /// Hidden; an owner can undelete it for `DELETED_KEPT_S`.
     Deleted {
-        /// Since when, Unix seconds.
+        /// Time, Unix seconds.
         at_s: u64,
     },
-    /// It is gone: nobody sees it, and there is no other of its id.
+    /// Permanently removed; its id is never used again.
     Purged {
-        /// Since when, Unix seconds.
+        /// Time, Unix seconds.
         at_s: u64,
     },
 }
 
 impl Status {
-    /// Since when it is archived, deleted or purged, Unix seconds; `None` of what is in use.
+    /// Returns the time of archiving, deletion or purge, Unix seconds; `None` for an active
+    /// spreadsheet.
     #[must_use]
     pub fn since_s(self) -> Option<u64> {
         match self {
@@ -74,7 +75,8 @@ impl Status {
         }
     }
 
-    /// Of what can be restored: when it cannot any more, Unix seconds.
+    /// Returns the end of the period for undeleting, Unix seconds; `None` if the spreadsheet is not
+    /// deleted.
     #[must_use]
     pub fn kept_until_s(self) -> Option<u64> {
         match self {
@@ -85,19 +87,19 @@ impl Status {
 }
 
 impl Listing {
-    /// What somebody may do as a member.
+    /// Returns the role of a member.
     #[must_use]
     pub fn role_of(&self, person: &Person) -> Option<Role> {
         self.members.iter().find(|member| member.person == *person).map(|member| member.role)
     }
 
-    /// The link with this secret, if it has not ended.
+    /// Returns the link with this secret, unless it has expired.
     #[must_use]
     pub fn link(&self, hash: LinkHash, now_s: u64) -> Option<&Link> {
         self.links.iter().find(|link| link.hash == hash && !link.has_ended(now_s))
     }
 
-    /// How many owners there are.
+    /// Returns the number of owners.
     #[must_use]
     pub fn owners(&self) -> usize {
         self.members.iter().filter(|member| member.role == Role::Owner).count()

@@ -1,11 +1,10 @@
-//! The catalog: what spreadsheets are called, and who may do what with them (design
-//! `6-catalog-feed.md` §2).
+//! The catalog: names, status and sharing of spreadsheets.
 //!
-//! Each spreadsheet has a stream `Spreadsheet-{id}` of [events](CatalogEvent); what they come to is its
-//! [`Listing`], which the stream keeps as its unfold, so that a look at it is one read. Whether somebody
-//! may do something is decided twice: before a request by [`Principal::access`], on a listing that may
-//! be some seconds old, and for a change of the catalog itself by [`Catalog`], on the very listing that
-//! it changes.
+//! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state
+//! after them is its [`Listing`], which the stream stores as an unfold, so that one read is enough.
+//! Access is decided twice: before each request by [`Principal::access`], on a listing that may be
+//! some seconds old; and for a change of the catalog by [`Catalog`], on exactly the listing that it
+//! changes.
 //!
 //! [`Principal::access`]: crate::access::Principal::access
 
@@ -36,14 +35,14 @@ use crate::stream::{CalvePolicy, InvalidStreamName, StreamName};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 
-/// Category of the streams of spreadsheets.
+/// Category of the event streams of spreadsheets.
 pub const CATEGORY: &str = "Spreadsheet";
 
-/// When their tips calve: so early that a look at the listing of a spreadsheet with a few members stays
-/// one half of a read unit, which is up to 4 KB.
+/// Thresholds for splitting events off a tip: so low that a read of a listing with a few members
+/// costs half a read unit (4 KB).
 pub const CALVING: CalvePolicy = CalvePolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 
-/// The stream of a spreadsheet.
+/// Returns the name of a spreadsheet's event stream.
 ///
 /// # Errors
 /// Never: an id is a UUID.

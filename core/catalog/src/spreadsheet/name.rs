@@ -1,4 +1,4 @@
-//! What a spreadsheet is called.
+//! Names of spreadsheets.
 
 use std::fmt;
 
@@ -6,34 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
-/// The name of a spreadsheet, without spaces around it; empty if it was never given one. Two may have
-/// the same.
+/// Name of a spreadsheet, trimmed; empty if none was given. Names need not be unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Name(String);
 
-/// A text that is no name of a spreadsheet.
+/// Text that is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
-    /// Nothing but spaces.
+    /// The name is blank.
     #[error("the name of a spreadsheet must have at least one visible character")]
     Empty,
-    /// Longer than any may be.
+    /// The name is too long.
     #[error(
         "a spreadsheet's name has at most {MAX_SPREADSHEET_NAME_BYTES} bytes, this one has {bytes}"
     )]
     TooLong {
-        /// How long it is.
+        /// Length in bytes.
         bytes: usize,
     },
-    /// A line break or another control character.
+    /// The name contains a line break or another control character.
     #[error("the name of a spreadsheet must be one line without control characters")]
     ControlCharacter,
 }
 
 impl Name {
-    /// The name that a text gives, without the spaces around it.
+    /// Creates a name from a trimmed text.
     ///
     /// # Errors
     /// [`BadName`].
@@ -49,8 +48,8 @@ impl Name {
         }
     }
 
-    /// What a fork of it is called, if nobody says otherwise: `Fork of` it, cut where it grows too long.
-    /// A fork of what has no name has none.
+    /// Returns the default name of a fork: `Fork of` and this name, truncated to the maximum
+    /// length. The fork of a spreadsheet without a name has none.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {
@@ -66,7 +65,7 @@ impl Name {
         Self(name.trim_end().to_owned())
     }
 
-    /// As text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Somebody, as an issuer of tokens names them.
+//! Persons, as issuers of tokens name them.
 
 use std::fmt;
 
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::SubjectKey;
 use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
 
-/// Somebody: an issuer of tokens and the subject that it names. Ordered and compared by both.
+/// A person: issuer and subject of their tokens, compared by both.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
-    /// Whose tokens name them: the claim `iss`.
+    /// Issuer: the claim `iss`.
     pub issuer: String,
-    /// What they are called there: the claim `sub`.
+    /// Subject: the claim `sub`, or the configured one.
     pub subject: String,
 }
 
-/// A text that names nobody.
+/// Text that cannot name a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
-    /// No subject, or one that is too long.
+    /// The subject is empty or too long.
     #[error("the subject of a person must have 1 to {MAX_AUTHOR_BYTES} bytes")]
     Subject,
-    /// No issuer, or one that is too long.
+    /// The issuer is empty or too long.
     #[error("the issuer of a person must have 1 to {MAX_ISSUER_BYTES} bytes")]
     Issuer,
-    /// A line break or another control character.
+    /// The text contains a line break or another control character.
     #[error("the subject and issuer of a person must not have control characters")]
     ControlCharacter,
 }
 
 impl Person {
-    /// Somebody, if these texts can be in a token.
+    /// Creates a person, if a token may contain these texts.
     ///
     /// # Errors
     /// [`BadPerson`].
@@ -50,7 +50,7 @@ impl Person {
         Ok(Self { issuer: issuer.to_owned(), subject: subject.to_owned() })
     }
 
-    /// The hash of both, by which logs know them.
+    /// Returns the hash of both, which identifies the person in logs.
     #[must_use]
     pub fn key(&self) -> SubjectKey {
         SubjectKey::new(&self.issuer, &self.subject)

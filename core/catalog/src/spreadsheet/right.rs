@@ -1,35 +1,36 @@
-//! What gives somebody a role on a spreadsheet.
+//! Sources of a role on a spreadsheet.
 
 use super::link::LinkHash;
 use super::listing::{Listing, Status};
 use super::person::Person;
 use crate::access::Role;
 
-/// What gives a role on one spreadsheet.
+/// Source of a role on one spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token that names the spreadsheet, or all: an operator gave it out. It has this role, whatever
-    /// the catalog says, but on what is purged.
+    /// A token that names this spreadsheet, or all. It grants this role regardless of sharing,
+    /// except for purged spreadsheets.
     Token(Role),
-    /// Being one of its members.
+    /// Membership.
     Membership,
-    /// Holding one of its links.
+    /// A share link.
     Link(LinkHash),
 }
 
-/// Who does something, and by what right.
+/// A caller and the source of their role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
-    /// Who.
+    /// Person.
     pub person: Person,
-    /// By what right.
+    /// Source of the role.
     pub right: Right,
-    /// The most that their token lets them do.
+    /// Maximum role of their token.
     pub cap: Role,
 }
 
 impl By {
-    /// What they may do with a spreadsheet now; `None` if nothing, not even know of it, as with what is purged.
+    /// Returns the caller's role now; `None` if they may not even know of the spreadsheet, as after
+    /// a purge.
     #[must_use]
     pub fn role(&self, listing: Option<&Listing>, now_s: u64) -> Option<Role> {
         if listing.is_some_and(|listing| matches!(listing.status, Status::Purged { .. })) {
@@ -43,7 +44,8 @@ impl By {
         role.map(|role| role.min(self.cap))
     }
 
-    /// Whether a link gives them their role: links are passed on, so they do not show members.
+    /// Returns whether the role comes from a link. Links are passed on, so they do not reveal
+    /// members.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

@@ -1,81 +1,82 @@
-//! What a program says of its streams.
+//! Deciders: the rules of a category of event streams.
 
 use super::event::Kind;
 
-/// The rules of one category of streams: pure, so that state is the same wherever it is made.
+/// The rules of one category of event streams: pure, so that every process computes the same state.
 pub trait Decider {
-    /// What the events come to.
+    /// State after some events.
     type State;
-    /// What happened.
+    /// Event.
     type Event;
-    /// What is wanted.
+    /// Command.
     type Command;
-    /// Why a command is refused.
+    /// Reason of a rejection.
     type Rejection;
 
-    /// The state before the first event.
+    /// Returns the state before the first event.
     fn initial(&self) -> Self::State;
 
-    /// The state behind one more event.
+    /// Returns the state after one more event.
     fn evolve(&self, state: Self::State, event: &Self::Event) -> Self::State;
 
-    /// The events that a command comes to; none if there is nothing left to do.
+    /// Decides a command; returns its events, none if nothing is left to do.
     ///
     /// # Errors
-    /// Why the command is refused.
+    /// The reason of a rejection.
     fn decide(
         &self,
         command: &Self::Command,
         state: &Self::State,
     ) -> Result<Vec<Self::Event>, Self::Rejection>;
 
-    /// An event as it is stored.
+    /// Encodes an event.
     fn encode(&self, event: &Self::Event) -> Encoded;
 
-    /// An event that was stored.
+    /// Decodes an event.
     ///
     /// # Errors
-    /// [`UnreadableEvent`] for a kind of a later program, or data that is none of it.
+    /// [`UnreadableEvent`] for an unknown kind or invalid data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Whether the state behind this event is the same whatever was before: nobody reads further back.
+    /// Returns whether the state after this event does not depend on earlier events, so that they
+    /// need not be read.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// What to keep of a state, so that readers need no earlier events; `None` to keep nothing.
+    /// Returns an unfold of a state, so that readers need no earlier events; `None` for none.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// A state that was kept; `None` if it is of another program: then the events are read.
+    /// Decodes an unfold; `None` if another version wrote it: then the events are read.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 
-/// An event or a state as bytes.
+/// An encoded event or unfold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
-    /// What kind it is.
+    /// Kind.
     pub kind: Kind,
-    /// What it says.
+    /// Data.
     pub data: Vec<u8>,
-    /// What else there is to say of it; empty if nothing.
+    /// Metadata; may be empty.
     pub meta: Vec<u8>,
-    /// Of an event: id of the conversation that it belongs to.
+    /// Correlation id of an event.
     pub correlation: Option<String>,
-    /// Of an event: id of what it came of.
+    /// Causation id of an event.
     pub causation: Option<String>,
 }
 
 impl Encoded {
-    /// Data of a kind, and nothing else.
+    /// Creates an encoded event or unfold without metadata and ids.
     #[must_use]
     pub fn new(kind: Kind, data: Vec<u8>) -> Self {
         Self { kind, data, meta: Vec::new(), correlation: None, causation: None }
     }
 }
 
-/// Why an event cannot be read.
+/// Reason why an event cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnreadableEvent {
-    /// Its kind is unknown.
+    /// The kind is unknown.
     UnknownKind,
-    /// Its data is none of its kind.
+    /// The data is invalid.
     Malformed,
 }

@@ -1,18 +1,19 @@
-//! Which write made a tip what it is.
+//! Etags of tips.
 
 use super::event::StreamEvent;
 use super::name::StreamName;
 use super::payload::Payload;
 use super::unfold::Unfold;
 
-/// 16 bytes of a hash of the etag before and of what was written. A repetition of a write has its etag;
-/// no other write of any stream has, so that a tip never has one twice. That is what makes a request
-/// harmless that lands after somebody else wrote: its condition can never hold again.
+/// 16 bytes of a hash of the preceding etag and the written content. A repeated write has the same
+/// etag, and no other write of any stream has it, so no tip ever has an etag twice. A write that
+/// arrives after another writer's is therefore harmless: its condition can never hold again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Of a write of these on a tip with the etag `before`; none for a stream's first.
+    /// Computes the etag of a write on a tip with the etag `before`; `None` for the first write of
+    /// a stream.
     #[must_use]
     pub fn of(
         name: &StreamName,
@@ -37,7 +38,7 @@ impl Etag {
     }
 }
 
-/// Each part with its length, so that no two writes are the same bytes.
+/// Hashes each part with its length, so that no two writes have equal input.
 struct Hash(blake3::Hasher);
 
 impl Hash {
@@ -65,7 +66,7 @@ impl Hash {
     }
 
     fn event(&mut self, event: &StreamEvent) {
-        // By name: a new field cannot be forgotten.
+        // Destructured, so that no new field can be forgotten.
         let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
         self.wide(*time_ms);
         self.bytes(kind.as_str().as_bytes());

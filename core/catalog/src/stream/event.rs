@@ -1,30 +1,30 @@
-//! An event of a stream.
+//! Events of event streams.
 
 use super::payload::Payload;
 use cellar_base::limits::{MAX_EVENT_ID_BYTES, MAX_EVENT_KIND_BYTES};
 
-/// Who appended: 16 bytes of randomness, the same on all events of one append. It is how a writer that
-/// lost a reply finds what it wrote.
+/// Id of an append: 16 random bytes, the same in all its events. After a lost reply, the writer
+/// finds its events by this id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriterId(pub [u8; 16]);
 
-/// What kind of event or unfold: `Created`, `Renamed`.
+/// Kind of an event or unfold, such as `Created` or `Renamed`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(String);
 
-/// An event, or a part of one, that cannot be appended.
+/// An event that exceeds a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
-    /// A kind without characters, or with too many.
+    /// The kind is empty or too long.
     #[error("the kind of an event has 1 to {MAX_EVENT_KIND_BYTES} bytes")]
     Kind,
-    /// An id of what it belongs to that is too long.
+    /// A correlation or causation id is too long.
     #[error("a correlation or causation has at most {MAX_EVENT_ID_BYTES} bytes")]
     Id,
 }
 
 impl Kind {
-    /// A kind of 1 to `MAX_EVENT_KIND_BYTES` bytes.
+    /// Creates a kind of 1 to `MAX_EVENT_KIND_BYTES` bytes.
     ///
     /// # Errors
     /// [`InvalidEvent::Kind`].
@@ -35,39 +35,39 @@ impl Kind {
         }
     }
 
-    /// A kind of this program's own: a test sees that it is none too long.
+    /// Creates a kind of Cellar itself; a test checks the lengths.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }
 
-    /// As text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// An event as it is stored.
+/// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// When it was decided, Unix milliseconds.
+    /// Time of the decision, Unix milliseconds.
     pub time_ms: u64,
-    /// What kind it is.
+    /// Kind.
     pub kind: Kind,
-    /// What happened.
+    /// Data.
     pub data: Payload,
-    /// What else there is to say of it; empty if nothing.
+    /// Metadata; may be empty.
     pub meta: Payload,
-    /// Id of the conversation that it belongs to.
+    /// Correlation id.
     pub correlation: Option<String>,
-    /// Id of what it came of.
+    /// Causation id.
     pub causation: Option<String>,
-    /// Which append wrote it.
+    /// Id of the append.
     pub writer: WriterId,
 }
 
 impl StreamEvent {
-    /// Checks what it belongs to against the bounds; kinds and payloads are bounded when they are made.
+    /// Checks the ids against the bounds; kinds and payloads are checked when they are created.
     ///
     /// # Errors
     /// [`InvalidEvent::Id`].

@@ -1,9 +1,9 @@
-//! Streams: short logs of events about one thing, kept as tip documents (design `6-catalog-feed.md` §1).
+//! Event streams: short logs of events about one thing.
 //!
-//! The newest events of a stream are in one item, its tip, together with unfolds: states that were made
-//! of the events, which spare a reader the earlier ones. Every event is written to the tip first; when a
-//! tip grows too large, its events move to an item of their own, a calf, in the same transaction that
-//! writes the next ones.
+//! The newest events of a stream are in one item, its tip, together with unfolds: cached states
+//! that make earlier events unnecessary for readers. Every event is first written to the tip. When
+//! the tip grows too large, its events are split off into an item of their own, a calf, in the
+//! transaction that writes the next events.
 
 pub mod append;
 mod decider;

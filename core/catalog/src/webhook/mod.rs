@@ -1,4 +1,4 @@
-//! The webhook: the feed, delivered to a URL (design `6-catalog-feed.md` §3, the reactions of a stack).
+//! The webhook: the feed, delivered to a URL.
 //!
 //! Each delivery is a page of the feed from where the last one ended, so that whatever was missed while the
 //! receiver was away comes first. It is at least once: how far it has come is kept after the receiver has

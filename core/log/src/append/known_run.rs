@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 
 /// Entries without a gap, bounded by `MAX_KNOWN_RUN_BYTES`; the oldest go first.
 ///
-/// Each entry is immutable, so a run can be old but never wrong (design `2-log.md` §2 step 1); but
+/// Each entry is immutable, so a run can be old but never wrong; but
 /// for the root that a finished snapshot adds to its entry, which is never taken from here.
 #[derive(Debug, Clone, Default)]
 pub struct KnownRun {

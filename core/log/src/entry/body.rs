@@ -1,7 +1,7 @@
 //! Bodies of `E` entries: postcard.
 //!
-//! Version 1 is what most entries are: mutations committed as authored, or as one other operation.
-//! Version 2 is written when a mutation was transformed: committed as any number of operations.
+//! Most entries have version 1: mutations committed as authored, or as one other operation. Version
+//! 2 is written if a mutation was transformed into any number of operations.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,32 +14,32 @@ use cellar_base::record::RecordError;
 use cellar_sheet::axis_map::UnreadableAxisMap;
 use cellar_sheet::operation::{Operation, StoredOperation, UnreadableOperation};
 
-/// The version of an entry without transformed mutations.
+/// Version of a body without transformed mutations.
 const AS_AUTHORED_VERSION: u64 = 1;
-/// The version of every other.
+/// Version of every other body.
 const TRANSFORMED_VERSION: u64 = 2;
 
-/// A body that cannot be read.
+/// A body that cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// A version of a later Cellar.
+    /// Version of a later Cellar.
     #[error(
         "the body has version {version}, this build reads up to {TRANSFORMED_VERSION}: upgrade it"
     )]
     UnknownVersion {
-        /// The version of the body.
+        /// Version of the body.
         version: u64,
     },
-    /// Bytes that are no body.
+    /// The bytes are not a body.
     #[error("the body does not decode: {0}")]
     Malformed(#[from] postcard::Error),
-    /// Bytes behind the body, or none of the mutations it should have.
+    /// Bytes after the body, or missing mutations.
     #[error("the body does not decode: {0}")]
     Shape(&'static str),
-    /// An operation that is out of range.
+    /// An operation out of range.
     #[error("the body does not decode: {0}")]
     Operation(#[from] UnreadableOperation),
-    /// An axis map that is out of range.
+    /// An axis map out of range.
     #[error("the body does not decode: {0}")]
     AxisMap(#[from] UnreadableAxisMap),
 }
@@ -71,12 +71,12 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base as the distance from the entry: most are a few entries back, which takes one byte less
-/// than a position and one less again in a long segment.
+/// A base, relative to its entry: most are a few entries back, which saves a byte or two compared
+/// with a position.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// Entries back in the same segment; the entry's number in an earlier one.
+    /// Distance in entries within the same segment, otherwise the number of the entry.
     num: u32,
 }
 
@@ -102,7 +102,7 @@ impl BaseV1 {
 }
 
 impl MutationV1 {
-    /// `None` for a mutation that was transformed.
+    /// Returns the stored mutation; `None` if it was transformed.
     fn new(entry: Position, mutation: &Mutation) -> Option<Self> {
         let base = BaseV1::new(entry, mutation.base);
         let authored = StoredOperation::from(&mutation.authored);
@@ -143,7 +143,7 @@ impl MutationV2 {
     }
 }
 
-/// The body of the `E` entry at `position`, and its version.
+/// Encodes the body of the `E` entry at `position`, and returns its version.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
@@ -159,7 +159,7 @@ pub fn encode_edits(
     Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
 }
 
-/// Bytes that one mutation adds to a body at most, wherever the entry will stand.
+/// Returns an upper bound of the bytes that a mutation adds to a body, at any position.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
@@ -169,10 +169,10 @@ pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     Ok(postcard::to_allocvec(&at_its_base)?.len() + LONGEST_BASE_BYTES)
 }
 
-/// Reads the body of an `E` entry; total: any bytes give edits or an error.
+/// Decodes the body of an `E` entry; total: any bytes give edits or an error.
 ///
 /// # Errors
-/// [`BodyError`] with what is wrong.
+/// [`BodyError`] with the reason.
 pub fn decode_edits(
     version: u64,
     position: Position,
@@ -198,7 +198,7 @@ pub fn decode_edits(
     Ok(Edits { client, name: None, first_id, mutations })
 }
 
-/// Decodes all of `body`.
+/// Decodes a value from all of `body`.
 pub(super) fn whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
     let (decoded, rest) = postcard::take_from_bytes::<T>(body)?;
     if !rest.is_empty() {

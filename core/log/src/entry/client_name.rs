@@ -3,7 +3,7 @@
 use super::BodyError;
 use cellar_base::identity::ClientName;
 
-/// The bytes of a name.
+/// Encodes a name.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for text.
@@ -11,10 +11,10 @@ pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
     Ok(postcard::to_allocvec(&(name.group(), name.client()))?)
 }
 
-/// Reads a name; total.
+/// Decodes a name; total.
 ///
 /// # Errors
-/// [`BodyError`] with what is wrong.
+/// [`BodyError`] with the reason.
 pub fn decode_name(bytes: &[u8]) -> Result<ClientName, BodyError> {
     let ((group, client), rest) = postcard::take_from_bytes::<(&str, &str)>(bytes)?;
     if !rest.is_empty() {

@@ -1,7 +1,8 @@
-//! Large entries: edits whose body is an object in the store (design `2-log.md` §4).
+//! Large entries: edits with an external body in S3.
 //!
-//! The body stays in the space of its base for ever; the entry holds the maps that lead from there
-//! to where it was committed, and readers apply them. It sets cells only: what moves cells is small.
+//! The body always stays in coordinates of its base. The entry contains the axis maps from the base
+//! to its position, which readers apply. Such a body only sets cells; operations that move cells
+//! are small.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,31 +19,31 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, StoredAxisMap};
 use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
 
-/// The version of the stored record.
+/// Version of the stored record.
 const EXTERNAL_VERSION: u64 = 1;
-/// The first byte of an object: the version of what is behind it, compressed with zstd.
+/// First byte of the object: the version of the zstd-compressed content after it.
 const OBJECT_VERSION: u8 = 1;
-/// A fast level that is good enough for cells.
+/// Fast, and good enough for cells.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// A batch of mutations by one client whose operations are in an object.
+/// A batch of mutations of one client with an external body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalEdits {
-    /// Whose mutations these are.
+    /// Client of the mutations.
     pub client: ClientKey,
-    /// Id of the first; the others follow without a gap.
+    /// Id of the first mutation; the ids are consecutive.
     pub first_id: u64,
-    /// How many, at least one.
+    /// Number of mutations, at least one.
     pub count: u32,
-    /// The position that the author had seen.
+    /// Position that the author had seen.
     pub base: Position,
     /// Key of the object.
     pub object: String,
-    /// Bytes of the object.
+    /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 of the object: readers verify it.
+    /// SHA-256 of the object, which readers verify.
     pub sha256: [u8; 32],
-    /// From the space of the author to where the entry stands.
+    /// Map from the author's coordinates to the entry's position.
     pub map: SpaceMap,
 }
 
@@ -65,22 +66,22 @@ struct SheetV1 {
 }
 
 impl ExternalEdits {
-    /// Id of the last mutation.
+    /// Returns the id of the last mutation.
     #[must_use]
     pub fn last_id(&self) -> u64 {
         self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// What is committed of an operation of the body.
+    /// Returns the committed operations of an operation of the body; `None` if it is unchanged.
     #[must_use]
     pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
     }
 
-    /// About how many bytes it takes in memory and in a reply, with the URL of its object.
+    /// Returns the approximate size in memory and in a reply, including a presigned URL.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
-        /// A presigned URL: most of it is the session token of the function that signs it.
+        /// Size of a presigned URL, mostly the session token of the signing function.
         const URL_BYTES: usize = 2_560;
         const SHEET_BYTES: usize = 64;
         const RUN_BYTES: usize = 48;
@@ -91,7 +92,8 @@ impl ExternalEdits {
     }
 }
 
-/// The body of the `E` entry at `position` whose operations are in an object, and its version.
+/// Encodes the body of the `E` entry at `position` whose operations are in an object, and returns
+/// its version.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
@@ -115,10 +117,10 @@ pub fn encode_external(
     Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
 }
 
-/// Reads what [`encode_external`] wrote; total.
+/// Decodes the output of [`encode_external`]; total.
 ///
 /// # Errors
-/// [`BodyError`] with what is wrong.
+/// [`BodyError`] with the reason.
 pub fn decode_external(
     version: u64,
     position: Position,
@@ -155,11 +157,11 @@ pub fn decode_external(
     })
 }
 
-/// The object that holds these operations, one for each mutation.
+/// Encodes the object of these operations, one per mutation.
 ///
 /// # Errors
-/// [`BodyError::Shape`] beyond `MAX_MUTATIONS_PER_REQUEST`, `MAX_CELLS_PER_UPLOAD`,
-/// `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`: split it.
+/// [`BodyError::Shape`] above `MAX_MUTATIONS_PER_REQUEST`, `MAX_CELLS_PER_UPLOAD`,
+/// `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`; split the operations.
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
     let cells = operations.iter().map(cell_count);
     let too_many = operations.len() > MAX_MUTATIONS_PER_REQUEST
@@ -179,11 +181,11 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
     Ok(object)
 }
 
-/// Reads an object; total, and never more memory than `MAX_EXTERNAL_BODY_BYTES` and what
-/// `MAX_CELLS_PER_UPLOAD` cells take.
+/// Decodes an object; total. Uses at most `MAX_EXTERNAL_BODY_BYTES` and the memory of
+/// `MAX_CELLS_PER_UPLOAD` cells.
 ///
 /// # Errors
-/// [`BodyError`] with what is wrong.
+/// [`BodyError`] with the reason.
 pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (version, compressed) =
         object.split_first().ok_or(BodyError::Shape("the object is empty"))?;
@@ -194,7 +196,7 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     read_operations(&plain)
 }
 
-/// Reads a list of operations one by one, so that no more cells than allowed are ever there.
+/// Decodes operations one by one, so that memory never holds more cells than allowed.
 fn read_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
     if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {

@@ -1,6 +1,7 @@
-//! Headers as stored: postcard without the zeros at its end, of which most headers have three.
+//! Headers as stored: postcard without trailing zeros, of which most headers have three.
 //!
-//! Every entry carries one, so that each byte counts: a load of a thousand edits reads them all.
+//! Every entry has a header, and a load of a thousand edits reads a thousand of them, so each byte
+//! counts.
 
 use std::sync::Arc;
 
@@ -11,27 +12,27 @@ use cellar_base::limits::MAX_SUMMARY_RUNS;
 use cellar_sheet::operation::{Span, Spans};
 use cellar_sheet::workbook::{SheetNumbers, SheetSet, StateSummary};
 
-/// Zeros that may have been left out: one for each field.
+/// Omitted zeros, one for each field.
 const LEFT_OUT: [u8; 8] = [0; 8];
 
-/// [`StoredHeader::sheets`] of a workbook whose only sheet ever is the first.
+/// [`StoredHeader::sheets`] of a workbook that never had another sheet than the first.
 const ONLY_THE_FIRST: u32 = 0;
 /// [`StoredHeader::sheets`] of a header without a summary.
 const NO_SUMMARY: u32 = 1;
 
-/// A header as stored. Most workbooks have only the first sheet: their headers have no bytes for it.
+/// A header as stored. Most workbooks have only the first sheet, which takes no bytes here.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
     incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// One above every number that a sheet had, unless it is one of the two above.
+    /// One above every sheet number ever used, unless it is one of the two constants above.
     sheets: u32,
     format_spans: u32,
-    /// Runs of numbers of sheets that were deleted: the first and how many.
+    /// Runs of the numbers of deleted sheets: first number and length.
     deleted: Vec<(u32, u32)>,
-    /// Runs of numbers below the next that no sheet ever had.
+    /// Runs of unused numbers below the next one.
     skipped: Vec<(u32, u32)>,
 }
 
@@ -84,7 +85,7 @@ impl TryFrom<StoredHeader> for Header {
     }
 }
 
-/// Runs in ascending order, no more than a header may have.
+/// Decodes runs in ascending order, at most as many as a header may have.
 fn read_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
     let ordered = runs.windows(2).all(|pair| match pair {
         [(first, count), (next, _)] => first.checked_add(*count).is_some_and(|end| end <= *next),
@@ -97,23 +98,23 @@ fn read_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
     Ok(Spans::from_sorted(spans.collect()))
 }
 
-/// The bytes of a header.
+/// Encodes a header.
 ///
 /// # Errors
 /// Only if the encoder fails, which it does not for these types.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
-    // The last byte of a longer number is never zero, so that only whole numbers are left out.
+    // The last byte of a multi-byte number is never zero, so only whole numbers are omitted.
     while bytes.last() == Some(&0) {
         bytes.pop();
     }
     Ok(bytes)
 }
 
-/// Reads a header; total.
+/// Decodes a header; total.
 ///
 /// # Errors
-/// [`BodyError`] with what is wrong.
+/// [`BodyError`] with the reason.
 pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     let padded = [bytes, &LEFT_OUT].concat();
     let (header, rest) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
@@ -123,10 +124,10 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(header)
 }
 
-/// Reads a header from before the summary: its first four numbers; total.
+/// Decodes a header without a summary, of an older entry: its first four numbers; total.
 ///
 /// # Errors
-/// [`BodyError`] with what is wrong.
+/// [`BodyError`] with the reason.
 pub fn decode_old_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Ok(Header { summary: None, ..decode_header(bytes)? })
 }

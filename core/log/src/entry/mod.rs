@@ -22,59 +22,60 @@ use cellar_sheet::operation::{Operation, Rejection};
 use cellar_sheet::workbook::StateSummary;
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 
-/// One entry of a log: immutable once it is written (design `2-log.md` §1).
+/// An entry of a log, immutable once it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The log.
+    /// Log id.
     pub log: LogId,
-    /// Where it stands.
+    /// Position.
     pub position: Position,
-    /// When it was made, Unix seconds, by the clock of the writer.
+    /// Creation time by the writer's clock, Unix seconds.
     pub created_s: u64,
-    /// Who made it: the token's subject, at most `MAX_AUTHOR_BYTES`.
+    /// Author: the token's subject, at most `MAX_AUTHOR_BYTES`.
     pub author: Option<String>,
-    /// What is carried on from the entry before.
+    /// Running totals, carried from entry to entry.
     pub header: Header,
-    /// What it says.
+    /// Content.
     pub content: Content,
 }
 
-/// The incarnation a log starts with, one byte on every entry, unless its tables were restored before: then
-/// it starts with theirs.
+/// First incarnation of a log: one byte in every entry. If the tables were restored before, a log
+/// starts with their incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// What every entry carries on from the one before, so that a writer who knows the tail knows the
-/// incarnation and the roll and snapshot thresholds without a read (design `2-log.md` §1).
+/// Running totals that each entry carries on from the preceding one. A writer that knows the newest
+/// entry knows the incarnation and the thresholds for rolls and snapshots without a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of the bodies of this segment up to and including this entry.
+    /// Bytes of the bodies of this segment, including this entry.
     pub segment_bytes: u64,
-    /// Raised by a revert: whoever comes with another must reload. It is here, and not only on
-    /// a segment's first item, because an append reads no other entry than those after its base.
+    /// Incarnation of the tables; a client with another one must reload. Stored in every entry,
+    /// because an append reads only the entries after its base.
     pub incarnation: u32,
-    /// Number of the last Snapshot entry of this segment, this one included.
+    /// Number of the last Snapshot entry of this segment, including this one.
     pub snapshot_num: u32,
     /// `segment_bytes` at that Snapshot entry.
     pub snapshot_bytes: u64,
-    /// The state after this entry, in brief. Absent on entries from before this field, and while the
-    /// sheets have too many runs of numbers (`MAX_SUMMARY_RUNS`): then a writer looks it up.
+    /// Summary of the state after this entry. Absent on older entries, and if the sheets have more
+    /// than `MAX_SUMMARY_RUNS` runs of numbers: then a writer reads the state.
     pub summary: Option<Arc<StateSummary>>,
 }
 
 impl Header {
-    /// The header of a log's first entry, which is a Snapshot entry without a body.
+    /// Creates the header of a log's first entry, a Snapshot entry without a body.
     #[must_use]
     pub fn first(incarnation: u32) -> Self {
         Self::of_segment(incarnation, Some(Arc::new(StateSummary::first())))
     }
 
-    /// The header of a segment's first entry, which is a Snapshot entry without a body.
+    /// Creates the header of a segment's first entry, a Snapshot entry without a body.
     #[must_use]
     pub fn of_segment(incarnation: u32, summary: Option<Arc<StateSummary>>) -> Self {
         Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
-    /// The header of the next entry, with a body of `body_bytes`, if it is not a Snapshot entry.
+    /// Returns the header of the next entry, with a body of `body_bytes`, unless that is a Snapshot
+    /// entry.
     #[must_use]
     pub fn followed_by(&self, body_bytes: usize) -> Self {
         let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
@@ -82,55 +83,55 @@ impl Header {
     }
 }
 
-/// What an entry says.
+/// Content of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// `S`: here a snapshot is to be made, or has been.
+    /// `S`: place of a snapshot.
     Snapshot {
-        /// Key of the root object, once the snapshot is complete.
+        /// Key of the root, once the snapshot is finished.
         root: Option<String>,
-        /// When the segment that begins here was trimmed, Unix seconds: this entry and the End
-        /// Segment are all that is left of it (design `2-log.md` §6).
+        /// Time at which the segment that begins here was trimmed, Unix seconds. Only this entry
+        /// and the End Segment remain.
         trimmed_s: Option<u64>,
     },
-    /// `X`: the segment ends; the log goes on in the next.
+    /// `X`: end of the segment; the log continues in the next one.
     EndSegment,
     /// `E`: edits.
     Edits(Edits),
-    /// `E` with an object: edits whose body is in the object store.
+    /// `E` with an object: edits with an external body.
     External(ExternalEdits),
 }
 
-/// A batch of mutations by one client, with consecutive ids.
+/// A batch of mutations of one client, with consecutive ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edits {
-    /// Whose mutations these are.
+    /// Client of the mutations.
     pub client: ClientKey,
-    /// What that client is called, if it is one of a sync group.
+    /// Name of the client, if it belongs to a client group.
     pub name: Option<ClientName>,
-    /// Id of the first; the others follow without a gap.
+    /// Id of the first mutation; the ids are consecutive.
     pub first_id: u64,
-    /// At least one.
+    /// Mutations, at least one.
     pub mutations: Vec<Mutation>,
 }
 
-/// One mutation, as authored and, only if the transform changed it, as committed.
+/// A mutation as authored and, if the transform changed it, as committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutation {
-    /// The position its author had seen.
+    /// Position that the author had seen.
     pub base: Position,
-    /// What the author meant, in the coordinates of `base`.
+    /// Operation as authored, in coordinates of `base`.
     pub authored: Operation,
-    /// What was committed, one operation after the other, in the coordinates of what stands
-    /// before, if that differs: nothing if nothing of it was left, several for an undo or a
-    /// revert, a rejection if it was refused although it would have moved cells.
+    /// Operations as committed, in coordinates of the preceding entry, if they differ: empty if no
+    /// effect remained, several for an undo or revert, a rejection for a rejected operation that
+    /// would have moved cells.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
-    /// A mutation that is refused. What moves cells is kept beside the reason: the author's later
-    /// mutations may stand on it, until it learns of the rejection. So is an undo or a revert:
-    /// whoever looks for what can be taken back sees that this cannot.
+    /// Creates a rejected mutation. An operation that moves cells is kept beside the reason,
+    /// because the author's later mutations may be based on it until the author learns of the
+    /// rejection. So is an undo or revert, so that a search for undoable entries skips it.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
@@ -143,7 +144,7 @@ impl Mutation {
         }
     }
 
-    /// Why it was refused, if it was.
+    /// Returns the reason of the rejection, if the mutation was rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.effective() {
@@ -152,7 +153,7 @@ impl Mutation {
         }
     }
 
-    /// The operations that take effect.
+    /// Returns the operations that take effect.
     #[must_use]
     pub fn effective(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.authored))
@@ -160,7 +161,7 @@ impl Mutation {
 }
 
 impl Edits {
-    /// Id of the last mutation.
+    /// Returns the id of the last mutation.
     #[must_use]
     pub fn last_id(&self) -> u64 {
         let count = u64::try_from(self.mutations.len()).unwrap_or(u64::MAX);
@@ -169,8 +170,8 @@ impl Edits {
 }
 
 impl Entry {
-    /// Where the next entry of the log stands: after an End Segment, first in the next segment.
-    /// `None` where no log can go on.
+    /// Returns the position of the next entry: after an End Segment, the first of the next segment.
+    /// `None` if the log cannot grow any more.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.content {
@@ -181,16 +182,15 @@ impl Entry {
         }
     }
 
-    /// The entry as it counts in tables that were restored: nobody rewrites every tail when tables go
-    /// back to a point in time, so whatever is read from them has at least their incarnation (design
-    /// `2-log.md` §1).
+    /// Raises the incarnation to at least that of restored tables. A restore does not rewrite the
+    /// newest entry of every log, so everything that is read has at least the tables' incarnation.
     #[must_use]
     pub fn at_least(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
         self
     }
 
-    /// About how many bytes the entry takes in memory and in a reply: for bounds, not for bills.
+    /// Returns the approximate size in memory and in a reply, for bounds.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 128;
@@ -210,14 +210,14 @@ impl Entry {
         operations.map(weight).fold(FRAME_BYTES + author + summary + more, usize::saturating_add)
     }
 
-    /// Whether it is the first entry of a segment that was trimmed.
+    /// Returns whether this is the first entry of a trimmed segment.
     #[must_use]
     pub fn is_trimmed(&self) -> bool {
         matches!(self.content, Content::Snapshot { trimmed_s: Some(_), .. })
     }
 
-    /// Applies the entry's edits to a workbook at the position before it. An external body is not in
-    /// the entry and changes nothing here: see [`Workbook::apply_operations`].
+    /// Applies the entry's edits to a workbook at the position before it. An external body is not
+    /// part of the entry and is not applied: see [`Workbook::apply_operations`].
     ///
     /// # Errors
     /// [`WorkbookTooLarge`], as [`Workbook::apply_operations`].
@@ -226,7 +226,7 @@ impl Entry {
         mutations.iter().try_for_each(|mutation| workbook.apply_operations(mutation.effective()))
     }
 
-    /// The edits, if it has any.
+    /// Returns the edits of an entry of edits.
     #[must_use]
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
@@ -235,8 +235,8 @@ impl Entry {
         }
     }
 
-    /// Whose mutations these are, with the ids of the first and the last: the evidence by which a
-    /// repeated request finds what got through.
+    /// Returns the client and the ids of the first and last mutation. By these, a repeated request
+    /// recognizes its committed mutations.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {
@@ -248,7 +248,7 @@ impl Entry {
         }
     }
 
-    /// The first entry of a new log.
+    /// Creates the first entry of a new log.
     #[must_use]
     pub fn first(log: LogId, author: Option<String>, created_s: u64) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The invariants of the log, as predicates (design `5-quality.md` §1, I1-I6, I23).
+//! The invariants of the log, as predicates.
 //!
 //! Pure functions over entries and segments that return the first [`Violation`]: the model checker,
 //! the simulation and checks of stored logs all call the same ones. Lists of entries are in

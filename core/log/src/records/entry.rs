@@ -1,4 +1,4 @@
-//! The record of the Entry table.
+//! Record of the Entry table.
 
 use crate::entry::{
     Content, Edits, Entry, decode_edits, decode_external, decode_header, decode_name,
@@ -15,7 +15,7 @@ use cellar_base::schema::{
 const RECORD: &str = "entry";
 /// Value of [`TYPE`] for a Snapshot entry.
 pub const SNAPSHOT: &str = "S";
-/// Value of [`TYPE`] for the last entry of a segment.
+/// Value of [`TYPE`] for an End Segment.
 pub const END_SEGMENT: &str = "X";
 /// Value of [`TYPE`] for edits.
 pub const EDITS: &str = "E";
@@ -23,13 +23,13 @@ pub const EDITS: &str = "E";
 pub const IMPORT: &str = "I";
 const DEFAULT_VERSION: u64 = 1;
 
-/// The partition key: the log's UUID and the segment's number, big-endian.
+/// Returns the partition key: UUID of the log and number of the segment, big-endian.
 #[must_use]
 pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
     [log.as_bytes().as_slice(), &segment.to_be_bytes()].concat()
 }
 
-/// The key of the entry at `position`.
+/// Returns the key of the entry at `position`.
 #[must_use]
 pub fn key(log: LogId, position: Position) -> Item {
     let mut item = Item::new();
@@ -38,28 +38,28 @@ pub fn key(log: LogId, position: Position) -> Item {
     item
 }
 
-/// Reads only the key of an entry's record: which log, and where in it.
+/// Decodes only the key of an entry's record.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
     read_key(&Reader { record: RECORD, item })
 }
 
-/// Reads only the key of an entry's record, and the letter of its type.
+/// Decodes only the key of an entry's record, and the letter of its type.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = read_key(&reader)?;
     Ok((log, position, reader.text(TYPE)?))
 }
 
-/// The record of an entry.
+/// Encodes an entry.
 ///
 /// # Errors
-/// Only if an encoder fails, which they do not for these types.
+/// Only if an encoder fails, which it does not for these types.
 pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     let mut item = key(entry.log, entry.position);
     put_number(&mut item, CREATED, entry.created_s);
@@ -94,7 +94,7 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     Ok(item)
 }
 
-/// The version is left out when it is 1.
+/// Adds the body; version 1 is omitted.
 fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     if version != DEFAULT_VERSION {
         put_number(item, VERSION, version);
@@ -102,10 +102,10 @@ fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     put_bytes(item, BODY, body);
 }
 
-/// Reads the record of an entry.
+/// Decodes an entry.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let reader = Reader { record: RECORD, item };
     let (log, position) = read_key(&reader)?;

@@ -1,4 +1,4 @@
-//! The record by which a log's forks are listed: in the Segment table, under a partition key that no
+//! Record of a fork in its source's fork list: in the Segment table, under a partition key that no
 //! segment has.
 
 use cellar_base::identity::LogId;
@@ -7,44 +7,45 @@ use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_
 use cellar_base::schema::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
-/// Behind the log's UUID in the partition key: a byte more than the key of any segment has.
+/// Follows the log's UUID in the partition key, which is thereby one byte longer than that of a
+/// segment.
 const FORKS: u8 = b'F';
 
-/// A fork as the log that it was made of lists it.
+/// A fork in its source's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedFork {
-    /// The log that was forked.
+    /// Source.
     pub source: LogId,
-    /// Its number in the list: later forks have greater ones.
+    /// Number in the list, ascending by time.
     pub number: u64,
-    /// The fork.
+    /// Log id of the fork.
     pub fork: LogId,
-    /// The last position that both share.
+    /// Last shared position.
     pub position: Position,
-    /// When it was forked, Unix seconds.
+    /// Time of the fork, Unix seconds.
     pub created_s: u64,
-    /// Who did it.
+    /// Author of the fork.
     pub author: Option<String>,
 }
 
-/// The number in the list of a fork that is made at `now_ms` (Unix milliseconds): those of one
-/// millisecond stand in no order, and rarely in each other's place. Below 2⁵³.
+/// Returns the number of a fork created at `now_ms` (Unix milliseconds), below 2⁵³. Forks of the
+/// same millisecond have no particular order, and rarely the same number.
 #[must_use]
 pub fn number(fork: LogId, now_ms: u64) -> u64 {
-    /// Bits of the fork's id: with the milliseconds until the year 2109 below 2⁵³.
+    /// Bits of the fork's id: together with the milliseconds, below 2⁵³ until the year 2109.
     const BITS: u32 = 11;
     let [.., high, low] = *fork.as_bytes();
     let random = u64::from(u16::from_be_bytes([high, low])) & ((1 << BITS) - 1);
     (now_ms.min((1 << (53 - BITS)) - 1) << BITS) | random
 }
 
-/// The partition key of the list of a log's forks.
+/// Returns the partition key of a log's fork list.
 #[must_use]
 pub fn partition(source: LogId) -> Vec<u8> {
     [source.as_bytes().as_slice(), &[FORKS]].concat()
 }
 
-/// The key of a fork's record in the list of its source.
+/// Returns the key of a fork in its source's list.
 #[must_use]
 pub fn key(source: LogId, number: u64) -> Item {
     let mut item = Item::new();
@@ -53,14 +54,14 @@ pub fn key(source: LogId, number: u64) -> Item {
     item
 }
 
-/// Whether a record of the Segment table is one of a list of forks, and not of a segment.
+/// Returns whether a record of the Segment table belongs to a fork list.
 #[must_use]
 pub fn is_listed(item: &Item) -> bool {
     let reader = Reader { record: RECORD, item };
     matches!(reader.array::<17>(PARTITION_KEY), Ok([.., FORKS]))
 }
 
-/// The record of a fork in the list.
+/// Encodes a fork in the list.
 #[must_use]
 pub fn encode(listed: &ListedFork) -> Item {
     let mut item = key(listed.source, listed.number);
@@ -71,10 +72,10 @@ pub fn encode(listed: &ListedFork) -> Item {
     item
 }
 
-/// Reads the record of a fork in the list.
+/// Decodes a fork in the list.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode(item: &Item) -> Result<ListedFork, RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = |bytes: [u8; 16]| LogId::from_uuid(uuid::Uuid::from_bytes(bytes));

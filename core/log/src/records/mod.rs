@@ -1,4 +1,4 @@
-//! The log's records in the tables: one file per record, with `key`, `encode` and `decode` in each.
+//! Records of the log in the tables: one file per record, with `key`, `encode` and `decode`.
 
 pub mod entry;
 pub mod fork;

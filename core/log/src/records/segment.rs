@@ -1,4 +1,4 @@
-//! The record of the Segment table.
+//! Record of the Segment table.
 
 use crate::lineage::Lineage;
 use crate::segment::Segment;
@@ -9,7 +9,7 @@ use cellar_base::schema::{CREATED, LAST_SNAPSHOT, LINEAGE, OFFLOADED, PARTITION_
 
 const RECORD: &str = "segment";
 
-/// The key of segment `num` of a log.
+/// Returns the key of segment `num` of a log.
 #[must_use]
 pub fn key(log: LogId, num: u32) -> Item {
     let mut item = Item::new();
@@ -18,7 +18,7 @@ pub fn key(log: LogId, num: u32) -> Item {
     item
 }
 
-/// The record of a segment.
+/// Encodes a segment.
 #[must_use]
 pub fn encode(segment: &Segment) -> Item {
     let mut item = key(segment.log, segment.num);
@@ -33,10 +33,10 @@ pub fn encode(segment: &Segment) -> Item {
     item
 }
 
-/// The first byte of a lineage: the layout of what is behind it.
+/// First byte of a lineage: the version of its layout.
 const LINEAGE_VERSION: u8 = 1;
-/// Bytes of a lineage: the version, two logs, the position, whether it has ended, the depth, the
-/// snapshot (`NO_SNAPSHOT` if there is none), the time; numbers are big-endian.
+/// Bytes of a lineage: version, two logs, position, whether it has ended, depth, snapshot
+/// (`NO_SNAPSHOT` for none), time; numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
 const NO_SNAPSHOT: u64 = u64::MAX;
 
@@ -76,27 +76,27 @@ fn decode_lineage(reader: &Reader<'_>) -> Result<Lineage, RecordError> {
     Ok(Lineage { source, position, ended, family, depth, snapshot, forked_s })
 }
 
-/// The next bytes.
+/// Splits off the next bytes.
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, left) = rest.split_first_chunk::<N>()?;
     *rest = left;
     Some(*taken)
 }
 
-/// Reads only the key of a segment's record: which log, and which segment of it.
+/// Decodes only the key of a segment's record.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<(LogId, u32), RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
     Ok((log, reader.small(SORT_KEY)?))
 }
 
-/// Reads the record of a segment.
+/// Decodes a segment.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode(item: &Item) -> Result<Segment, RecordError> {
     let reader = Reader { record: RECORD, item };
     let last_snapshot = match item.contains_key(LAST_SNAPSHOT) {

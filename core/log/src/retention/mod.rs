@@ -1,7 +1,7 @@
-//! Retention: which old segments are offloaded and trimmed, and how (design `2-log.md` §6).
+//! Retention: which old segments are offloaded and trimmed, and how.
 //!
-//! By default everything is kept. A trimmed segment keeps its first entry, marked, and its End
-//! Segment for ever: otherwise the conditional put of a stale writer would succeed in a dead
+//! By default, everything is kept. A trimmed segment permanently keeps its first entry, marked, and
+//! its End Segment. Otherwise the conditional put of a stale writer would succeed in a trimmed
 //! segment, and an acknowledged edit would be lost.
 
 mod offloaded;

@@ -1,4 +1,4 @@
-//! A segment as one object: its records as they were stored, compressed.
+//! An offloaded segment as one object: its records as stored, compressed.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,29 +9,29 @@ use cellar_base::limits::{MAX_OFFLOADED_BYTES, MAX_OFFLOADED_OBJECT_BYTES};
 use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_base::schema::OFFLOADED_PREFIX;
 
-/// The first byte of an object: the version of what is behind it, compressed with zstd.
+/// First byte of the object: the version of the zstd-compressed content after it.
 const OFFLOADED_VERSION: u8 = 1;
-/// Written once, read rarely: a high level that is still quick.
+/// Written once and read rarely: a high level that is still fast.
 const COMPRESSION_LEVEL: i32 = 12;
 
-/// An object that is no offloaded copy of a segment.
+/// An object that is not an offloaded segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OffloadedFault {
-    /// Bytes that were changed since the offloaded segment was made.
+    /// The bytes were changed after the segment was offloaded.
     #[error("the offloaded segment is not what its key says: it was changed or cut")]
     OtherHash,
-    /// A version of a later Cellar.
+    /// Version of a later Cellar.
     #[error(
         "the offloaded segment has version {0}, this build reads {OFFLOADED_VERSION}: upgrade it"
     )]
     UnknownVersion(u8),
-    /// Bytes that do not decode, or too many of them.
+    /// The bytes do not decode, or there are too many.
     #[error("the offloaded segment does not decode: {0}")]
     Malformed(&'static str),
-    /// A record that is no entry.
+    /// A record that is not an entry.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// More than fits one object.
+    /// The entries exceed the size of one object.
     #[error("the segment is too large for an offloaded segment")]
     TooLarge,
 }
@@ -45,16 +45,17 @@ enum StoredAttribute {
 
 type StoredItem = Vec<(String, StoredAttribute)>;
 
-/// The key of a segment's offloaded: it names the content.
+/// Returns the key of an offloaded segment, which contains the hash of its content.
 #[must_use]
 pub fn offloaded_key(log: LogId, segment: u32, object: &[u8]) -> String {
     format!("{OFFLOADED_PREFIX}{log}/{segment}-{}", blake3::hash(object).to_hex())
 }
 
-/// Packs entries.
+/// Encodes entries.
 ///
 /// # Errors
-/// [`OffloadedFault::TooLarge`] beyond `MAX_OFFLOADED_BYTES` unpacked or `MAX_OFFLOADED_OBJECT_BYTES` packed.
+/// [`OffloadedFault::TooLarge`] above `MAX_OFFLOADED_BYTES` uncompressed or
+/// `MAX_OFFLOADED_OBJECT_BYTES` compressed.
 pub fn encode_offloaded(entries: &[Entry]) -> Result<Vec<u8>, OffloadedFault> {
     let items = entries.iter().map(|entry| stored(records::entry::encode(entry)?));
     let items = items.collect::<Result<Vec<StoredItem>, OffloadedFault>>()?;
@@ -69,7 +70,7 @@ pub fn encode_offloaded(entries: &[Entry]) -> Result<Vec<u8>, OffloadedFault> {
     within_limit([&[OFFLOADED_VERSION], packed.as_slice()].concat())
 }
 
-/// The object, unless it is longer than an offloaded segment may be.
+/// Returns the object, unless it is too long.
 pub(super) fn within_limit(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFault> {
     if object.len() > MAX_OFFLOADED_OBJECT_BYTES {
         Err(OffloadedFault::TooLarge)
@@ -78,10 +79,10 @@ pub(super) fn within_limit(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFault> {
     }
 }
 
-/// Reads an offloaded segment and checks it against its key; total, with bounded memory.
+/// Decodes an offloaded segment and checks it against its key; total, with bounded memory.
 ///
 /// # Errors
-/// [`OffloadedFault`] with what is wrong.
+/// [`OffloadedFault`] with the reason.
 pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
     if !key.ends_with(blake3::hash(object).to_hex().as_str()) {
         return Err(OffloadedFault::OtherHash);
@@ -100,7 +101,7 @@ pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, Offloade
     items.into_iter().map(|item| Ok(records::entry::decode(&read(item))?)).collect()
 }
 
-/// Entries have no lists and maps: an offloaded segment's layout has no place for them.
+/// Entries contain no lists or maps, so the layout has none.
 fn stored(item: Item) -> Result<StoredItem, OffloadedFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {

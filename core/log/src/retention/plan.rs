@@ -1,43 +1,43 @@
-//! What is to be done with each segment of a log.
+//! Decision about each segment of a log.
 
 use crate::segment::Segment;
 use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 
-/// What an operator wants to keep in the tables.
+/// Retention policy of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// Days after its end from which a segment may be offloaded and trimmed.
     pub offload_after_days: u32,
-    /// Newest segments that always stay; fewer than `MIN_KEPT_SEGMENTS` count as so many.
+    /// Newest segments to keep, at least `MIN_KEPT_SEGMENTS`.
     pub keep_segments: u32,
 }
 
-/// What is to be done with a segment.
+/// Decision about a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// It stays.
+    /// Keep it.
     Keep(Keep),
-    /// Pack it into an object, then trim it.
+    /// Offload it, then trim it.
     OffloadAndTrim,
-    /// It was packed before: trim what is left of it.
+    /// It is already offloaded: trim the rest.
     Trim,
 }
 
-/// Why a segment stays.
+/// Reason to keep a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// It is one of the newest.
+    /// One of the newest.
     Newest,
-    /// It ended too short a time ago.
+    /// Ended too recently.
     TooYoung,
-    /// It was trimmed before.
+    /// Already trimmed.
     TrimmedAlready,
-    /// It has no entries of its own: they are those of the log that was forked.
+    /// Inherited: the entries belong to the source.
     Inherited,
 }
 
-/// Decides for one segment of a log whose newest segment is `newest`. `closed_s` is when it ended:
-/// when the segment behind it was opened.
+/// Decides about one segment of a log whose newest segment is `newest`. `closed_s` is the end of
+/// the segment: the creation of the next one.
 #[must_use]
 pub fn plan(
     segment: &Segment,

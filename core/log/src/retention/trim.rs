@@ -1,9 +1,10 @@
-//! Trim: deletes what an offloaded segment has between its first entry and its End Segment.
+//! Trim: deletes the entries of an offloaded segment between its first entry and its End Segment.
 //!
-//! First the first entry is marked, then the others go in ascending order, so that whoever reads
-//! in between sees the mark or a hole with a higher number behind it, which is never a tail. A
-//! writer that froze may know the segment as it was: it forgets after `KNOWN_RUN_AGE_MS`, long
-//! before the fence of `TRIM_FENCE_S` after the segment's end. May be repeated at any time.
+//! First, the first entry is marked; then the others are deleted in ascending order. A concurrent
+//! reader sees the mark, or a hole with a later entry after it, and never mistakes it for the end
+//! of the log. A frozen writer may have cached the segment as it was, but discards it after
+//! `KNOWN_RUN_AGE_MS`, long before the fence of `TRIM_FENCE_S` after the segment's end. A trim may
+//! be repeated at any time.
 
 use std::sync::Arc;
 
@@ -11,43 +12,43 @@ use crate::entry::{Content, Entry};
 use cellar_base::limits::TRIM_FENCE_S;
 use cellar_base::position::Position;
 
-/// What the driver is to do next.
+/// Next action of the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrimAction {
-    /// Read the newest entry of the segment, consistently.
+    /// Read the newest entry of the segment with strong consistency.
     ReadLast,
-    /// Read the offloaded segment and check that it holds every entry from the first to `last`.
+    /// Read the offloaded segment and check that it contains every entry from the first to `last`.
     CheckOffloaded {
-        /// The End Segment.
+        /// Position of the End Segment.
         last: Position,
     },
-    /// Mark the first entry of the segment as trimmed, if it is not yet.
+    /// Mark the first entry of the segment as trimmed, unless it is.
     Mark {
-        /// The mark: when, Unix seconds.
+        /// Time of the trim, Unix seconds.
         trimmed_s: u64,
     },
-    /// Read one page forward, `from` inclusive, consistently.
+    /// Read one page forward from `from`, inclusive, with strong consistency.
     Read {
-        /// The first position wanted.
+        /// First position.
         from: Position,
     },
-    /// Delete these entries, in this order.
+    /// Delete these entries in this order.
     Delete {
-        /// In ascending order; never the first of the segment, never its End Segment.
+        /// Ascending positions; never the first entry of the segment, never its End Segment.
         positions: Vec<Position>,
     },
-    /// The end.
+    /// The result.
     Finish(Result<Trimmed, TrimRefusal>),
 }
 
-/// What came of an action.
+/// Result of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrimEvent {
-    /// The newest entry, if there is one.
+    /// Newest entry, if there is one.
     Last(Option<Arc<Entry>>),
-    /// The offloaded segment holds every entry.
+    /// The offloaded segment contains every entry.
     OffloadedIsWhole,
-    /// The offloaded segment is not there or is not whole.
+    /// The offloaded segment is missing or incomplete.
     OffloadedIsDamaged,
     /// The first entry is marked.
     Marked,
@@ -55,48 +56,48 @@ pub enum TrimEvent {
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Whether the segment may have more behind them.
+        /// Set if the segment may have further entries.
         more: bool,
     },
-    /// The entries are gone.
+    /// The entries are deleted.
     Deleted,
     /// The store failed: repeat the trim later.
     Failed,
 }
 
-/// What a trim did.
+/// Result of a trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trimmed {
     /// Entries deleted by this call.
     pub deleted: u64,
 }
 
-/// Why a segment was not trimmed, or not wholly; repeat it later.
+/// Reason why a segment was not trimmed completely; repeat the trim later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TrimRefusal {
-    /// It has no End Segment.
+    /// The segment has no End Segment.
     #[error("the segment has not ended")]
     NotEnded,
-    /// It ended less than `TRIM_FENCE_S` ago.
+    /// The segment ended less than `TRIM_FENCE_S` ago.
     #[error("the segment ended less than a day ago: a writer may still know it")]
     TooYoung,
-    /// Its offload is missing or incomplete.
+    /// The offloaded segment is missing or incomplete.
     #[error(
         "the offloaded segment of the segment is missing or does not hold all of it: offload it again"
     )]
     NotOffloaded,
-    /// The store does not answer or refuses.
+    /// The store failed.
     #[error("the store failed: repeat the trim")]
     Store,
 }
 
-/// Which fences are up: both, but for the model checker.
+/// Safety fences of a trim: both apply, except in the model checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fences {
-    /// A segment is trimmed only a day after its end.
+    /// A segment is trimmed at the earliest one day after its end.
     #[cfg(feature = "model")]
     pub age: bool,
-    /// The first entry and the End Segment stay.
+    /// The first entry and the End Segment are kept.
     #[cfg(feature = "model")]
     pub tombstones: bool,
 }
@@ -140,7 +141,7 @@ impl Fences {
     }
 }
 
-/// One trim on its way.
+/// State machine of a trim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trim {
     segment_start: Position,
@@ -161,7 +162,7 @@ enum Phase {
 }
 
 impl Trim {
-    /// Begins to trim the segment that begins at `segment_start`.
+    /// Starts to trim the segment that begins at `segment_start`.
     #[must_use]
     pub fn begin(segment_start: Position, fences: Fences) -> (Self, TrimAction) {
         let phase = Phase::ReadingLast;
@@ -169,7 +170,7 @@ impl Trim {
         (trim, TrimAction::ReadLast)
     }
 
-    /// Takes the next step. An event that does not answer the last action ends the trim.
+    /// Advances the state machine. An event that does not answer the last action ends the trim.
     #[must_use]
     pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -219,7 +220,7 @@ impl Trim {
     }
 
     fn page(&mut self, entries: &[Arc<Entry>], more: bool) -> TrimAction {
-        // What an offloaded segment was not checked for is not deleted either.
+        // Entries that were not found in the offloaded segment are not deleted.
         let between = |entry: &&Arc<Entry>| {
             entry.position > self.segment_start && Some(entry.position) < self.last
         };

@@ -1,7 +1,7 @@
-//! Roll: ends a log segment and begins the next, in one transaction (design `2-log.md` §3).
+//! Roll: closes a log segment and opens the next, in one transaction.
 //!
-//! The same kind of machine as an append: it says what to do next and is told what came of it.
-//! Losing a race, a reply or the whole roll costs nothing: whoever appends next does it again.
+//! A state machine like an append: it returns the next action and takes its result. A lost race, a
+//! lost reply or a lost roll is harmless: the next append rolls again.
 
 #[cfg(test)]
 mod tests;
@@ -16,99 +16,99 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// The transaction that rolls: all of it or nothing, each if its key is free.
+/// Transaction of a roll: three conditional puts, all or nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
-    /// The End Segment behind the last entry.
+    /// End Segment after the last entry.
     pub end: Entry,
-    /// The record of the next segment.
+    /// Record of the next segment.
     pub segment: Segment,
-    /// Its first entry.
+    /// First entry of the next segment.
     pub first: Entry,
 }
 
-/// What the driver is to do next.
+/// Next action of the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RollAction {
-    /// Read the record of the newest segment, consistently.
+    /// Read the record of the newest segment with strong consistency.
     ReadNewestSegment,
-    /// Read one page forward, `from` inclusive, consistently.
+    /// Read one page forward from `from`, inclusive, with strong consistency.
     Read {
-        /// The first position wanted.
+        /// First position.
         from: Position,
     },
-    /// Write all of it or nothing.
+    /// Write the transaction.
     Transact(Box<Transaction>),
     /// Wait, then report [`RollEvent::Waited`].
     Wait {
-        /// How long, milliseconds.
+        /// Milliseconds.
         delay_ms: u64,
     },
-    /// The end.
+    /// The result.
     Finish(Result<Rolled, RollRefusal>),
 }
 
-/// What came of an action.
+/// Result of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RollEvent {
-    /// The newest segment; `None` if the log has none.
+    /// Newest segment; `None` if the log has none.
     NewestSegment(Option<Segment>),
     /// A page was read.
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Whether the segment may have more behind them.
+        /// Set if the segment may have further entries.
         more: bool,
     },
     /// A read failed.
     ReadFailed {
-        /// Whether trying again may help.
+        /// Set if a retry may succeed.
         temporary: bool,
     },
-    /// The transaction was accepted.
+    /// The transaction succeeded.
     Accepted,
-    /// One of the keys was taken: nothing was written.
+    /// A key exists; nothing was written.
     Refused,
-    /// The transaction may or may not have happened.
+    /// The outcome of the transaction is unknown.
     Unknown,
-    /// The transaction did not and will not happen.
+    /// The transaction failed and will not take effect.
     Failed,
     /// The wait is over.
     Waited,
 }
 
-/// What a roll came to.
+/// Result of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rolled {
-    /// The log goes on in this segment: rolled by this call or by another.
+    /// The log continues in this segment, rolled by this call or by another.
     Into {
-        /// The number of the segment that begins.
+        /// Number of the new segment.
         segment: u32,
     },
-    /// The segment has no completed snapshot yet: whoever loads must find one in the two newest
-    /// segments (seed event-log).
+    /// The segment has no finished snapshot yet. A load must find a snapshot in the two newest
+    /// segments.
     NoSnapshotYet,
 }
 
-/// Why a roll was given up; nothing is lost.
+/// Reason why a roll was given up; nothing is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RollRefusal {
-    /// There is no such log, or it cannot have one more segment.
+    /// The log does not exist, or it cannot have another segment.
     #[error("the log does not exist or is full")]
     NoSegment,
-    /// Others append faster.
+    /// Other writers won every race.
     #[error("too many writers at once: the next append rolls")]
     Contention,
-    /// The store refuses or does not answer.
+    /// The store failed.
     #[error("the store is unreachable or rejected the request")]
     Store,
 }
 
-/// One roll on its way.
+/// State machine of a roll.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roll {
     log: LogId,
-    /// The last entry known.
+    /// Last known entry.
     tail: Arc<Entry>,
     phase: Phase,
     attempts: u32,
@@ -120,14 +120,14 @@ enum Phase {
     ReadingSegment,
     Transacting,
     Reading,
-    /// Waiting to read what came behind the tail.
+    /// Waiting to read the entries after the last known one.
     WaitingToRead,
     WaitingForSegment,
     Finished,
 }
 
 impl Roll {
-    /// Begins, knowing an entry that exists: the newer, the better.
+    /// Starts a roll, given an existing entry; the newer, the better.
     #[must_use]
     pub fn begin(tail: Arc<Entry>) -> (Self, RollAction) {
         let phase = Phase::ReadingSegment;
@@ -135,7 +135,7 @@ impl Roll {
         (roll, RollAction::ReadNewestSegment)
     }
 
-    /// Takes the next step. An event that does not answer the last action ends the roll.
+    /// Advances the state machine. An event that does not answer the last action ends the roll.
     #[must_use]
     pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -176,7 +176,7 @@ impl Roll {
         }
     }
 
-    /// Ends the segment behind the tail, which is known to exist and is no End Segment.
+    /// Closes the segment after the last known entry, which is not an End Segment.
     fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.rolled();
@@ -214,7 +214,7 @@ impl Roll {
         RollAction::Transact(Box::new(transaction))
     }
 
-    /// Another was faster, or the reply was lost: what stands behind the tail tells.
+    /// Reads the entries after the last known one, after a lost race or a lost reply.
     fn lost(&mut self, inputs: Inputs) -> RollAction {
         self.attempts += 1;
         if self.attempts >= MAX_PUT_ATTEMPTS {

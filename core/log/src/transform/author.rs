@@ -1,5 +1,5 @@
-//! The space in which an author wrote: what was committed up to a base, and behind it the author's
-//! own earlier mutations, wherever they stand in the log by now.
+//! The viewpoint of an author: the committed entries up to a base, followed by the author's own
+//! earlier mutations, wherever they are in the log.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,56 +11,56 @@ use cellar_base::limits::MAX_TRANSFORM_CHANGES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 
-/// Something committed that moves cells.
+/// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Not known to the author at its base: others' operations, and what an undo or a revert was
-    /// resolved to.
+    /// Unknown to the author at its base: operations of others, and the resolved operations of an
+    /// undo or revert.
     Foreign {
-        /// The entry it is in.
+        /// Position of the entry.
         position: Position,
-        /// What was committed.
+        /// Committed operations.
         operations: Vec<Operation>,
     },
-    /// The author's own mutation.
+    /// A mutation of the author.
     Own {
-        /// The entry it is in.
+        /// Position of the entry.
         position: Position,
-        /// The position its author had seen; never below that of an own mutation before it.
+        /// Position that the author had seen; never below that of the author's preceding mutation.
         base: Position,
-        /// What its author meant, behind `base` and its own mutations before.
+        /// Operation as authored, after `base` and the author's earlier mutations.
         authored: Operation,
-        /// What was committed.
+        /// Operations as committed.
         committed: Vec<Operation>,
     },
 }
 
-/// The entries from a position on, as one author sees them.
+/// The entries after a position, from the viewpoint of one author.
 ///
-/// The order of the author's mutations is that of their entries, so that neither their positions
-/// nor their bases ever fall.
+/// The author's mutations are in the order of their entries, so that neither their positions nor
+/// their bases decrease.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Author {
     client: ClientKey,
     changes: Vec<Change>,
-    /// Which of the changes are its own.
+    /// Indexes of the author's own changes.
     owns: Vec<usize>,
-    /// What the changes cost to go past: each its spans, at least one.
+    /// Cost of transforming past all changes: each counts its spans, at least one.
     parts: usize,
-    /// The positions at which sheets were deleted or replaced, by any author.
+    /// Positions at which sheets were deleted or replaced, by any author.
     deleted: BTreeMap<SheetId, Position>,
 }
 
-/// What an own change costs beside its spans: maps of others' changes are composed in groups.
+/// Cost of an own change in addition to its spans: it ends a group of composed maps.
 const OWN_PARTS: usize = 16;
-/// Parts of a group of others' changes, composed before they meet the whole map.
+/// Cost of a group of others' changes that are composed before they are added to the whole map.
 const GROUP_PARTS: usize = 128;
 
-/// More has changed than is worth going past.
+/// There are too many changes to transform past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
 
-/// An own mutation, seen from where its author stands.
+/// An own mutation, from the author's viewpoint.
 #[derive(Debug, Clone, Copy)]
 struct Own<'a> {
     position: Position,
@@ -68,7 +68,7 @@ struct Own<'a> {
     authored: &'a Operation,
 }
 
-/// Own mutations on their way from base to base: nothing is left of some.
+/// Own mutations while they are moved from base to base; `None` if no effect remained.
 type Pending = VecDeque<Option<Operation>>;
 
 impl Change {
@@ -92,14 +92,14 @@ impl Change {
 }
 
 impl Author {
-    /// The author with this key, before any entry.
+    /// Creates the viewpoint of a client before any entry.
     #[must_use]
     pub fn new(client: ClientKey) -> Self {
         let (changes, owns, deleted) = (Vec::new(), Vec::new(), BTreeMap::new());
         Self { client, changes, owns, parts: 0, deleted }
     }
 
-    /// Learns the next entry.
+    /// Adds the next entry.
     pub fn learn(&mut self, entry: &Entry) {
         let Some(edits) = entry.edits() else { return };
         let own = edits.client == self.client;
@@ -108,8 +108,9 @@ impl Author {
         }
     }
 
-    /// Learns the next mutation of the entry at `position`: `own` if it is the author's, `committed`
-    /// if that is not what was authored. What sets cells only may be left out.
+    /// Adds the next mutation of the entry at `position`. `own` says whether it is the author's;
+    /// `committed` is given if it differs from the authored operation. Operations that only set
+    /// cells may be omitted.
     pub fn learn_mutation(
         &mut self,
         position: Position,
@@ -128,7 +129,7 @@ impl Author {
         }
     }
 
-    /// Where a sheet was deleted or replaced, if that was learned.
+    /// Returns the position at which a sheet was deleted or replaced, if it was added here.
     #[must_use]
     pub fn deleted_at(&self, sheet: SheetId) -> Option<Position> {
         self.deleted.get(&sheet).copied()
@@ -152,7 +153,7 @@ impl Author {
         committed: &[Operation],
     ) {
         self.note_deleted(position, committed);
-        // What it is resolved to is not known to whoever asks for it.
+        // The author does not know the resolved operations.
         if authored.is_resolved_on_append() {
             self.foreign(position, committed);
         } else if authored.moves_cells() {
@@ -170,7 +171,7 @@ impl Author {
         }
     }
 
-    /// Keeps a change; what is too much to go past is not kept, so that it takes no memory.
+    /// Adds a change, unless there are too many: then memory stays bounded.
     fn push(&mut self, change: Change) {
         self.parts = self.parts.saturating_add(change.parts());
         if self.is_too_long() {
@@ -184,44 +185,44 @@ impl Author {
         self.changes.push(change);
     }
 
-    /// Whether more has changed than `MAX_TRANSFORM_CHANGES`: there are no maps then.
+    /// Returns whether the changes exceed `MAX_TRANSFORM_CHANGES`, so that there are no maps.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         self.parts > MAX_TRANSFORM_CHANGES
     }
 
-    /// The map from the author's space behind `base` to the end of what was learned.
+    /// Returns the map from the author's coordinates after `base` to the newest entry.
     ///
     /// # Errors
-    /// [`TooManyChanges`] beyond `MAX_TRANSFORM_CHANGES`.
+    /// [`TooManyChanges`] above `MAX_TRANSFORM_CHANGES`.
     pub fn map(&self, base: Position) -> Result<SpaceMap, TooManyChanges> {
         if self.is_too_long() {
             return Err(TooManyChanges);
         }
-        // Who wrote something on a later base before has seen it.
+        // An author who has written on a later base has seen it.
         let later = self.last_own().filter(|own| own.position > base);
         let base = later.map_or(base, |own| own.base.max(base));
         let mut own = self.pending_at(base)?;
         Ok(self.walk(base, None, &mut own))
     }
 
-    /// The lowest base that [`Author::map`] starts from for a mutation on `base`: entries from here
-    /// on must have been learned.
+    /// Returns the lowest base from which [`Author::map`] starts for a mutation on `base`: entries
+    /// from there on must have been added.
     ///
-    /// An own mutation behind `base` was written on what its author had seen then: that base, and
-    /// behind it the own mutations of that time, which were written on theirs.
+    /// An own mutation after `base` was written on the state that its author had seen then: its own
+    /// base, followed by the own mutations of that time, which have bases in turn.
     #[must_use]
     pub fn needed_from(&self, base: Position) -> Position {
         let mut lowest = base;
-        // Bases never fall: the first behind `lowest` has the lowest of them.
+        // Bases never decrease, so the first own mutation after `lowest` has the lowest base.
         while let Some(own) = self.own(self.first_own_behind(lowest)).filter(|o| o.base < lowest) {
             lowest = own.base;
         }
         lowest
     }
 
-    /// The own mutations behind `base`, in the space of `base` and of each other: what its author was
-    /// shown of them there.
+    /// Returns the own mutations after `base`, in coordinates of `base` and of each other, as their
+    /// author saw them there.
     fn pending_at(&self, base: Position) -> Result<Pending, TooManyChanges> {
         let mut at = self.needed_from(base);
         let mut before = BTreeMap::new();
@@ -237,12 +238,12 @@ impl Author {
         }
     }
 
-    /// The own mutations behind `at`, in the space of `at` and of each other; `before` has those of
-    /// all bases below.
+    /// Returns the own mutations after `at`, in coordinates of `at` and of each other; `before` has
+    /// those of all lower bases.
     ///
-    /// Each is moved at once from the base that it was written on, as its author is shown it
-    /// (`rebase`) and as it is committed: on the way, from base to base, it could lose what it stands
-    /// in front of, and would come to stand on another side of what was inserted there.
+    /// Each mutation is moved in one step from the base on which it was written, as its author sees
+    /// it (`rebase`) and as it is committed. Moved from base to base, an insert could lose the row
+    /// in front of which it is, and end up on the other side of rows inserted there.
     fn shown_at(
         &self,
         at: Position,
@@ -260,7 +261,7 @@ impl Author {
                 continue;
             };
             let mut written = written.clone();
-            // Each counts by itself, and the way that all of them go by its groups.
+            // Each own mutation costs its maps, and the way of all of them costs its groups.
             let way = self.first_behind(at).saturating_sub(self.first_behind(own.base));
             *moves = moves.saturating_add(written.len()).saturating_add(way / GROUP_PARTS);
             if *moves > MAX_TRANSFORM_CHANGES {
@@ -283,7 +284,8 @@ impl Author {
         Ok(shown)
     }
 
-    /// Walks what was committed behind `from` up to `to`, taking the author's own out of `pending`.
+    /// Follows the committed changes after `from` up to `to`, and removes the author's own from
+    /// `pending`.
     fn walk(&self, from: Position, to: Option<Position>, pending: &mut Pending) -> SpaceMap {
         let mut walk = Walk::default();
         let inside = |change: &&Change| to.is_none_or(|to| change.position() <= to);
@@ -299,12 +301,12 @@ impl Author {
         walk.end()
     }
 
-    /// The changes behind a position.
+    /// Returns the changes after a position.
     fn behind(&self, position: Position) -> impl Iterator<Item = &Change> {
         self.changes.iter().skip(self.first_behind(position))
     }
 
-    /// The number of the first change behind a position.
+    /// Returns the index of the first change after a position.
     fn first_behind(&self, position: Position) -> usize {
         self.changes.partition_point(|change| change.position() <= position)
     }
@@ -329,7 +331,7 @@ impl Author {
         self.own(self.owns.len().checked_sub(1)?)
     }
 
-    /// The number of the first own mutation behind a position.
+    /// Returns the index of the first own mutation after a position.
     fn first_own_behind(&self, position: Position) -> usize {
         self.owns.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
@@ -337,8 +339,8 @@ impl Author {
     }
 }
 
-/// A map on its way, with the newest changes of others in a small map of their own: to compose
-/// costs as much as both maps are long.
+/// A map under construction. The newest changes of others are in a small map of their own, because
+/// composition costs the length of both maps.
 #[derive(Default)]
 struct Walk {
     map: SpaceMap,

@@ -1,5 +1,5 @@
-//! What the worst case costs: measured by hand, in release (`cargo test --release -p cellar-core
-//! cost -- --ignored --nocapture`).
+//! Measures the worst case by hand, in release: `cargo test --release -p cellar-log cost --
+//! --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
     }
 }
 
-/// The time of the maps of as many bases as an entry may have.
+/// Returns the time of the maps of as many bases as an entry may have.
 fn measured(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32) -> u32) {
     let mut author = Author::new(ClientKey([1; 8]));
     entries.for_each(|entry| author.learn(&entry));
@@ -53,10 +53,10 @@ fn the_worst_maps_end_soon() {
     let most = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
     let apart = |num: u32| insert(num.wrapping_mul(7_919) % most * 2);
     measured("others", (1..=most).map(|num| entry(num, 2, 0, apart(num))), |number| number);
-    // As many of its own as there may be.
+    // As many own changes as possible.
     let both = (1..most / 18 * 2).map(|num| entry(num, 1 + u8::from(num % 2 == 0), 0, apart(num)));
     measured("own and others in turn", both, |_| 0);
-    // An own one counts for 17, another's for one.
+    // An own change counts 17, another's counts one.
     let half = most / 18;
     let first = (1..=half).map(|num| {
         entry(
@@ -68,7 +68,7 @@ fn the_worst_maps_end_soon() {
     });
     let own = (1..half).map(|num| entry(half + num, 1, num, apart(num)));
     measured("own on rising bases", first.chain(own), |number| half + number / 2);
-    // One waits from the beginning, and its author writes on ever newer bases meanwhile.
+    // One mutation waits from the beginning, while its author writes on ever newer bases.
     let others = (1..=half).map(|num| entry(num, 2, 0, apart(num)));
     let own = (1..half).map(|num| entry(half + num, 1, if num == 1 { 0 } else { num }, apart(num)));
     measured("own on rising bases, the first on the lowest", others.chain(own), |number| {

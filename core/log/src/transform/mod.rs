@@ -1,21 +1,21 @@
-//! Transform: moves an operation past what others committed since its base, by the identity of
-//! rows, columns and sheets (design `4-sync.md` §3).
+//! Transform: moves an operation past the entries committed since its base, by the identity of
+//! rows, columns and sheets.
 //!
-//! A [`SpaceMap`] leads from the space in which an author wrote to the head of the log: per sheet
-//! an axis map for its rows and one for its columns. Every rule of the table follows from where the
-//! map takes what the author saw:
+//! A [`SpaceMap`] maps the author's coordinates to those of the newest entry: per sheet, an axis
+//! map of its rows and one of its columns. It determines every rule of this table:
 //!
-//! | mine | what is committed |
+//! | operation | committed as |
 //! |---|---|
-//! | `SetCells` | the cells whose row and column are still there, where they stand now |
-//! | insert | in front of the first survivor of what stood behind the gap: after what others inserted there, never lost |
-//! | delete, clear | what is still there of the range; what others inserted inside is spared |
-//! | `SetFormat` | from the first to the last survivor, with what others inserted between |
-//! | a new sheet | under its author's number or, if that is taken, the next that is free |
-//! | on a sheet that is gone | as it is: the number is never reused, so that it changes nothing |
-//! | on a number that only a stranger's new sheet has | nothing |
+//! | `SetCells` | the cells whose row and column still exist, at their new place |
+//! | insert | before the first remaining row after the gap: after others' inserts, never lost |
+//! | delete, clear | the remaining part of the range, without rows that others inserted inside |
+//! | `SetFormat` | from the first to the last remaining row, with rows inserted between |
+//! | a new sheet | with its author's number or, if that is taken, the next free one |
+//! | on a deleted sheet | unchanged: the number is never reused, so there is no effect |
+//! | on a number that only another author's new sheet has | nothing |
 //!
-//! A map depends only on what is left, not on the order or grouping in which it came about.
+//! A map depends only on the remaining rows, columns and sheets, not on the order or grouping of
+//! the changes.
 
 mod author;
 #[cfg(test)]

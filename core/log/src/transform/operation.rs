@@ -1,4 +1,4 @@
-//! One operation past one map.
+//! Transforms one operation by one map.
 
 use super::space_map::{SheetMap, SpaceMap};
 use cellar_sheet::operation::{
@@ -6,8 +6,8 @@ use cellar_sheet::operation::{
     RenameSheet, SetCells, SetFormat, SheetId,
 };
 
-/// What is committed of an operation, in the later space: none if nothing of it is left, `None` if
-/// it is just as its author wrote it.
+/// Returns the committed operations in the later coordinates: empty if no effect remains, `None` if
+/// the operation is unchanged.
 #[must_use]
 pub fn transform(operation: &Operation, map: &SpaceMap) -> Option<Vec<Operation>> {
     if map.is_identity() {
@@ -83,7 +83,7 @@ fn moved(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
     }
 }
 
-/// The sheet, unless its number is only a stranger's.
+/// Returns the sheet, unless only another author's new sheet has its number.
 fn there(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
     let map = map.sheet(sheet);
     Some((map.sheet?, map))
@@ -96,7 +96,7 @@ fn set_cells(set: &SetCells, map: &SheetMap) -> Option<Operation> {
         Some(CellEdit { row, column, ..edit.clone() })
     };
     let mut cells: Vec<CellEdit> = set.cells.iter().filter_map(place).collect();
-    // What the author inserted itself may stand elsewhere among what others inserted.
+    // Rows that the author inserted may be in another place among rows that others inserted.
     cells.sort_unstable_by_key(|edit| (edit.row, edit.column));
     (!cells.is_empty()).then_some(Operation::SetCells(SetCells { sheet, cells }))
 }

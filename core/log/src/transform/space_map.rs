@@ -1,4 +1,4 @@
-//! Where everything of one space stands in a later one.
+//! Maps from one state's coordinates to a later one's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,33 +6,33 @@ use cellar_base::limits::MAX_AXIS_RUNS;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{InsertBefore, Operation, SheetId};
 
-/// A map of a workbook: what is not listed has not moved.
+/// Map of a workbook; sheets that are not listed are unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpaceMap {
-    /// The author's own new sheets are listed even if they have not moved.
+    /// Includes the author's new sheets, even if unchanged.
     sheets: BTreeMap<SheetId, SheetMap>,
-    /// Numbers of sheets that are new in the later space, whoever added them.
+    /// Numbers of the sheets that exist only in the later state, by any author.
     added: BTreeSet<SheetId>,
-    /// Numbers under which the author itself added sheets: these are its own, whoever else has
-    /// added one of that number.
+    /// Numbers under which the author itself added sheets; these refer to its own sheets, even if
+    /// others added one with the same number.
     own: BTreeSet<SheetId>,
 }
 
-/// Where one sheet and its rows and columns are.
+/// Map of one sheet, its rows and its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
-    /// The sheet's number in the later space; `None` for a new sheet of the author's that was not
-    /// added. A deleted sheet keeps its number: it is never reused, and the last sheet of a
-    /// workbook is not deleted, which no map can know.
+    /// Number of the sheet in the later state; `None` if the author's new sheet was not added. A
+    /// deleted sheet keeps its number: it is never reused, and a map cannot know whether the
+    /// deletion was refused because the sheet was the last one.
     pub sheet: Option<SheetId>,
-    /// Its rows.
+    /// Map of the rows.
     pub rows: AxisMap,
-    /// Its columns.
+    /// Map of the columns.
     pub columns: AxisMap,
 }
 
 impl SheetMap {
-    /// A sheet that has not moved.
+    /// Creates the map of an unchanged sheet.
     #[must_use]
     pub fn identity(sheet: SheetId) -> Self {
         let (rows, columns) = (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns));
@@ -52,7 +52,7 @@ impl SheetMap {
 }
 
 impl SpaceMap {
-    /// What committed operations, one after the other, do to the space.
+    /// Creates the map of committed operations, in order.
     #[must_use]
     pub fn of(operations: &[Operation]) -> Self {
         let mut map = Self::default();
@@ -62,46 +62,46 @@ impl SpaceMap {
         map
     }
 
-    /// What it does to cells alone: for a map that is stored, which moves no operation that adds
-    /// a sheet.
+    /// Returns the map's effect on cells alone. A stored map needs no more, because it never
+    /// transforms an operation that adds a sheet.
     #[must_use]
     pub fn of_cells(&self) -> Self {
         Self::from_sheets(self.sheets.clone())
     }
 
-    /// Whether nothing has moved.
+    /// Returns whether nothing has moved.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.sheets.is_empty() && self.added.is_empty() && self.own.is_empty()
     }
 
-    /// Where a sheet of the older space is. A number that is not listed means the same sheet in both
-    /// spaces, even if somebody has tried to add one of that number since: whoever names it has
-    /// seen it.
+    /// Returns the map of a sheet of the older state. A number that is not listed refers to the
+    /// same sheet in both states, even if somebody tried to add a sheet with that number since: an
+    /// author that names it has seen it.
     #[must_use]
     pub fn sheet(&self, id: SheetId) -> SheetMap {
         self.sheets.get(&id).cloned().unwrap_or_else(|| SheetMap::identity(id))
     }
 
-    /// The sheets that have moved, by their number in the older space.
+    /// Returns the changed sheets by their number in the older state.
     pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &SheetMap)> {
         self.sheets.iter().map(|(id, map)| (*id, map))
     }
 
-    /// A map of these sheets, for a map that was stored.
+    /// Creates a map from stored sheets.
     #[must_use]
     pub fn from_sheets(sheets: impl IntoIterator<Item = (SheetId, SheetMap)>) -> Self {
         let moved = sheets.into_iter().filter(|(id, map)| !map.is_identity(*id));
         Self { sheets: moved.collect(), ..Self::default() }
     }
 
-    /// Goes on past the deletion of a sheet of the older space: nothing for it has an effect.
+    /// Adds the deletion of a sheet of the older state: operations on it have no effect.
     pub(crate) fn drop_sheet(&mut self, id: SheetId) {
         self.sheets.insert(id, SheetMap { sheet: None, ..SheetMap::identity(id) });
     }
 
-    /// The number that a new sheet gets in the later space: the author's, or if a new sheet has
-    /// it, the next that none has. The author's is above every number of the older space.
+    /// Returns the number of a new sheet in the later state: the author's number or, if a new sheet
+    /// has it, the next free one. The author's number is above every number of the older state.
     pub(super) fn free_number(&self, wanted: SheetId) -> SheetId {
         let mut number = wanted;
         for _ in self
@@ -115,14 +115,14 @@ impl SpaceMap {
         number
     }
 
-    /// Whether one of the maps has more runs than are worth carrying on.
+    /// Returns whether a map has too many runs to continue.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         let long = |map: &AxisMap| map.runs().len() > MAX_AXIS_RUNS;
         self.sheets.values().any(|sheet| long(&sheet.rows) || long(&sheet.columns))
     }
 
-    /// Goes on past one operation in the later space.
+    /// Adds one operation in the later coordinates.
     pub fn follow(&mut self, operation: &Operation) {
         match operation {
             Operation::InsertRows(insert) => self.insert(Axis::Rows, insert),
@@ -152,7 +152,7 @@ impl SpaceMap {
         }
     }
 
-    /// Goes on past what others committed, of which `next` is the map.
+    /// Adds the map `next` of others' operations.
     pub(super) fn follow_map(&mut self, next: &Self) {
         for (sheet, map) in &next.sheets {
             self.follow_axis(Axis::Rows, *sheet, &map.rows);
@@ -178,11 +178,11 @@ impl SpaceMap {
         }
     }
 
-    /// The sheets of the older space that are `target` in the later: one, or none.
+    /// Returns the sheets of the older state that are `target` in the later one: at most one.
     fn sources(&self, target: SheetId) -> Vec<SheetId> {
         let moved = self.sheets.iter().filter(|(_, map)| map.sheet == Some(target));
         let mut sources: Vec<SheetId> = moved.map(|(id, _)| *id).collect();
-        // One of the same number that has not moved.
+        // An unlisted sheet keeps its number.
         if !self.sheets.contains_key(&target) {
             sources.push(target);
         }
@@ -199,9 +199,9 @@ impl SpaceMap {
         }
     }
 
-    /// Goes on past an author's own mutation: from the author's space behind `authored` to the
-    /// later space behind `committed`. What the author inserted leads to where it was committed
-    /// (design `4-sync.md` §3: `M := authored⁻¹ ∘ M ∘ committed`).
+    /// Adds an author's own mutation: from the author's coordinates after `authored` to the later
+    /// coordinates after `committed`. Rows that the author inserted map to the rows that were
+    /// committed: `M := authored⁻¹ ∘ M ∘ committed`.
     pub fn follow_own(&mut self, authored: &Operation, committed: &[Operation]) {
         match authored {
             Operation::InsertRows(insert) => self.precede_insert(Axis::Rows, insert),
@@ -230,9 +230,10 @@ impl SpaceMap {
         }
     }
 
-    /// The author's number means the sheet that it added itself, or none if it was not added.
+    /// Maps the author's number to the sheet that it added itself, or to none if that was not
+    /// added.
     fn lead_sheet(&mut self, mine: SheetId, done: Option<&Operation>) {
-        // A second one of the same number is nothing but a mistake of its author's.
+        // A second sheet with the same number is a mistake of its author.
         if !self.own.insert(mine) {
             return;
         }
@@ -256,7 +257,7 @@ impl SpaceMap {
         });
     }
 
-    /// The run from what the author inserted to what was committed of it.
+    /// Adds the run from the inserted rows to the committed ones.
     fn lead(&mut self, axis: Axis, mine: &InsertBefore, done: &InsertBefore) {
         let room = axis.limit().saturating_sub(mine.before.max(done.before));
         let len = mine.count.min(done.count).min(room);

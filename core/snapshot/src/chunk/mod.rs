@@ -1,4 +1,4 @@
-//! Chunks: what snapshots are stored in (design `3-snapshots.md` §3).
+//! Chunks: what snapshots are stored in.
 //!
 //! A tile is written column by column, each part in whichever of a few ways will be smallest once it
 //! is compressed. The format is written down byte by byte in `FORMAT.md`.

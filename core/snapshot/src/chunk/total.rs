@@ -1,4 +1,4 @@
-//! The word that the decoder gives, as a predicate (I22 of design `5-quality.md`): for the tests, the
+//! The word that the decoder gives, as a predicate: for the tests, the
 //! corpus and a fuzzer.
 
 use super::{TileTooLarge, decode, encode};

@@ -1,5 +1,5 @@
 //! What an index of an imported sheet refers to, and what each of these must be: so it is checked
-//! piece by piece, before an entry of the log names it (design `3-snapshots.md` §8).
+//! piece by piece, before an entry of the log names it.
 
 use super::check::ensure;
 use super::lookup::NOT_ITS_PART;

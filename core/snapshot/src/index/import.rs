@@ -1,5 +1,4 @@
-//! The index of an imported sheet, which stands in a log entry instead of a root (design
-//! `3-snapshots.md` §8).
+//! The index of an imported sheet, which stands in a log entry instead of a root.
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;

@@ -1,5 +1,4 @@
-//! The index of a level: which tile is where, and in how many objects that is written down (design
-//! `3-snapshots.md` §2). Byte by byte in `FORMAT-index-and-root.md`.
+//! The index of a level: which tile is where, and in how many objects that is written down. Byte by byte in `FORMAT-index-and-root.md`.
 //!
 //! Packaging, from small to large; whatever is small enough stays in what refers to it:
 //! 1. the index and the tiles themselves in the root,

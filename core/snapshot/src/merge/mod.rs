@@ -1,5 +1,5 @@
 //! Merging levels: the newer value wins, tombstones and cleared regions hide, and everything stands
-//! where the newest level's space has it (design `3-snapshots.md` §1).
+//! where the newest level's space has it.
 //!
 //! Reading a window of a sheet is the same as merging it: there is one rule for both.
 

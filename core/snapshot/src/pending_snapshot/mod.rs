@@ -1,5 +1,4 @@
-//! Pending snapshots: who works on which, how far it is, and what a worker does with a job
-//! (design `3-snapshots.md` §6).
+//! Pending snapshots: who works on which, how far it is, and what a worker does with a job.
 //!
 //! [`Worker`] is the whole decision, a pure state machine like that of an append: it says what to do
 //! next ([`SnapshotAction`]) and is told what came of it ([`SnapshotEvent`]). Workers may be many, die, freeze and

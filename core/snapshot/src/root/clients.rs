@@ -24,7 +24,7 @@ pub struct LastMutation {
 
 /// The last mutation of each client that is not forgotten. One chunk: as many clients as
 /// `MAX_ROOT_CLIENTS` fit, beyond which the longest idle are forgotten. Clients of sync groups have
-/// names, because a pull answers with them (design `4-sync.md` §4).
+/// names, because a pull answers with them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientMap {
     last: BTreeMap<ClientKey, LastMutation>,

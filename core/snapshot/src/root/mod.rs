@@ -1,5 +1,4 @@
-//! The root of a snapshot: all that a reader needs to know before it loads chunks (design
-//! `3-snapshots.md` §4). Byte by byte in `FORMAT-index-and-root.md`.
+//! The root of a snapshot: all that a reader needs to know before it loads chunks. Byte by byte in `FORMAT-index-and-root.md`.
 
 mod check;
 mod clients;

@@ -1,5 +1,4 @@
-//! A round of a snapshot's work: from one root, and what some entries did, to the next (design
-//! `3-snapshots.md` §1, §6).
+//! A round of a snapshot's work: from one root, and what some entries did, to the next.
 //!
 //! Where a round ends depends on the entries only, so any worker that repeats it comes to the same
 //! root. Most rounds rewrite the young level, which is inside the root; when that has grown too large,

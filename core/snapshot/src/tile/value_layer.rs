@@ -22,7 +22,7 @@ pub enum TileValue {
     Long(u32),
 }
 
-/// A text that is an object of its own (design `3-snapshots.md` §3).
+/// A text that is an object of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongText {
     /// The text's beginning, in the layer's texts: whole characters, at most `MAX_TILE_TEXT_BYTES`.

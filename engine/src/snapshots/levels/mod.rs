@@ -1,4 +1,4 @@
-//! The builder of snapshots: folds the log into levels, round by round (design `3-snapshots.md` §6).
+//! The builder of snapshots: folds the log into levels, round by round.
 //!
 //! A checkpoint says from which root the round begins, and how far its merge is. Everything else is
 //! found again by reading the log and the objects once more, so any worker goes on anywhere.

@@ -1,4 +1,4 @@
-//! Tokens of `OpenID Connect` issuers (design `4-sync.md` §2b, I19).
+//! Tokens of `OpenID Connect` issuers.
 //!
 //! An issuer, its audience and its algorithm are pinned by the configuration. Its people get what the
 //! catalog gives them, and at most the role that the configuration caps them at.

@@ -9,7 +9,7 @@ use cellar_snapshot::level::{Level, LevelSheet, SheetMoves};
 use cellar_snapshot::merge::{SheetWriter, Window, WrittenSheet};
 use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
-use cellar_snapshot::root::{PackedFormats, Root, RootLevel, RootSheet, Totals};
+use cellar_snapshot::root::{StoredSheetNumbers, PackedFormats, Root, RootLevel, RootSheet, Totals};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::{PackLimits, view};
 use cellar_sheet::workbook::SheetNumbers;
@@ -123,7 +123,7 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
             extent: sheet.extent,
             formats: PackedFormats::Inline(Default::default()),
         }],
-        used: Kept::Inline(SheetNumbers::of([SheetId::FIRST])),
+        used: Kept::Inline(StoredSheetNumbers(SheetNumbers::of([SheetId::FIRST]))),
         levels: vec![RootLevel { after: None, last: position, cells, bytes, level }],
         young: None,
         clients: None,

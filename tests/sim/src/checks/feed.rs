@@ -1,5 +1,5 @@
 //! What the catalog, the lists and the receiver of the webhook have in the end: what people were told, and each
-//! stream's events in their order (design `6-catalog-feed.md` §4).
+//! stream's events in their order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};

@@ -51,7 +51,7 @@ async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> 
     whole.ok_or_else(|| PortError::permanent("there is no such log"))
 }
 
-/// A fork with what it inherits, as if that were its own (design `4-sync.md` §5).
+/// A fork with what it inherits, as if that were its own.
 fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
     let Some(lineage) = fork.lineage else { return fork };
     let history = source.history();

@@ -1,4 +1,4 @@
-//! All invariants of a run that is over, by core's predicates (design `5-quality.md` §1).
+//! All invariants of a run that is over, by core's predicates.
 
 mod cells;
 mod feed;

@@ -1,4 +1,4 @@
-//! Large edits: an object that is uploaded first, and then becomes an entry (design `2-log.md` §4).
+//! Large edits: an object that is uploaded first, and then becomes an entry.
 
 use bytes::Bytes;
 use cellar_engine::contract::UrlRequest;

@@ -1,4 +1,4 @@
-//! A verifier of tokens, written apart from ours: by the design (`4-sync.md` §2a), not by a library.
+//! A verifier of tokens, written apart from ours: by the specification, not by a library.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The machine.
+//! State machine of an append to an event stream.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// One append on its way.
+/// State of an append.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Append {
     writer: WriterId,
@@ -19,9 +19,9 @@ pub struct Append {
     rules: Rules,
     writes: u32,
     failed_reads: u32,
-    /// Whether some write may have happened, or may yet.
+    /// Set if the outcome of a write is unknown.
     in_doubt: bool,
-    /// Whether a write was refused as its calf is there already.
+    /// Set if a write was refused because its calf exists.
     calf_exists: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Looking for itself in the calves below an index, having found a tip.
+    /// Searches the calves below an index for its own events, after reading a tip.
     ReadingCalves {
         tip: Arc<Tip>,
         below: u64,
@@ -44,10 +44,10 @@ enum Phase {
 }
 
 impl Append {
-    /// Begins.
+    /// Starts an append.
     ///
     /// # Errors
-    /// [`AppendFault`] for what cannot be appended, before anything is sent.
+    /// [`AppendFault`] for events that cannot be appended, before anything is sent.
     pub fn begin(
         proposal: &Proposal,
         policy: CalvePolicy,
@@ -55,7 +55,7 @@ impl Append {
         Self::begin_by(proposal, policy, Rules::default())
     }
 
-    /// Begins, by rules that the model checker chooses.
+    /// Starts an append with safety rules chosen by the model checker.
     ///
     /// # Errors
     /// As [`Append::begin`].
@@ -78,7 +78,8 @@ impl Append {
         Ok((append, action))
     }
 
-    /// Takes the next step. An answer to another action than the last ends the append.
+    /// Advances the state machine by the answer to its last action. Any other answer ends the
+    /// append.
     #[must_use]
     pub fn step(
         mut self,
@@ -109,13 +110,13 @@ impl Append {
         (self, action)
     }
 
-    /// Index of the first event, if it is appended.
+    /// Returns the index of the first appended event.
     fn index(&self) -> u64 {
         let tip = self.write.tip();
         tip.next.saturating_sub(tip.appended)
     }
 
-    /// Index of the first event that calves.
+    /// Returns the index of the first event that is split off.
     fn first_calved(&self) -> u64 {
         match &*self.write {
             Write::Calve { calf, .. } => calf.index,
@@ -144,7 +145,7 @@ impl Append {
             StreamAppendAnswer::Done => self.appended(Arc::new(self.write.tip().clone())),
             StreamAppendAnswer::Refused { tip: Some(tip) } => self.look(Some(tip), inputs),
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
-            // Of two conditions that fail one may be told: the tip says which it is.
+            // If two conditions fail, only one may be reported; the tip shows which.
             StreamAppendAnswer::CalfExists => {
                 self.calf_exists = true;
                 self.read_tip()
@@ -158,7 +159,7 @@ impl Append {
         }
     }
 
-    /// The same write once more: it is done at most once.
+    /// Sends the same write again; it takes effect at most once.
     fn again(&mut self, inputs: Inputs) -> StreamAppendAction {
         match self.writes < MAX_STREAM_WRITE_ATTEMPTS {
             true => self.wait(Phase::WaitingToWrite, self.writes, inputs),
@@ -166,10 +167,10 @@ impl Append {
         }
     }
 
-    /// Looks for itself in the tip that stands there.
+    /// Searches the current tip for its own events.
     fn look(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
         let etag = tip.as_ref().map(|tip| tip.etag);
-        // Whatever was sent may still land, and nothing else can have.
+        // The write may still take effect, and no other can have.
         if etag == self.write.expected() && self.rules.hold(SafetyRule::SameWrite) {
             return match self.calf_exists {
                 true => self.given_up(AppendFault::Damaged { index: self.first_calved() }),
@@ -180,8 +181,8 @@ impl Append {
         if tip.has(self.writer) && self.rules.hold(SafetyRule::LookInTip) {
             return self.appended(tip);
         }
-        // Not all of what was appended since is in the tip. Where every outcome is known, the writer
-        // knows that it is not among it.
+        // The tip does not contain all events appended since. If every outcome is known, the
+        // writer's own are certainly not among them.
         let first = tip.first();
         if self.in_doubt && first > self.index() && self.rules.hold(SafetyRule::LookInCalves) {
             return self.read_calves(tip, first);
@@ -189,7 +190,7 @@ impl Append {
         StreamAppendAction::Finish(Ok(End::Conflict { tip: Some(tip) }))
     }
 
-    /// Looks for itself in calves, the newest first, which must be without a gap.
+    /// Searches calves for its own events, from the newest on; they must have no gaps.
     fn look_in(&mut self, calves: &[Calf], tip: Arc<Tip>, below: u64) -> StreamAppendAction {
         let mut first = below;
         for calf in calves {
@@ -227,7 +228,7 @@ impl Append {
         StreamAppendAction::Finish(Ok(End::Appended { tip, index: self.index() }))
     }
 
-    /// The end, of whose reason nothing but a doubt is left if there is one.
+    /// Ends with a fault; if an outcome is unknown, with that instead of any other reason.
     fn given_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });
         StreamAppendAction::Finish(Err(match self.in_doubt && !is_damage {

@@ -1,15 +1,16 @@
-//! Append to a stream: exactly once, one write, usually no read (design `6-catalog-feed.md` §1).
+//! Appends to an event stream: exactly once, with one write, usually without a read.
 //!
-//! [`Append`] is the whole decision, a pure state machine. It begins with the tip on which its events
-//! were decided, and ends when they are appended, or when it is certain that they never will be: then
-//! the caller decides again, on the tip that is there.
+//! [`Append`] is a pure state machine that makes all decisions. It starts with the tip on which its
+//! events were decided, and ends when they are appended or certainly never will be. In the latter
+//! case, the caller decides again on the current tip.
 //!
-//! Safety rules, each of which has a test that fails without it:
-//! - *Same write*: whatever is sent is sent on one etag, which no tip has twice. The same write sent
-//!   twice is done once; one that lands late is done once or never.
-//! - *Look before deciding*: after an unknown outcome nothing is decided again before the writer has
-//!   looked for its own id in the tip and in every calf back to the index at which it had decided, and
-//!   only if the tip has another etag by then: before that the first write may still land.
+//! Each safety rule has a test that fails without it:
+//! - *Same write*: a write is conditional on one etag, which no tip ever has twice. The same write
+//!   sent twice takes effect once; a late one takes effect once or never.
+//! - *Look before deciding*: after an unknown outcome, nothing is decided again before the writer
+//!   has searched for its id in the tip and in every calf back to the index of its decision; and
+//!   only if the tip has another etag by then, because before that, the first write may still take
+//!   effect.
 
 mod machine;
 mod proposal;
@@ -27,109 +28,110 @@ use super::event::InvalidEvent;
 use super::tip::{Calf, Tip};
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 
-/// What the driver is to do next.
+/// Next action of the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamAppendAction {
-    /// Write this: all of it or nothing, if its condition holds.
+    /// Perform this write, all or nothing, if its condition holds.
     Write(Arc<Write>),
-    /// Read the tip, consistently.
+    /// Read the tip with strong consistency.
     ReadTip,
-    /// Read calves backwards, those whose index is below, consistently.
+    /// Read calves below an index backwards, with strong consistency.
     ReadCalves {
-        /// The index.
+        /// Index.
         below: u64,
     },
     /// Wait, then report [`StreamAppendAnswer::Waited`].
     Wait {
-        /// How long, milliseconds.
+        /// Milliseconds.
         delay_ms: u64,
     },
-    /// The end.
+    /// The result.
     Finish(Result<End, AppendFault>),
 }
 
-/// What came of an action.
+/// Result of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamAppendAnswer {
-    /// The write is done, durably.
+    /// Done and durable.
     Done,
-    /// The condition on the tip does not hold: nothing was written.
+    /// The condition on the tip failed; nothing was written.
     Refused {
-        /// The tip that stands there, if the refusal told.
+        /// Current tip, if the response included it.
         tip: Option<Arc<Tip>>,
     },
-    /// The calf is there already, and nothing is told of the condition on the tip: nothing was written.
+    /// The calf exists; nothing was written, and the condition on the tip is unknown.
     CalfExists,
-    /// The write may or may not have happened, or may yet.
+    /// The outcome is unknown; the write may still take effect.
     Unknown,
-    /// The write was not accepted, as there are too many: nothing was written.
+    /// The write was throttled; nothing was written.
     Throttled,
-    /// The write did not and will not happen: access denied, invalid request.
+    /// The write failed permanently: access denied or invalid request.
     Failed,
-    /// The tip was read; `None` if there is no such stream.
+    /// The tip; `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
-    /// A page of calves was read, the newest first.
+    /// A page of calves, newest first.
     Calves {
-        /// The calves.
+        /// Calves.
         calves: Vec<Calf>,
     },
     /// A read failed.
     ReadFailed {
-        /// Whether trying again may help.
+        /// Set if a retry may succeed.
         temporary: bool,
     },
     /// The wait is over.
     Waited,
 }
 
-/// How an append ends.
+/// Result of an append.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
     /// The events are in the stream, once.
     Appended {
-        /// The newest tip that is known: that of this append, or a later one.
+        /// Newest known tip: that of this append, or a later one.
         tip: Arc<Tip>,
-        /// Index of the first of the events.
+        /// Index of the first appended event.
         index: u64,
     },
-    /// Others appended first: the events are not in the stream, and never will be by this append.
+    /// Another writer appended first. The events are not in the stream, and this append will never
+    /// add them.
     Conflict {
-        /// The tip that is there; `None` if there is none.
+        /// Current tip; `None` if there is none.
         tip: Option<Arc<Tip>>,
     },
 }
 
-/// Why an append was given up.
+/// Reason why an append was given up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendFault {
-    /// There is nothing to append.
+    /// No events.
     #[error("an append has at least one event")]
     Empty,
-    /// An event that no stream may have.
+    /// An event that exceeds a bound.
     #[error(transparent)]
     Event(#[from] InvalidEvent),
-    /// The events and unfolds alone are more than an item may be.
+    /// The events and unfolds exceed the size of an item.
     #[error("the append takes {bytes} bytes: an item has at most {MAX_STREAM_ITEM_BYTES}")]
     TooLarge {
-        /// Bytes of its own item.
+        /// Bytes of their item.
         bytes: usize,
     },
-    /// There is no index left.
+    /// The stream has no further indexes.
     #[error("the stream is full: it has at most {TIP_INDEX} events")]
     Full,
-    /// The store does not take the write, again and again.
+    /// The store throttled every attempt.
     #[error("the store is busy: try again in a moment")]
     Contention,
-    /// It is not known whether the events were appended.
+    /// The outcome is unknown.
     #[error("the outcome is unknown: look for the append before it is decided again")]
     OutcomeUnknown,
-    /// The store refuses or does not answer; nothing was appended.
+    /// The store failed; nothing was appended.
     #[error("the store is unreachable or rejected the request")]
     Store,
-    /// Events are missing, or there twice.
+    /// Events are missing or duplicate.
     #[error("the stream is damaged at index {index}")]
     Damaged {
-        /// Where.
+        /// Index.
         index: u64,
     },
 }

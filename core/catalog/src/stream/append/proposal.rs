@@ -1,4 +1,4 @@
-//! What is to be appended, and on what it was decided.
+//! Proposals: events to append, and the tip on which they were decided.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use cellar_base::record::item_bytes;
 /// Events that were decided on a tip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// The stream.
+    /// Stream.
     pub name: StreamName,
-    /// The tip; `None` if there was no such stream.
+    /// Tip; `None` if the stream did not exist.
     pub on: Option<Arc<Tip>>,
-    /// Who appends: on each of the events.
+    /// Id of the append, stored with each event.
     pub writer: WriterId,
-    /// The events, oldest first.
+    /// Events, oldest first.
     pub events: Vec<StreamEvent>,
-    /// The unfolds that the tip is to have then.
+    /// Unfolds of the new tip.
     pub unfolds: Vec<Unfold>,
 }
 
 impl Proposal {
-    /// The write that appends it: always the same for the same proposal and policy.
+    /// Returns the write of this proposal; always the same for the same proposal and policy.
     ///
     /// # Errors
-    /// [`AppendFault`] if no tip can have these events.
+    /// [`AppendFault`] if no tip can contain these events.
     pub fn write(&self, policy: CalvePolicy) -> Result<Write, AppendFault> {
         self.events.iter().try_for_each(StreamEvent::check)?;
         if self.events.is_empty() {
@@ -55,7 +55,7 @@ impl Proposal {
         })
     }
 
-    /// The tip that has only these events.
+    /// Returns the tip with only these events.
     fn tip_alone(&self, next: u64) -> Tip {
         let before = self.on.as_ref().map(|tip| tip.etag);
         Tip {
@@ -70,7 +70,7 @@ impl Proposal {
     }
 }
 
-/// The tip with the events of both.
+/// Returns the tip with the events of both.
 fn joined(on: &Tip, alone: &Tip) -> Tip {
     let events = on.events.iter().chain(&alone.events).cloned().collect();
     Tip { events, ..alone.clone() }
@@ -82,7 +82,7 @@ fn is_too_large(tip: &Tip, policy: CalvePolicy) -> bool {
         || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
 }
 
-/// The events of before move to a calf.
+/// Returns the write that moves the earlier events to a calf.
 fn calved(on: &Tip, alone: Tip) -> Write {
     let calf = Calf { name: on.name.clone(), index: on.first(), events: on.events.clone() };
     let bytes = u64::try_from(item_bytes(&encode_calf(&calf))).unwrap_or(u64::MAX);

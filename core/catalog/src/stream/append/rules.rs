@@ -1,18 +1,18 @@
-//! The safety rules, by name.
+//! Safety rules of an append to an event stream.
 
-/// What keeps a stream free of losses and doubles. The model checker switches one off at a time and must
-/// then find what it prevents; without the feature `model` all of them hold.
+/// Rules that prevent lost and duplicate events. The model checker disables one at a time and must
+/// then find the violation; without the feature `model` all rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// After an unknown outcome the writer looks for itself in the tip.
+    /// After an unknown outcome, the writer searches the tip for its own events.
     LookInTip,
-    /// It looks in the calves, too, back to the index at which it had decided.
+    /// It also searches the calves, back to the index of its decision.
     LookInCalves,
-    /// Nothing is decided again while the tip still has the etag on which the write was sent.
+    /// Nothing is decided again while the tip still has the etag on which the write depends.
     SameWrite,
 }
 
-/// The rules that hold: all of them, but for the model checker.
+/// The rules that apply: all of them, except in the model checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -20,20 +20,20 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All but one.
+    /// All rules except one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {
         Self { without: Some(rule) }
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule applies.
     #[cfg(feature = "model")]
     pub(super) fn hold(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule applies.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
     pub(super) fn hold(self, _: SafetyRule) -> bool {

@@ -1,40 +1,40 @@
-//! What is written.
+//! Writes to an event stream.
 
 use crate::stream::etag::Etag;
 use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
 use crate::stream::tip::{Calf, Tip};
 
-/// One write. Sent again it is the same, so that it is done at most once.
+/// One write. A repetition is identical, so that it takes effect at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// Put the first tip of a stream if there is none.
+    /// Put the first tip of a stream, unless it exists.
     First(Tip),
     /// Append to the tip if it has the expected etag.
     Update(Update),
-    /// Both or nothing: put the calf if its key is free, and update the tip, which then has only the
-    /// events of this append, if it has the expected etag.
+    /// Put the calf if its key is free, and replace the tip by one with only the new events if it
+    /// has the expected etag: both or nothing.
     Calve {
-        /// The events of before.
+        /// Earlier events.
         calf: Calf,
-        /// The new tip.
+        /// New tip.
         update: Update,
     },
 }
 
-/// What becomes of a tip.
+/// Update of a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
-    /// The etag that it must have.
+    /// Expected etag.
     pub expected: Etag,
-    /// The tip as it is then, whole.
+    /// The complete new tip.
     pub tip: Tip,
-    /// The events of this append: the last ones of it.
+    /// Appended events: the last ones of the tip.
     pub appended: Vec<StreamEvent>,
 }
 
 impl Write {
-    /// The stream's tip, once it is done.
+    /// Returns the tip after the write.
     #[must_use]
     pub fn tip(&self) -> &Tip {
         match self {
@@ -43,13 +43,13 @@ impl Write {
         }
     }
 
-    /// The stream.
+    /// Returns the name of the stream.
     #[must_use]
     pub fn name(&self) -> &StreamName {
         &self.tip().name
     }
 
-    /// The etag that the tip must have; `None` if there must be no tip.
+    /// Returns the expected etag; `None` if there must be no tip.
     #[must_use]
     pub fn expected(&self) -> Option<Etag> {
         match self {

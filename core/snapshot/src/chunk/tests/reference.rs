@@ -1,4 +1,4 @@
-//! Bytes a cell on the reference data (design `5-quality.md` §4): exact, as bytes do not depend on time.
+//! Bytes a cell on the reference data: exact, as bytes do not depend on time.
 
 use cellar_reference_data::{COLUMNS, ReferenceValue, value};
 

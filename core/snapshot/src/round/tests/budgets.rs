@@ -1,4 +1,4 @@
-//! What snapshots cost, counted and not timed: the goals of design `5-quality.md` §4, on fewer edits
+//! What snapshots cost, counted and not timed: the goals of the benchmarks, on fewer edits
 //! than the benchmark has (60 snapshots of 1,000, over 6,000 rows of the reference data).
 
 use cellar_reference_data::{COLUMNS, ReferenceValue, value};
