@@ -23,7 +23,7 @@ use cellar_log::append::effect::KnownState;
 use cellar_log::append::request::RequestMutation;
 use cellar_log::entry::ExternalEdits;
 use cellar_log::transform::{SpaceMap, Viewpoint};
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
 /// An own edit that is not known to be in the log.
@@ -139,7 +139,7 @@ pub struct Known<'a> {
     /// They, without a gap, up to the canonical position; those up to `after` may be among them.
     pub entries: &'a [EntryView],
     /// The canonical state, if it is known: pending edits without an effect on it are shown as such.
-    pub state: Option<&'a Outline>,
+    pub state: Option<&'a WorkbookMetadata>,
 }
 
 /// Pending edits of one client on the canonical state, one behind the other.
@@ -169,7 +169,7 @@ impl Rebase {
             None => tail.next_in_segment(),
         };
         let next = next.unwrap_or(tail);
-        let state = known.state.map(KnownState::of_outline);
+        let state = known.state.map(KnownState::from_metadata);
         let mut rebase = Self { committer: Committer::new(viewpoint, start, next, 0).on(state) };
         let outlooks = pending.iter().map(|mutation| rebase.place(mutation)).collect();
         Ok((rebase, outlooks))

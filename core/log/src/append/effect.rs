@@ -22,7 +22,7 @@ use crate::entry::Content;
 use crate::transform::Viewpoint;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::Axis;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::{SheetFault, StateSummary, Workbook};
 
@@ -41,9 +41,9 @@ impl KnownState {
     }
 
     /// A state that was looked up.
-    pub fn of_outline(outline: &Outline) -> Self {
-        let workbook = Some(Workbook::of_outline(outline));
-        Self { summary: StateSummary::of(outline), workbook }
+    pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
+        let workbook = Some(Workbook::from_metadata(metadata));
+        Self { summary: StateSummary::of(metadata), workbook }
     }
 
     /// Returns the summary for the header of an entry with this content.

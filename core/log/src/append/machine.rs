@@ -134,8 +134,8 @@ impl Append {
                     false => finish(Err(Refusal::Store)),
                 }
             }
-            (Phase::ReadingState { at }, AppendEvent::State(outline)) => {
-                self.scan.keep_state(at, outline);
+            (Phase::ReadingState { at }, AppendEvent::State(metadata)) => {
+                self.scan.keep_state(at, metadata);
                 self.decide(inputs)
             }
             (Phase::ReadingState { at }, AppendEvent::ReadFailed { temporary }) => {

@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use crate::entry::{Entry, Header};
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
 /// The next action of the driver.
@@ -86,7 +86,7 @@ pub enum AppendEvent {
     /// The number of the newest segment; `None` if the log has none.
     NewestSegment(Option<u32>),
     /// The requested metadata; `None` if it cannot be read.
-    State(Option<Arc<Outline>>),
+    State(Option<Arc<WorkbookMetadata>>),
     /// A read failed.
     ReadFailed {
         /// Whether a retry may succeed.

@@ -11,7 +11,7 @@ use crate::transform::Viewpoint;
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 use cellar_sheet::workbook::StateSummary;
 
@@ -41,7 +41,7 @@ pub(super) struct Scan {
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
     /// State read at a position; `None` if it cannot be read.
-    looked_up: Option<(Position, Option<Arc<Outline>>)>,
+    looked_up: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
     /// Operations of the uploaded object.
     uploaded: Vec<Operation>,
     /// Bases that were not scanned yet.
@@ -223,16 +223,16 @@ impl Scan {
     }
 
     /// Stores the state at the tail.
-    pub(super) fn keep_state(&mut self, at: Position, outline: Option<Arc<Outline>>) {
-        self.looked_up = Some((at, outline));
+    pub(super) fn keep_state(&mut self, at: Position, metadata: Option<Arc<WorkbookMetadata>>) {
+        self.looked_up = Some((at, metadata));
     }
 
     /// Returns the state at the tail, if known.
     pub(super) fn state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.looked_up {
-            Some((at, outline)) if *at == tail.position => {
-                outline.as_deref().map(KnownState::of_outline)
+            Some((at, metadata)) if *at == tail.position => {
+                metadata.as_deref().map(KnownState::from_metadata)
             }
             _ => tail.header.summary.as_deref().cloned().map(KnownState::of_summary),
         }
