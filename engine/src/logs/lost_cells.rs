@@ -70,9 +70,9 @@ impl Logs {
     /// As [`Logs::view`].
     pub async fn lost_cells(&self, log: LogId) -> Result<LostCells, LogError> {
         let mut view = self.view(log, None, None).await?;
-        let sheets = view.outline.tabs.order().iter().filter_map(|sheet| {
-            let name = view.outline.tabs.name(*sheet)?.to_owned();
-            Some((*sheet, name, view.outline.sheets.get(sheet)?.extent))
+        let sheets = view.metadata.tabs.order().iter().filter_map(|sheet| {
+            let name = view.metadata.tabs.name(*sheet)?.to_owned();
+            Some((*sheet, name, view.metadata.sheets.get(sheet)?.extent))
         });
         let sheets: Vec<(SheetId, String, Extent)> = sheets.collect();
         let mut found = Found::default();

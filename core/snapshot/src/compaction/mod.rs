@@ -13,7 +13,7 @@ mod next;
 mod tests;
 
 pub use base::Base;
-pub(super) use base::{clients, outline};
+pub(super) use base::{clients, metadata};
 pub use level_0::{CompactionPlan, plan_compaction};
 pub use merge::MergePlan;
 pub use next::NextRoot;
@@ -23,7 +23,7 @@ use super::root::ClientMap;
 use crate::SnapshotError;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::Operation;
 
 /// The entries of a compaction step, as far as they are folded.
@@ -38,8 +38,8 @@ pub struct CompactionFold {
 /// The entries of a compaction step.
 #[derive(Debug, Clone)]
 pub struct FoldedEntries {
-    /// The outline behind the last.
-    pub outline: Outline,
+    /// The metadata behind the last.
+    pub metadata: WorkbookMetadata,
     /// What they did.
     pub level: FoldedLevel,
     /// The last mutations of clients.
@@ -55,7 +55,7 @@ impl CompactionFold {
     #[must_use]
     pub fn new(base: &Base) -> Self {
         Self {
-            fold: Fold::new(base.outline.clone()),
+            fold: Fold::new(base.metadata.clone()),
             clients: base.clients.clone(),
             last: None,
             entries: base.entries,
@@ -101,8 +101,8 @@ impl CompactionFold {
         let (last, now_s) = self.last?;
         let mut clients = self.clients;
         clients.prune(now_s);
-        let (outline, level) = self.fold.finish();
-        Some(FoldedEntries { outline, level, clients, last, entries: self.entries })
+        let (metadata, level) = self.fold.finish();
+        Some(FoldedEntries { metadata, level, clients, last, entries: self.entries })
     }
 }
 
