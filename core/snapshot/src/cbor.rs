@@ -7,7 +7,7 @@ use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use super::SnapshotError;
+use crate::error::SnapshotError;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, AxisMap, StoredAxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};

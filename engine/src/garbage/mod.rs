@@ -18,7 +18,7 @@ use cellar_base::schema::SHEETS_PREFIX;
 use cellar_catalog::purge::Needed;
 use cellar_snapshot::named::Unfollowable;
 use cellar_snapshot::snapshot_job::SnapshotJob;
-use cellar_snapshot::{garbage::GarbageSweep, garbage::is_under_way_too_long};
+use cellar_snapshot::{garbage::GarbageSweep, garbage::is_overdue};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::logs::{LogError, Logs};
@@ -129,7 +129,7 @@ impl Collector {
         let end = SnapshotJob { log, position: Position::LAST };
         let mut next = self.retried(|| pending.first_up_to(end)).await?;
         while let Some(record) = next {
-            if is_under_way_too_long(&record, now_s) {
+            if is_overdue(&record, now_s) {
                 return Err(GarbageError::UnderWay { log, at: record.job.position });
             }
             next = self.retried(|| pending.first_after(record.job)).await?;

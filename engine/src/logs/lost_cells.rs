@@ -10,7 +10,7 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_sheet::workbook::Extent;
-use cellar_snapshot::cells::held;
+use cellar_snapshot::cells::stored_cells;
 use cellar_snapshot::merge::Window;
 
 use super::view::LongText;
@@ -155,7 +155,7 @@ impl Found {
             if tile.cells() < SPARSE_BAND_CELLS {
                 band_rows = band_rows.saturating_mul(2);
             }
-            for placed in held(&tile) {
+            for placed in stored_cells(&tile) {
                 let Some(hash) = placed.long_text else { continue };
                 let LongText::Lost(fault) = view.long_text(hash).await? else { continue };
                 if self.cells.len() == MAX_LOST_CELLS_AT_ONCE {

@@ -73,7 +73,7 @@ async fn level_stats(
     young: bool,
 ) -> Result<LevelStats, LogError> {
     let mut objects = Objects::default();
-    let all = store.ready(log, &mut objects, |objects| level.level.all(objects)).await?;
+    let all = store.ready(log, &mut objects, |objects| level.level.load_level(objects)).await?;
     let tiles = all.sheets.iter().flat_map(|sheet| &sheet.stripes).map(|s| s.tiles.len());
     let tiles = u64::try_from(tiles.sum::<usize>()).unwrap_or(u64::MAX);
     let chunks = if young { 0 } else { tiles };

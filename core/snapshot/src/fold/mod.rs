@@ -11,7 +11,7 @@ pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
 use std::collections::BTreeMap;
 
 use self::delta::Delta;
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::index::{PackedLevel, PackedSheet};
 use cellar_base::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
 use cellar_sheet::axis_map::Axis;

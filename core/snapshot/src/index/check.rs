@@ -2,7 +2,7 @@
 
 use super::{IndexChunk, Indexed};
 use super::{IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Region, StoredTile};
 use cellar_base::limits::{
     MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_LEVEL_CLEAR_SPANS, MAX_SHEETS, MAX_STORED_CHUNK_BYTES,

@@ -4,7 +4,7 @@
 use super::check::ensure;
 use super::lookup::NOT_ITS_PART;
 use super::{IndexChunk, Indexed, IndexedTile, RowIndex, Stripes};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::{ChunkRef, StoredTile};
 use crate::tile::Tile;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;

@@ -1,8 +1,8 @@
 //! Chunks of an index.
 
 use super::{Indexed, IndexedTile, RowIndex, SheetMoves};
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::level::ChunkRef;
 
 /// A chunk of an index, decoded and checked.

@@ -3,8 +3,8 @@
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
 use super::{IndexChunk, Kept, PackedSheet, SheetMoves, Stripes};
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::level::Stripe;
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex};
 use super::{SheetMoves, Stripes};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TilePlace};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{SheetId, Span, Spans};

@@ -4,8 +4,8 @@ use minicbor::Encode;
 
 use super::check::{check_stripes, check_tiles};
 use super::{Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, Stripes};
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
@@ -37,9 +37,9 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     let moves = &sheet.moves;
     // What is in chunks is not checked with the level.
     moves.check()?;
-    let moves = match packer.stays(moves) {
+    let moves = match packer.reserve_inline(moves) {
         true => Kept::Inline(moves.clone()),
-        false => Kept::Chunk(packer.chunk(Kind::Moves, moves)?),
+        false => Kept::Chunk(packer.pack_chunk(Kind::Moves, moves)?),
     };
     Ok(PackedSheet { sheet: sheet.sheet, moves, stripes: pack_stripes(&sheet.stripes, packer)? })
 }
@@ -54,13 +54,13 @@ pub(super) fn pack_stripes(
     }
     let all = indexed(rows)?;
     check_stripes(&all)?;
-    if all.is_empty() || packer.stays_naming(&all, named_by(&all)) {
+    if all.is_empty() || packer.reserve_inline_naming(&all, named_by(&all)) {
         return Ok(Stripes::Inline(all));
     }
     let parts = pack_parts(Kind::Stripes, all, packer)?;
-    match packer.stays_naming(&parts, named_by(&parts)) {
+    match packer.reserve_inline_naming(&parts, named_by(&parts)) {
         true => Ok(Stripes::Parts(parts)),
-        false => Ok(Stripes::Chunk(packer.chunk(Kind::Parts, &parts)?)),
+        false => Ok(Stripes::Chunk(packer.pack_chunk(Kind::Parts, &parts)?)),
     }
 }
 
@@ -89,10 +89,10 @@ fn pack_parts<T: Encode<()> + Names>(
         bytes: cbor::encoded_bytes(item),
         named_bytes: item.named_bytes(),
     };
-    for part in packer.cut(list.into_items(), PAIR_BYTES, weight) {
+    for part in packer.split_into_chunks(list.into_items(), PAIR_BYTES, weight) {
         let part = indexed(part)?;
         let extent = part.index().extent().ok_or(OUT_OF_ORDER)?;
-        parts.push((extent, packer.chunk(kind, &part)?));
+        parts.push((extent, packer.pack_chunk(kind, &part)?));
     }
     indexed(parts)
 }

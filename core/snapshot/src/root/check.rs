@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{PackedFormats, Root, RootSheet};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::index::{Kept, check_chunk, ensure};
 use cellar_base::limits::{
     MAX_COLUMNS, MAX_LEVELS, MAX_RANGE_FORMATS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS, MAX_SHEETS,

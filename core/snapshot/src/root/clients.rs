@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use minicbor::{Decode, Encode};
 
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::index::ensure;
 use crate::packed::{Bounds, PackedObject, pack};
 use cellar_base::identity::{ClientKey, ClientName};

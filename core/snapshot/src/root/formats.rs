@@ -2,8 +2,8 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::index::{Fetched, ensure};
 use crate::level::{ChunkHash, ChunkRef};
 use crate::packed::PackedObject;
@@ -94,16 +94,16 @@ pub fn pack_formats<'a>(
     for layer in layers {
         let records = FormatRecords::of(layer);
         records.check()?;
-        if records.0.is_empty() || packer.stays(&records) {
+        if records.0.is_empty() || packer.reserve_inline(&records) {
             packed.push(PackedFormats::Inline(records));
             continue;
         }
-        let parts = packer.cut(records.0, LIST_BYTES, |record| Weight {
+        let parts = packer.split_into_chunks(records.0, LIST_BYTES, |record| Weight {
             bytes: cbor::encoded_bytes(record),
             named_bytes: 0,
         });
         let chunks =
-            parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
+            parts.into_iter().map(|part| packer.pack_chunk(Kind::Formats, &FormatRecords(part)));
         packed.push(PackedFormats::Chunks(chunks.collect::<Result<_, _>>()?));
     }
     Ok((packed, packer.into_objects()))

@@ -13,11 +13,11 @@ pub use numbers::{StoredSheetNumbers, pack_sheet_numbers};
 
 use minicbor::{Decode, Encode};
 
-use super::SnapshotError;
 use super::cbor::{self, Kind};
 use super::index::{Kept, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
+use crate::error::SnapshotError;
 use cellar_base::limits::{
     INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, MAX_LEVELS, MAX_ROOT_BYTES, MAX_SHEETS,
 };

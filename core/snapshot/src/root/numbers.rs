@@ -4,8 +4,8 @@ use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::index::{Kept, ensure};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer};
@@ -60,9 +60,9 @@ pub fn pack_sheet_numbers(
     let numbers = StoredSheetNumbers(numbers);
     numbers.check()?;
     let mut packer = Packer::new(limits);
-    let kept = match packer.stays(&numbers) {
+    let kept = match packer.reserve_inline(&numbers) {
         true => Kept::Inline(numbers),
-        false => Kept::Chunk(packer.chunk(Kind::SheetNumbers, &numbers)?),
+        false => Kept::Chunk(packer.pack_chunk(Kind::SheetNumbers, &numbers)?),
     };
     Ok((kept, packer.into_objects().pop()))
 }

@@ -213,7 +213,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
         assert_eq!(fits(&levels), fit);
         let numbers =
             SheetNumbers::of((0..MAX_SHEET_NUMBER_RUNS as u32 + more).map(|at| SheetId(at * 2)));
-        assert_eq!(pack_sheet_numbers(numbers, PackLimits::AROUND).is_ok(), fit);
+        assert_eq!(pack_sheet_numbers(numbers, PackLimits::METADATA).is_ok(), fit);
     }
     // A levels list of its own that is longer is not even decoded.
     let mut root = sample();
@@ -287,7 +287,7 @@ fn record(rows: Spans, format: &str) -> RangeFormat {
 #[test]
 fn formats_have_limits_too() {
     let packs = |records: Vec<RangeFormat>| {
-        pack_formats([&FormatLayer::from_records(records)], PackLimits::AROUND).is_ok()
+        pack_formats([&FormatLayer::from_records(records)], PackLimits::METADATA).is_ok()
     };
     let row = || Spans::one(0, 1);
     let odd = |count: u32| Spans::of((0..count).map(|at| at * 2));
@@ -395,7 +395,7 @@ fn the_longest_sheet_numbers_fit_into_a_chunk() {
         number += 2 + u32::from_le_bytes(bytes) % step;
         SheetId(number)
     });
-    let (_, object) = pack_sheet_numbers(SheetNumbers::of(numbers), PackLimits::AROUND).unwrap();
+    let (_, object) = pack_sheet_numbers(SheetNumbers::of(numbers), PackLimits::METADATA).unwrap();
     let object = object.unwrap();
     assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
 }

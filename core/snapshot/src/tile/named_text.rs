@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{LongText, Tile, TileColumn};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 

@@ -10,7 +10,8 @@ use cellar_log::entry::{Content, Edits};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::compaction::{
-    Base, CompactionFold, CompactionPlan, FoldedEntries, MergePlan, NextRoot, plan_compaction,
+    CompactionBase, CompactionFold, CompactionPlan, FoldedEntries, MergePlan, NextRoot,
+    plan_compaction,
 };
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
@@ -33,7 +34,7 @@ pub(super) struct Work {
     family: LogId,
     /// Key of the root that the round begins from.
     root: Option<String>,
-    base: Base,
+    base: CompactionBase,
     round: Option<Round>,
     /// How far the merge of the progress was, until it is taken up.
     progress: Option<MergeProgress>,
@@ -167,10 +168,10 @@ impl Work {
                     return Ok(ControlFlow::Break(()));
                 }
                 let client = entry.mutation_ids().map(|(client, _, last)| (client, last));
-                let folded = fold.entry(at, entry.created_s, client, done);
+                let folded = fold.fold_entry(at, entry.created_s, client, done);
                 folded.map_err(|_| LogError::Corrupt { at })?;
                 if let Some(Edits { client, name: Some(name), .. }) = entry.edits() {
-                    fold.client_name(*client, name);
+                    fold.note_client_name(*client, name);
                 }
                 some = true;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -210,14 +211,14 @@ impl Work {
     ) -> Result<(), BuildError> {
         let (family, base) = (self.family, &self.base);
         let mut objects = Objects::default();
-        let ask = |objects: &Objects| plan.inputs(base, &folded, objects);
+        let ask = |objects: &Objects| plan.load_inputs(base, &folded, objects);
         let inputs: Vec<SheetInput> = store.ready(family, &mut objects, ask).await?;
         let progress = self.progress.take().unwrap_or_default();
         let merge = match progress == MergeProgress::default() {
             true => Merge::new(inputs),
             false => {
                 let done = self.done_tiles(store, &progress).await?;
-                Merge::resumed(inputs, done, progress.cursor)
+                Merge::resume(inputs, done, progress.cursor)
             }
         };
         self.round = Some(Round { folded, plan, merge, progress });
@@ -318,11 +319,15 @@ impl Work {
     }
 }
 
-async fn base(store: &ObjectStore, family: LogId, root: Option<&str>) -> Result<Base, ObjectFault> {
-    let Some(root) = root else { return Ok(Base::default()) };
+async fn base(
+    store: &ObjectStore,
+    family: LogId,
+    root: Option<&str>,
+) -> Result<CompactionBase, ObjectFault> {
+    let Some(root) = root else { return Ok(CompactionBase::default()) };
     let root = store.root(root).await?;
     let mut objects = Objects::default();
-    store.ready(family, &mut objects, |objects| Base::open(&root, objects)).await
+    store.ready(family, &mut objects, |objects| CompactionBase::open(&root, objects)).await
 }
 
 async fn load_tiles(

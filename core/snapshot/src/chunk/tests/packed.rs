@@ -2,8 +2,8 @@
 
 use super::super::blocks::blocks;
 use super::support::sample;
-use crate::SnapshotError;
 use crate::chunk::encode;
+use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use crate::packed::{Bounds, PackedObject, pack_blocks};
 use cellar_base::limits::{MAX_CHUNK_BYTES, MAX_STORED_CHUNK_BYTES};
