@@ -88,7 +88,7 @@ impl Logs {
                     applied.map_err(|_| LogError::Corrupt { at: entry.position })?;
                 }
             }
-            if fold.weight_bytes() > MAX_REPLAY_BYTES {
+            if fold.memory_bytes() > MAX_REPLAY_BYTES {
                 return Err(LogError::TooLarge(WorkbookTooLarge));
             }
             Ok(ControlFlow::Continue(()))

@@ -223,7 +223,7 @@ fn replaced(job: SnapshotJob, stands: Option<String>, root: &str) -> SnapshotEve
         Some(stands) if stands == root => SnapshotEvent::Done,
         Some(stands) => {
             tracing::warn!(%log, %at, root, stands, "another root than the one to replace");
-            SnapshotEvent::OtherRoot { stands }
+            SnapshotEvent::OtherRoot { current_root: stands }
         }
         None => {
             tracing::warn!(%log, %at, "the entry was trimmed while its snapshot was made anew");

@@ -75,7 +75,7 @@ impl Resource {
         Some(Self::Arn(parts.map(str::to_owned)))
     }
 
-    fn is_about(&self, resource: &str) -> bool {
+    fn accepts_stored_bytes(&self, resource: &str) -> bool {
         let Self::Arn(patterns) = self else { return true };
         let named = parts(resource);
         named.is_some_and(|named| {
@@ -89,7 +89,7 @@ impl Statement {
     pub(super) fn about(&self, ask: &Ask) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
         let action = actions.find(|own| matches(&own.pattern, &ask.action, Case::Ignored))?;
-        let is_about = self.resources.iter().any(|own| own.is_about(&ask.resource))
+        let is_about = self.resources.iter().any(|own| own.accepts_stored_bytes(&ask.resource))
             && self.conditions.iter().all(|condition| condition.holds(ask));
         is_about.then_some(action)
     }
@@ -99,8 +99,8 @@ impl Statement {
 mod tests {
     use super::*;
 
-    fn is_about(pattern: &str, name: &str) -> bool {
-        Resource::read(pattern).unwrap().is_about(name)
+    fn accepts_stored_bytes(pattern: &str, name: &str) -> bool {
+        Resource::read(pattern).unwrap().accepts_stored_bytes(name)
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
             ("arn:*:dynamodb:*:*:table/T", "arn:aws:dynamodb:local:0:table/T"),
             ("arn:aws:logs:r:0:log-group:L:*", "arn:aws:logs:r:0:log-group:L:log-stream:x"),
         ] {
-            assert!(is_about(pattern, name), "{pattern} {name}");
+            assert!(accepts_stored_bytes(pattern, name), "{pattern} {name}");
         }
         for (pattern, name) in [
             ("arn:aws:s3:::b", "arn:aws:s3:::b/k"),
@@ -127,7 +127,7 @@ mod tests {
             ("arn:aws:s3:::*", "*"),
         ] {
             let resource = Resource::read(pattern);
-            assert!(resource.is_none_or(|own| !own.is_about(name)), "{pattern} {name}");
+            assert!(resource.is_none_or(|own| !own.accepts_stored_bytes(name)), "{pattern} {name}");
         }
         for text in ["", "**", "b", "arn:aws:s3", "urn:aws:s3:::b"] {
             assert_eq!(Resource::read(text), None, "{text}");

@@ -8,7 +8,7 @@ use super::{TileTooLarge, decode, encode};
 #[must_use]
 pub fn is_read_or_refused(bytes: &[u8]) -> bool {
     let Ok(tile) = decode(bytes) else { return true };
-    if !tile.is_sound() {
+    if !tile.is_valid() {
         return false;
     }
     match encode(&tile) {

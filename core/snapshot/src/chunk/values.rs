@@ -133,7 +133,7 @@ pub(super) fn read(
         Some(kind) => read_kind(reader, kind, rows.len(), &mut texts)?,
         None => read_mixed(reader, rows.len(), &mut texts)?,
     };
-    Ok(ValueLayer::from_sound_parts(rows, values, texts.texts, texts.long))
+    Ok(ValueLayer::from_checked_parts(rows, values, texts.texts, texts.long))
 }
 
 fn read_mixed(

@@ -219,6 +219,6 @@ impl Checker {
 
 /// The most bytes that a chunk may have, as stored, to be the one that is said.
 fn longest(chunk: &ChunkRef) -> usize {
-    let said = usize::try_from(chunk.most_stored_bytes()).unwrap_or(usize::MAX);
+    let said = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     said.min(MAX_STORED_CHUNK_BYTES)
 }

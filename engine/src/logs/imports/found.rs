@@ -46,7 +46,7 @@ impl Found {
 
     /// Verifies the length that a request or an index states.
     pub(super) fn with_length_of(self, said: &ChunkRef) -> Result<Self, ImportFault> {
-        if self.is_about(said) {
+        if self.accepts_stored_bytes(said) {
             return Ok(self);
         }
         let why = format!("it has {} bytes, and {} are said", self.stored.len(), said.bytes);
@@ -58,7 +58,7 @@ impl Found {
         let bytes = self.unpacked(Bounds::CHUNK)?;
         let tile = chunk::decode(&bytes).map_err(|why| self.fault(&why.to_string()))?;
         for place in places {
-            if !self.is_about(&place.chunk) {
+            if !self.accepts_stored_bytes(&place.chunk) {
                 return Err(self.fault("the index gives it another length"));
             }
             place.check(&tile).map_err(|why| self.unreadable(&why))?;
@@ -100,8 +100,8 @@ impl Found {
         unpack(self.hash, &self.stored, bounds).map_err(|why| self.unreadable(&why))
     }
 
-    fn is_about(&self, said: &ChunkRef) -> bool {
-        u64::try_from(self.stored.len()).is_ok_and(|bytes| said.is_about(bytes))
+    fn accepts_stored_bytes(&self, said: &ChunkRef) -> bool {
+        u64::try_from(self.stored.len()).is_ok_and(|bytes| said.accepts_stored_bytes(bytes))
     }
 
     fn verified(self) -> Verified {

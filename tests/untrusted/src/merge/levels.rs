@@ -53,7 +53,7 @@ impl Levels {
 
     /// Stores a tile as the chunk that it would be, but as long as it is said to be.
     fn encode(&self, tile: &Tile) -> Option<PackedObject> {
-        assert!(tile.is_sound());
+        assert!(tile.is_valid());
         let object = chunk_of(tile)?;
         let plain = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).expect("our own");
         let read = decode(&plain).expect("our own");

@@ -8,7 +8,8 @@ use crate::cells::visible_cells;
 use crate::fold::{Fold, FoldedSheet};
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::merge::{
-    Below, LevelInput, Merge, MergeStep, Part, PlaceSize, SheetInput, Window, level_sources, merge_window,
+    Below, LevelInput, Merge, MergeStep, Part, PlaceSize, SheetInput, Window, level_sources,
+    merge_window,
 };
 use crate::packed::PackedObject;
 use crate::tile::Tile;
