@@ -16,7 +16,7 @@ use cellar_log::{
     retention::offloaded_key, retention::plan,
 };
 
-use crate::logs::{OffloadedRead, is_whole, read_offloaded};
+use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
 use crate::retry::retried;
 use crate::sha256::sha256;
@@ -257,7 +257,7 @@ impl Offloader {
             entries.extend(page.entries);
             next = last.filter(|_| page.more).and_then(Position::next_in_segment);
         }
-        if is_whole(&entries, log, segment) {
+        if is_complete_segment(&entries, log, segment) {
             return Ok(entries);
         }
         Err(RetentionError::NotWhole { log, segment })

@@ -92,7 +92,7 @@ impl Logs {
         let (name, extent) = (name.to_owned(), sheet.extent);
         let formats = formats(&sheet.formats, query);
         let page = page(&mut view, id, extent, query, formats.bytes).await;
-        let (cells, next) = self.roots.heed(log, page)?;
+        let (cells, next) = self.roots.invalidate_on_error(log, page)?;
         Ok(CellsRead {
             position: view.position,
             incarnation: view.incarnation,

@@ -14,7 +14,7 @@ use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::touched::{Touched, touched};
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs, View};
 
 /// Cells with their rows and columns.
@@ -82,9 +82,9 @@ impl Logs {
         from: Position,
         to: Position,
     ) -> Result<Vec<Operation>, LogError> {
-        let mut reading = Reading::from(from);
+        let mut reading = EntryCursor::from(from);
         let (mut operations, mut bytes) = (Vec::new(), 0_usize);
-        self.committed(log, &mut reading, Some(to), Some(to), |entry, committed| {
+        self.visit_committed(log, &mut reading, Some(to), Some(to), |entry, committed| {
             if entry.position > from {
                 let all = committed.iter().flat_map(|operations| operations.iter());
                 for operation in all {

@@ -74,13 +74,13 @@ impl Logs {
     ) -> Result<Vec<Arc<Entry>>, LogError> {
         let limit = u32::try_from(wanted.max(1)).unwrap_or(u32::MAX);
         let limit = limit.min(cellar_base::limits::MAX_PAGE_ENTRIES);
-        if let Some(lineage) = self.read(|| self.inherits(log, from)).await? {
+        if let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, from)).await? {
             return self.inherited_back(log, lineage, from, limit).await;
         }
         // What a stale read does not show yet, a consistent one does.
         for consistent in [false, true] {
             let page =
-                self.read(|| self.entries.page_back(log, from, limit, consistent)).await?.entries;
+                self.retry_read(|| self.entries.page_back(log, from, limit, consistent)).await?.entries;
             let nums = (0..=from.num()).rev();
             let unbroken =
                 page.iter().zip(nums).take_while(|(entry, num)| entry.position.num() == *num);
@@ -90,11 +90,11 @@ impl Logs {
             }
         }
         // A segment that was trimmed keeps its last entry.
-        let last = self.read(|| self.entries.last(log, from.segment(), true)).await?;
+        let last = self.retry_read(|| self.entries.last(log, from.segment(), true)).await?;
         if let Some(last) = last.filter(|last| last.position < from) {
             return Err(LogError::NoSuchPosition { at: from, newest: last.position });
         }
-        let offloaded = self.read(|| self.offloaded(log, from.segment(), true)).await?;
+        let offloaded = self.retry_read(|| self.offloaded_entries(log, from.segment(), true)).await?;
         let offloaded = offloaded.ok_or(LogError::Corrupt { at: from })?;
         let older = offloaded.iter().rev().skip_while(|entry| entry.position > from);
         let older: Vec<Arc<Entry>> = older.take(wanted.max(1)).cloned().collect();
@@ -110,7 +110,7 @@ impl Logs {
             }
             let mut older = Vec::new();
             if from > lineage.position {
-                older.extend(self.read(|| self.get(log, end)).await?);
+                older.extend(self.retry_read(|| self.get(log, end)).await?);
             }
             let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
             if older.len() < wanted {
@@ -133,7 +133,7 @@ impl Logs {
             return Ok(Position::new(position.segment(), num).ok());
         }
         let Some(segment) = position.segment().checked_sub(1) else { return Ok(None) };
-        let last = self.read(|| self.last(log, segment, true)).await?;
+        let last = self.retry_read(|| self.last(log, segment, true)).await?;
         match last {
             Some(last) => Ok(Some(last.position)),
             None => Err(LogError::Corrupt { at: position }),

@@ -39,7 +39,7 @@ impl Logs {
     ) -> Result<PushOutcome, LogError> {
         let PushClient { key, name } = client;
         let (log, author) = (pushing.log, pushing.author.clone());
-        let known = self.clients.last_id(log, *key);
+        let known = self.last_ids.last_id(log, *key);
         let whose = (*key, name.clone());
         let rules = PushRules::default();
         let (mut push, mut action) = RunPush::begin(log, whose, author, known, run, rules);
@@ -49,7 +49,7 @@ impl Logs {
                 PushAction::LookUp => PushEvent::LookedUp(self.look_up(log, *key).await?),
                 PushAction::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
                 PushAction::Finish(outcome) => {
-                    self.clients.raise(log, *key, outcome.last_id);
+                    self.last_ids.raise(log, *key, outcome.last_id);
                     return Ok(outcome);
                 }
             };

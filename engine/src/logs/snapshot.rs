@@ -96,7 +96,7 @@ impl Logs {
         let (mut log, mut at) = (log, at);
         loop {
             // What is inherited has its snapshots where it stands.
-            while let Some(lineage) = self.read(|| self.inherits(log, at)).await? {
+            while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await? {
                 (log, at) = (lineage.source, at.min(lineage.position));
             }
             let found = self.snapshot_in_segment(log, at).await?;
@@ -114,7 +114,7 @@ impl Logs {
         log: LogId,
         at: Position,
     ) -> Result<Option<(Position, String)>, LogError> {
-        let segment = self.read(|| self.segments.segment(log, at.segment(), false)).await?;
+        let segment = self.retry_read(|| self.segments.segment(log, at.segment(), false)).await?;
         let last = segment.and_then(|segment| segment.last_snapshot);
         let last = last.and_then(|num| Position::new(at.segment(), num).ok());
         // Nothing in this segment is finished, as far as is known.
@@ -155,7 +155,7 @@ impl Logs {
         log: LogId,
         at: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.read(|| self.get_anywhere(log, at)).await?;
+        let entry = self.retry_read(|| self.get_anywhere(log, at)).await?;
         let num = entry.map(|entry| entry.header.snapshot_num);
         Ok(num.and_then(|num| Position::new(at.segment(), num).ok()))
     }
@@ -166,7 +166,7 @@ impl Logs {
         log: LogId,
         at: Position,
     ) -> Result<Option<String>, LogError> {
-        let entry = self.read(|| self.get_anywhere(log, at)).await?;
+        let entry = self.retry_read(|| self.get_anywhere(log, at)).await?;
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,

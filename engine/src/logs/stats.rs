@@ -13,7 +13,7 @@ use cellar_snapshot::objects::{Fetch, Objects, Wanted};
 use cellar_snapshot::root::{Root, RootLevel};
 use cellar_snapshot::view;
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs};
 use crate::snapshots::ObjectStore;
 
@@ -28,9 +28,9 @@ impl Logs {
     pub async fn stats(&self, log: LogId, seen: Option<Position>) -> Result<StatsReply, LogError> {
         let root = self.root_for(log, None, seen).await?;
         let begin = root.as_ref().map(|root| root.position);
-        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let mut reading = EntryCursor::from(begin.unwrap_or(Position::FIRST));
         let mut entries_since = 0_u64;
-        self.committed(log, &mut reading, None, seen.max(begin), |entry, _| {
+        self.visit_committed(log, &mut reading, None, seen.max(begin), |entry, _| {
             entries_since += u64::from(Some(entry.position) != begin);
             Ok(ControlFlow::Continue(()))
         })

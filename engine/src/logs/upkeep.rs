@@ -35,7 +35,7 @@ impl Logs {
     pub async fn upkeep(&self, log: LogId, policy: &LogPolicy) -> Result<Upkept, LogError> {
         let Some(tail) = self.young_tail(log) else { return Ok(Upkept::Nothing) };
         // What a fork inherits is kept up where it stands.
-        if self.read(|| self.inherits(log, tail.position)).await?.is_some() {
+        if self.retry_read(|| self.lineage_if_inherited(log, tail.position)).await?.is_some() {
             return Ok(Upkept::Nothing);
         }
         if policy.rolls(&tail) {
@@ -50,7 +50,7 @@ impl Logs {
     /// The newest entry known, if something may be put behind it unread, as for an append.
     fn young_tail(&self, log: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-        let tail = self.known.last(now_ms, log)?;
+        let tail = self.tails.last(now_ms, log)?;
         let is_young = now_ms / 1_000 < tail.created_s.saturating_add(KNOWN_TAIL_AGE_S);
         is_young.then_some(tail)
     }
@@ -67,11 +67,11 @@ impl Logs {
             let position = entry.position;
             match self.entries.put(&entry).await {
                 PutOutcome::Accepted => {
-                    self.learn(&[Arc::new(entry)]);
+                    self.cache_entries(&[Arc::new(entry)]);
                     return Ok(Upkept::Snapshot(position));
                 }
                 PutOutcome::Refused { winner } => {
-                    self.learn(std::slice::from_ref(&winner));
+                    self.cache_entries(std::slice::from_ref(&winner));
                     let is_snapshot = matches!(winner.content, Content::Snapshot { .. });
                     tracing::debug!(log = %winner.log, at = %position, is_snapshot, "others were faster");
                     tail = winner;

@@ -138,7 +138,7 @@ impl Logs {
     ) -> Result<Arc<[Operation]>, LogError> {
         let fault = |fault| Err(LogError::Upload(fault));
         let max_bytes = u64::try_from(MAX_UPLOAD_BYTES).unwrap_or(u64::MAX);
-        let (head, bytes) = match self.read(|| self.blobs.get(key, max_bytes)).await? {
+        let (head, bytes) = match self.retry_read(|| self.blobs.get(key, max_bytes)).await? {
             Got::Found { head, bytes } => (head, bytes),
             Got::Absent => return fault(UploadFault::Absent),
             Got::TooLong { length } => return fault(UploadFault::TooLong { bytes: length }),
@@ -149,7 +149,7 @@ impl Logs {
         let now_s = self.clock.now_ms() / 1_000;
         let too_old = now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S);
         // One that was completed in time is only being repeated.
-        if too_old && self.read(|| self.blobs.pending(key)).await? != Some(false) {
+        if too_old && self.retry_read(|| self.blobs.pending(key)).await? != Some(false) {
             return fault(UploadFault::TooOld);
         }
         let unreadable = |why: String| LogError::Upload(UploadFault::Unreadable(why));
@@ -173,10 +173,10 @@ impl Logs {
             Some(MutationResult { rejection: None, position: Some(position), .. }) => *position,
             _ => return Ok(false),
         };
-        let known = self.known.entries_from(self.clock.now_ms(), log, position);
+        let known = self.tails.entries_from(self.clock.now_ms(), log, position);
         let entry = match known.into_iter().next() {
             Some(entry) => Some(entry),
-            None => self.read(|| self.get(log, position)).await?,
+            None => self.retry_read(|| self.get(log, position)).await?,
         };
         Ok(entry.is_some_and(|entry| match &entry.content {
             Content::External(external) => external.object == key.as_str(),
@@ -185,7 +185,7 @@ impl Logs {
     }
 
     async fn keep(&self, key: &BlobKey) {
-        match self.read(|| self.blobs.keep(key)).await {
+        match self.retry_read(|| self.blobs.keep(key)).await {
             Ok(Kept::Kept) => {}
             Ok(Kept::Absent) => tracing::error!(%key, "a completed upload is gone"),
             Err(error) => tracing::warn!(%key, %error, "the relay has to remove the pending tag"),

@@ -22,7 +22,7 @@ use cellar_snapshot::tile::Tile;
 use cellar_snapshot::touched::Touched;
 use cellar_snapshot::view;
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
@@ -74,14 +74,14 @@ impl Logs {
             Some(root) => {
                 let ask = |objects: &Objects| view::outline(root, objects);
                 let outline = self.objects.ready(family, &mut objects, ask).await;
-                self.roots.heed(log, outline.map_err(LogError::from))?
+                self.roots.invalidate_on_error(log, outline.map_err(LogError::from))?
             }
         };
         let begin = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(outline);
-        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let mut reading = EntryCursor::from(begin.unwrap_or(Position::FIRST));
         let seen = seen.max(begin);
-        self.committed(log, &mut reading, at, seen, |entry, committed| {
+        self.visit_committed(log, &mut reading, at, seen, |entry, committed| {
             if Some(entry.position) != begin {
                 for operations in committed {
                     let applied = fold.apply_operations(operations);

@@ -8,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_sheet::workbook::Workbook;
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs};
 
 /// A state and where it is.
@@ -26,13 +26,13 @@ pub struct WorkbookRead {
 #[derive(Debug)]
 pub(super) struct Replay {
     pub(super) workbook: Workbook,
-    pub(super) reading: Reading,
+    pub(super) reading: EntryCursor,
 }
 
 impl Replay {
     /// Goes on from a state with the entries from a position on.
     pub(super) fn on(workbook: Workbook, next: Position) -> Self {
-        Self { workbook, reading: Reading::from(next) }
+        Self { workbook, reading: EntryCursor::from(next) }
     }
 }
 
@@ -69,7 +69,7 @@ impl Logs {
         mut visit: impl FnMut(&Workbook, &Entry) + Send,
     ) -> Result<(), LogError> {
         let Replay { workbook, reading } = replay;
-        self.committed(log, reading, at, seen, |entry, committed| {
+        self.visit_committed(log, reading, at, seen, |entry, committed| {
             visit(workbook, entry);
             for operations in committed {
                 workbook.apply_operations(operations)?;

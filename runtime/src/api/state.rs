@@ -102,7 +102,7 @@ impl ApiState {
     ///
     /// # Errors
     /// As [`ApiState::new`].
-    pub fn poking(
+    pub fn with_pokes(
         settings: &ApiSettings,
         dynamodb: aws_sdk_dynamodb::Client,
         s3: aws_sdk_s3::Client,
@@ -160,8 +160,8 @@ impl ApiState {
             feed: FeedReader::new(index, settings.incarnation),
             lists,
             logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
-                .at_incarnation(settings.incarnation)
-                .poking(Arc::clone(&pokes)),
+                .with_incarnation(settings.incarnation)
+                .with_pokes(Arc::clone(&pokes)),
             streams,
             pokes,
             blobs,

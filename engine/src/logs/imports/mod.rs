@@ -157,13 +157,13 @@ impl Logs {
         from: Position,
     ) -> Result<BTreeMap<Position, u64>, LogError> {
         let mut own = BTreeMap::new();
-        let walked = self.walk(log, from, None, |entry| {
+        let walk = self.walk(log, from, None, |entry| {
             if let Some((_, _, last)) = entry.mutation_ids().filter(|(of, ..)| *of == client) {
                 own.insert(entry.position, last);
             }
             Ok(ControlFlow::Continue(()))
         });
-        match walked.await {
+        match walk.await {
             // The append looks for itself.
             Ok(_) | Err(LogError::Corrupt { .. }) => Ok(own),
             Err(error) => Err(error),

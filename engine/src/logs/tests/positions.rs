@@ -94,7 +94,7 @@ async fn a_diff_needs_both_its_positions_offloaded_or_not() {
 async fn what_comes_from_an_offload_has_the_incarnation_of_the_tables() {
     for incarnation in [FIRST_INCARNATION, 7] {
         let (tables, _) = rolled().await;
-        let service = offloaded(&tables).await.at_incarnation(incarnation);
+        let service = offloaded(&tables).await.with_incarnation(incarnation);
         let read = service.workbook(log(), Some(at(0, 1)), None).await.unwrap();
         assert_eq!((read.position, read.incarnation), (at(0, 1), incarnation));
     }
