@@ -34,7 +34,7 @@ impl LiveSheet {
             self.report.set_aside.push(SetAside { file, edits: aside.len() });
         }
         let again = self.pending.iter().filter(|pending| pending.id > doubtful);
-        let next = self.canonical.tail.fold.outline().tabs.next_sheet();
+        let next = self.canonical.tail.fold.metadata().tabs.next_sheet();
         let again = renumbered(again.map(|pending| pending.operation.clone()), next);
         for operation in again {
             let (what, object) =

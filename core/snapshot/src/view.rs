@@ -13,17 +13,17 @@ use super::root::{ClientMap, Root};
 use super::round;
 use super::tile::Tile;
 use cellar_sheet::axis_map::AxisMap;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// The outline that a root has.
+/// The metadata that a root has.
 ///
 /// # Errors
 /// [`SnapshotError`] if its parts do not fit each other.
-pub fn outline(root: &Root, objects: &Objects) -> Result<Fetch<Outline>, SnapshotError> {
+pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
     let mut missing = Missing::default();
-    let outline = round::outline(root, objects, &mut missing)?;
-    Ok(missing.or(|| outline))
+    let metadata = round::metadata(root, objects, &mut missing)?;
+    Ok(missing.or(|| metadata))
 }
 
 /// The last mutations of clients that a root has.

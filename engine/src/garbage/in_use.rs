@@ -14,7 +14,7 @@ use cellar_snapshot::named::{Named, Unfollowable};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{Collector, GarbageError};
-use crate::logs::{LogError, EntryCursor};
+use crate::logs::{EntryCursor, LogError};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 

@@ -96,7 +96,7 @@ impl Logs {
         store_error: &mut Option<PortError>,
     ) -> AppendEvent {
         match self.view(log, Some(at), None).await {
-            Ok(view) => AppendEvent::State(Some(Arc::new(view.outline))),
+            Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
             Err(LogError::Store(error)) => read_failed(log, error, store_error),
             Err(error) => {
                 tracing::error!(%log, %at, %error, "cannot read the state for an append");

@@ -140,7 +140,9 @@ impl Logs {
     /// Returns the existing fork if it matches the request. A request without a position matches
     /// any position: the first attempt decided which position was the newest.
     async fn found_fork(&self, new: &NewFork, wanted: Lineage) -> Result<Option<Forked>, LogError> {
-        let Some(lineage) = self.retry_read(|| self.lineage(new.log)).await? else { return Ok(None) };
+        let Some(lineage) = self.retry_read(|| self.lineage(new.log)).await? else {
+            return Ok(None);
+        };
         let Lineage { source, position, .. } = lineage;
         if new.at.is_some() && (source, position) != (wanted.source, wanted.position) {
             return Err(ForkFault::OtherPosition { position }.into());

@@ -204,9 +204,9 @@ impl Logs {
     pub(super) async fn check_own(&self, log: LogId, at: Position) -> Result<(), PortError> {
         match self.lineage_if_inherited(log, at).await? {
             None => Ok(()),
-            Some(_) => {
-                Err(PortError::permanent(format!("the fork {log} cannot write at {at}, which it inherits")))
-            }
+            Some(_) => Err(PortError::permanent(format!(
+                "the fork {log} cannot write at {at}, which it inherits"
+            ))),
         }
     }
 }

@@ -147,7 +147,6 @@ impl Logs {
         if walk_end == WalkEnd::EndOfLog {
             return Ok(Loaded { root: None, entries, head: last, incarnation, next: None });
         }
-        }
         let LogHead { head, incarnation } = self.head(log, Some(last)).await?;
         Ok(Loaded { root: None, entries, head, incarnation, next: Some(last) })
     }

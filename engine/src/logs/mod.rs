@@ -2,6 +2,7 @@
 
 mod append;
 mod cached_tails;
+mod cells;
 mod changes;
 mod committed;
 mod create;
@@ -42,9 +43,9 @@ pub use history::History;
 pub use imports::{ChunkToUpload, ImportFault};
 pub use load::Loaded;
 pub use lost_cells::{LostCell, LostCells, ReplacedCells};
-pub use pull::{News, Pulled};
+pub use pull::{PullDelta, PullOutcome};
 pub use push::{PushClient, Pushing};
-pub use upkeep::Upkept;
+pub use upkeep::UpkeepOutcome;
 pub use uploads::{Completion, UploadFault};
 pub use view::View;
 pub use workbook::WorkbookRead;

@@ -94,6 +94,7 @@ impl OffloadedCache {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some((key.to_owned(), Arc::clone(entries)));
     }
+}
 
 /// Result of reading the offloaded copy of a segment.
 pub(crate) enum OffloadedRead {
@@ -120,12 +121,18 @@ pub(crate) async fn read_offloaded(
     let bytes = match blobs.get(&key, max_bytes).await? {
         Got::Found { bytes, .. } => bytes,
         Got::Absent => return unusable("the object does not exist".to_owned()),
-        Got::TooLong { length } => return unusable(format!("the object has {length} bytes; at most {max_bytes} are allowed")),
+        Got::TooLong { length } => {
+            return unusable(format!(
+                "the object has {length} bytes; at most {max_bytes} are allowed"
+            ));
+        }
     };
     let entries = match decode_offloaded(name, &bytes) {
         Ok(entries) => entries,
         Err(fault @ OffloadedFault::UnknownVersion(_)) => {
-            return Err(PortError::permanent(format!("cannot read the offloaded segment {name}: {fault}")));
+            return Err(PortError::permanent(format!(
+                "cannot read the offloaded segment {name}: {fault}"
+            )));
         }
         Err(fault) => return unusable(fault.to_string()),
     };

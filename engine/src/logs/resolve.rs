@@ -50,7 +50,6 @@ impl Logs {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => must_reach = newest,
                 result => return result,
             }
-            }
         }
         Err(LogError::Refused(Refusal::Contention))
     }

@@ -11,7 +11,7 @@ use cellar_api::{
 };
 use cellar_base::identity::ClientName;
 use cellar_catalog::access::Need;
-use cellar_engine::logs::{News, Pulled};
+use cellar_engine::logs::{PullDelta, PullOutcome};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -44,18 +44,18 @@ pub(super) async fn pull(
     ClientName::new(group, group)?;
     let pulled = match cookie(request.cookie) {
         Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
-        Err(NoCookie) => Pulled::Lost,
+        Err(NoCookie) => PullOutcome::UnknownCookie,
     };
     Ok(Json(match pulled {
-        Pulled::Lost => SyncAnswer::Refused(sync::refusal(SyncError::ClientStateNotFound)),
-        Pulled::Nothing(cookie) => SyncAnswer::Done(PullReply {
+        PullOutcome::UnknownCookie => SyncAnswer::Refused(sync::refusal(SyncError::ClientStateNotFound)),
+        PullOutcome::Nothing(cookie) => SyncAnswer::Done(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),
             patch: Vec::new(),
             more: false,
         }),
-        Pulled::Since(news) => SyncAnswer::Done(reply(news, Vec::new())),
-        Pulled::Anew { root, news } => {
+        PullOutcome::Since(news) => SyncAnswer::Done(reply(news, Vec::new())),
+        PullOutcome::Reset { root, news } => {
             let value = root.zip(news.cookie.snapshot);
             let value = value.map(|(root, position)| PatchValue::Root { position, root });
             let put = value.map(|value| PatchOperation::Put { key: "root".to_owned(), value });
@@ -72,7 +72,7 @@ fn cookie(value: serde_json::Value) -> Result<Option<Cookie>, NoCookie> {
     view.map(|view| Cookie::read(&view).ok_or(NoCookie)).transpose()
 }
 
-fn reply(news: News, mut patch: Vec<PatchOperation>) -> PullReply {
+fn reply(news: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     let put = |key: String, value| PatchOperation::Put { key, value };
     patch.extend(news.entries.iter().map(|entry| {
         let view = EntryView::from(entry.as_ref());

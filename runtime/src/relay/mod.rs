@@ -32,7 +32,7 @@ impl RelayHandler {
     /// [`FirstFailed`], so that the batch is split.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read).collect();
-        let failed = self.relay.batch(&changes).await;
+        let failed = self.relay.relay_batch(&changes).await;
         let first = changes.first().map(|change| &change.sequence_number);
         table_stream::response(changes.len(), first, failed)
     }

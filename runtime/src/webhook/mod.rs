@@ -71,7 +71,7 @@ impl WebhookParts {
         };
         let webhook = Webhook::new(ports, &stack);
         match events {
-            true => webhook.telling(CatalogStore::new(streams, clock, Arc::new(SystemRandom))),
+            true => webhook.with_catalog(CatalogStore::new(streams, clock, Arc::new(SystemRandom))),
             false => webhook,
         }
     }

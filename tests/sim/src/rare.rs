@@ -95,7 +95,7 @@ rare_events! {
     HostileAccepted = "a hostile member had something appended that everybody can read",
     HostileRefused = "a hostile member was refused",
     TipChanged = "an append came second at the tip of its stream",
-    Calved = "events of a stream calved",
+    SplitOff = "events of a stream were split off",
     CatalogChanged = "a change of the catalog was acknowledged",
     ChangeOvertaken = "a change of the catalog was refused as there were others",
     PlaceTaken = "an indexer came second at a place of the feed",

@@ -100,14 +100,14 @@ fn assert_shows(root: Option<&Root>, folded: &FoldedRound, workbook: &Workbook) 
     let window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
     let first = CellName { row: 0, column: 0 };
     let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
-    assert_eq!(folded.outline.sheets.len(), workbook.sheets().count());
+    assert_eq!(folded.metadata.sheets.len(), workbook.sheets().count());
     for (id, sheet) in workbook.sheets() {
-        let outline = folded.outline.sheets.get(&id).expect("the same sheets");
-        assert_eq!(outline.extent, sheet.extent());
+        let metadata = folded.metadata.sheets.get(&id).expect("the same sheets");
+        assert_eq!(metadata.extent, sheet.extent());
         let shown = view::window(root, &folded.level, id, &window, &Objects::default());
         // Formats and maps may be in chunks of their own.
         let Fetch::Ready(tile) = shown.expect("a window") else { return };
-        let shown = cells(&tile, &outline.formats).into_iter();
+        let shown = cells(&tile, &metadata.formats).into_iter();
         let shown = shown.map(|cell| ((cell.row, cell.column), cell.cell));
         let held = sheet.cells_in(Rectangle { first, last });
         let held = held.map(|(place, cell)| (place, previewed(cell)));

@@ -19,10 +19,10 @@
 //! import whose replaced sheet is gone is added after the other sheets.
 
 use crate::entry::Content;
-use crate::transform::Author;
+use crate::transform::Viewpoint;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::Axis;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::{SheetFault, StateSummary, Workbook};
 
@@ -41,9 +41,9 @@ impl KnownState {
     }
 
     /// A state that was looked up.
-    pub fn of_outline(outline: &Outline) -> Self {
-        let workbook = Some(Workbook::of_outline(outline));
-        Self { summary: StateSummary::of(outline), workbook }
+    pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
+        let workbook = Some(Workbook::from_metadata(metadata));
+        Self { summary: StateSummary::of(metadata), workbook }
     }
 
     /// Returns the summary for the header of an entry with this content.
@@ -71,7 +71,7 @@ impl KnownState {
     /// Why it can never have an effect.
     pub(super) fn effective(
         &self,
-        author: &Author,
+        viewpoint: &Viewpoint,
         base: Position,
         operation: &Operation,
     ) -> Result<Effect, Rejection> {
@@ -87,7 +87,7 @@ impl KnownState {
             (Ok(()), Operation::SetFormat(set)) => self.check_format(set).map(|()| Effect::Some),
             (Ok(()), _) => Ok(Effect::Some),
             (Err(SheetFault::NoSuchSheet { sheet, .. }), _)
-                if author.deleted_at(SheetId(sheet)) > Some(base) =>
+                if viewpoint.deleted_at(SheetId(sheet)) > Some(base) =>
             {
                 Ok(Effect::None)
             }

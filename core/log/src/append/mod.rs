@@ -18,9 +18,9 @@
 //!   entries that it has read may have been trimmed.
 
 mod batch;
+mod cached_tail;
 pub mod commit;
 pub mod effect;
-mod known_run;
 mod machine;
 pub mod request;
 mod rules;
@@ -28,7 +28,7 @@ mod scan;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use known_run::KnownRun;
+pub use cached_tail::CachedTail;
 pub use machine::Append;
 pub use request::{
     AskedImport, AskedResolution, InvalidRequest, NewMutation, Request, Resolved, Target, Upload,
@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use crate::entry::{Entry, Header};
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
 /// The next action of the driver.
@@ -86,7 +86,7 @@ pub enum AppendEvent {
     /// The number of the newest segment; `None` if the log has none.
     NewestSegment(Option<u32>),
     /// The requested metadata; `None` if it cannot be read.
-    State(Option<Arc<Outline>>),
+    State(Option<Arc<WorkbookMetadata>>),
     /// A read failed.
     ReadFailed {
         /// Whether a retry may succeed.

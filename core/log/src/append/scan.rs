@@ -7,11 +7,11 @@ use super::effect::KnownState;
 use super::request::Request;
 use super::rules::{Rules, SafetyRule};
 use crate::entry::{Content, Entry, ExternalEdits, Header};
-use crate::transform::Author;
+use crate::transform::Viewpoint;
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 use cellar_sheet::workbook::StateSummary;
 
@@ -36,12 +36,12 @@ pub(super) struct Scan {
     /// First scanned position.
     pub(super) start: Position,
     /// Maps from the space of the client to the newest one.
-    pub(super) author: Author,
+    pub(super) viewpoint: Viewpoint,
     /// Next position to scan; `None` at the end of the position range.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
     /// State read at a position; `None` if it cannot be read.
-    looked_up: Option<(Position, Option<Arc<Outline>>)>,
+    looked_up: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
     /// Operations of the uploaded object.
     uploaded: Vec<Operation>,
     /// Bases that were not scanned yet.
@@ -88,7 +88,7 @@ impl Scan {
             rules,
             lowest_base,
             start: lowest_base,
-            author: Author::new(request.client),
+            viewpoint: Viewpoint::new(request.client),
             next: Some(lowest_base),
             tail: None,
             looked_up: None,
@@ -109,7 +109,7 @@ impl Scan {
     /// the first remaining entry.
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
-        self.author = Author::new(self.client);
+        self.viewpoint = Viewpoint::new(self.client);
         self.newest_edit = None;
         self.next = Some(start);
         self.tail = None;
@@ -120,7 +120,7 @@ impl Scan {
     /// Scans an entry; `own` if this request put it.
     pub(super) fn learn(&mut self, entry: &Arc<Entry>, own: bool) -> Result<(), NotNext> {
         let skips =
-            !self.rules.hold(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
+            !self.rules.is_enforced(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
         if Some(entry.position) != self.next && !skips {
             return Err(NotNext);
         }
@@ -134,7 +134,7 @@ impl Scan {
             self.placed.insert(first_id, Placed { last_id, position: entry.position, own });
             self.keep_outcomes(entry, own);
         }
-        self.author.learn(entry);
+        self.viewpoint.add_entry(entry);
         if entry.mutation_ids().is_some() {
             self.newest_edit = Some(entry.position);
         }
@@ -146,7 +146,7 @@ impl Scan {
             header: entry.header.clone(),
             ended: matches!(entry.content, Content::EndSegment),
         });
-        self.next = match self.rules.hold(SafetyRule::EndSegmentCheck) {
+        self.next = match self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
             true => entry.next_position(),
             false => entry.position.next_in_segment(),
         };
@@ -223,16 +223,16 @@ impl Scan {
     }
 
     /// Stores the state at the tail.
-    pub(super) fn keep_state(&mut self, at: Position, outline: Option<Arc<Outline>>) {
-        self.looked_up = Some((at, outline));
+    pub(super) fn keep_state(&mut self, at: Position, metadata: Option<Arc<WorkbookMetadata>>) {
+        self.looked_up = Some((at, metadata));
     }
 
     /// Returns the state at the tail, if known.
     pub(super) fn state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.looked_up {
-            Some((at, outline)) if *at == tail.position => {
-                outline.as_deref().map(KnownState::of_outline)
+            Some((at, metadata)) if *at == tail.position => {
+                metadata.as_deref().map(KnownState::from_metadata)
             }
             _ => tail.header.summary.as_deref().cloned().map(KnownState::of_summary),
         }

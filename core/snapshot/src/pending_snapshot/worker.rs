@@ -139,7 +139,7 @@ impl Worker {
         if first.job.position < self.job.position {
             return self.earlier_is_pending(&first, silent_s);
         }
-        let take_over = self.rules.hold(SafetyRule::TakeOver) && silent_s >= LEASE_S;
+        let take_over = self.rules.is_enforced(SafetyRule::TakeOver) && silent_s >= LEASE_S;
         if first.active && !take_over {
             let rest_s = LEASE_S.saturating_sub(silent_s).max(1);
             return SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(rest_s) });
@@ -150,7 +150,7 @@ impl Worker {
     }
 
     fn earlier_is_pending(&mut self, earlier: &PendingSnapshot, silent_s: u64) -> SnapshotAction {
-        if self.rules.hold(SafetyRule::AbandonedIsWoken) && silent_s >= ABANDONED_S {
+        if self.rules.is_enforced(SafetyRule::AbandonedIsWoken) && silent_s >= ABANDONED_S {
             self.phase = Phase::WakingEarlier;
             return SnapshotAction::Enqueue(earlier.job.position);
         }
@@ -177,7 +177,7 @@ impl Worker {
 
     fn claimed(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
         // What is made anew was finished before: that its record is there says that it is not done.
-        if own.rebuild.is_some() || !self.rules.hold(SafetyRule::DoneIsLookedUp) {
+        if own.rebuild.is_some() || !self.rules.is_enforced(SafetyRule::DoneIsLookedUp) {
             return self.build(own, inputs);
         }
         self.phase = Phase::LookingUpDone(own);
@@ -283,7 +283,9 @@ impl Worker {
     fn lost(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => failed(*temporary),
-            SnapshotEvent::Refused if !self.rules.hold(SafetyRule::LosersKeepTheirMessage) => {
+            SnapshotEvent::Refused
+                if !self.rules.is_enforced(SafetyRule::LosersKeepTheirMessage) =>
+            {
                 SnapshotAction::Finish(SnapshotOutcome::Drop)
             }
             _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(LEASE_S) }),
@@ -293,10 +295,10 @@ impl Worker {
     fn finish_with(&mut self, own: &PendingSnapshot, root: String) -> SnapshotAction {
         let root = LastStep::SetRoot(root);
         let mut steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast, root];
-        if !self.rules.hold(SafetyRule::RootBeforeLast) {
+        if !self.rules.is_enforced(SafetyRule::RootBeforeLast) {
             steps.swap(2, 3);
         }
-        if !self.rules.hold(SafetyRule::LastBeforeDelete) {
+        if !self.rules.is_enforced(SafetyRule::LastBeforeDelete) {
             steps.swap(1, 2);
         }
         self.finish(SnapshotOutcome::Done, steps)
@@ -387,7 +389,7 @@ impl Worker {
 
     fn replace(&self, record: PendingSnapshot) -> SnapshotAction {
         let seen = record.increment.saturating_sub(1);
-        let increment = self.rules.hold(SafetyRule::OwnIncrement).then_some(seen);
+        let increment = self.rules.is_enforced(SafetyRule::OwnIncrement).then_some(seen);
         SnapshotAction::Replace { record, increment }
     }
 }

@@ -12,7 +12,7 @@ use crate::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use crate::root::{ClientMap, Root, RootLevel};
 use crate::tile::Tile;
 use cellar_base::position::Position;
-use cellar_sheet::metadata::{Outline, SheetOutline};
+use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::{SheetNumbers, Tabs};
 
@@ -24,7 +24,7 @@ pub struct Base {
     /// How many entries it covers.
     pub entries: u64,
     /// All of the state but cells.
-    pub outline: Outline,
+    pub metadata: WorkbookMetadata,
     /// The last mutations of clients.
     pub clients: ClientMap,
     /// The levels in chunks, oldest first.
@@ -62,11 +62,11 @@ impl Base {
     /// [`SnapshotError`] for a root whose parts do not fit each other.
     pub fn open(root: &Root, objects: &Objects) -> Result<Fetch<Self>, SnapshotError> {
         let mut missing = Missing::default();
-        let outline = outline(root, objects, &mut missing)?;
+        let metadata = metadata(root, objects, &mut missing)?;
         let clients = clients(root, objects, &mut missing);
         let young = young(root, objects, &mut missing)?;
         let (position, entries, levels) = (Some(root.position), root.entries, root.levels.clone());
-        Ok(missing.or(|| Self { position, entries, outline, clients, levels, young }))
+        Ok(missing.or(|| Self { position, entries, metadata, clients, levels, young }))
     }
 
     /// Whether a level below the young one has something of a sheet.
@@ -85,12 +85,12 @@ pub(crate) fn clients(root: &Root, objects: &Objects, missing: &mut Missing) -> 
     })
 }
 
-/// The outline that a root has, as far as it is there.
-pub(crate) fn outline(
+/// The metadata that a root has, as far as it is there.
+pub(crate) fn metadata(
     root: &Root,
     objects: &Objects,
     missing: &mut Missing,
-) -> Result<Outline, SnapshotError> {
+) -> Result<WorkbookMetadata, SnapshotError> {
     let used = match &root.used {
         Kept::Inline(numbers) => numbers.0.clone(),
         Kept::Chunk(chunk) => match objects.numbers.get(&chunk.hash) {
@@ -110,9 +110,9 @@ pub(crate) fn outline(
     for sheet in &root.sheets {
         let layer = sheet.formats.layer(&|hash| objects.formats.get(hash))?;
         let formats = missing.take(fetch(layer, ObjectKind::Formats)).unwrap_or_default();
-        sheets.insert(sheet.sheet, SheetOutline { extent: sheet.extent, formats });
+        sheets.insert(sheet.sheet, SheetMetadata { extent: sheet.extent, formats });
     }
-    Ok(Outline { tabs, sheets })
+    Ok(WorkbookMetadata { tabs, sheets })
 }
 
 const NO_YOUNG_TILE: SnapshotError =

@@ -28,7 +28,7 @@ impl MergePlan {
     pub(super) fn new(base: &Base, folded: &FoldedRound) -> Self {
         /// What a cell of the young level will take, about.
         const CELL_BYTES: u64 = 6;
-        let lives = |sheet: &SheetId| folded.outline.sheets.contains_key(sheet);
+        let lives = |sheet: &SheetId| folded.metadata.sheets.contains_key(sheet);
         let young = base.young.iter().filter(|(sheet, _)| lives(sheet));
         let young = young.map(|(_, young)| young.size().0);
         let new = folded.level.sheets.iter().filter(|sheet| lives(&sheet.sheet));
@@ -85,7 +85,7 @@ impl MergePlan {
         let imported = folded.level.imported.load_all(&|hash| objects.index.get(hash))?;
         levels.extend(missing.take(fetch(imported, ObjectKind::Index)));
         let mut found: Vec<SheetInput> = Vec::new();
-        for sheet in folded.outline.sheets.keys() {
+        for sheet in folded.metadata.sheets.keys() {
             found.extend(self.sheet_inputs(base, folded, *sheet, &levels)?);
         }
         found.iter_mut().for_each(|input| input.stripe_columns = self.stripe_columns);

@@ -13,7 +13,7 @@ mod tests;
 mod young;
 
 pub use base::Base;
-pub(super) use base::{clients, outline};
+pub(super) use base::{clients, metadata};
 pub use merge::MergePlan;
 pub use next::NextRoot;
 pub use young::{Plan, plan};
@@ -23,7 +23,7 @@ use super::root::ClientMap;
 use crate::SnapshotError;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::Operation;
 
 /// The entries of a round, as far as they are folded.
@@ -38,8 +38,8 @@ pub struct RoundFold {
 /// The entries of a round.
 #[derive(Debug, Clone)]
 pub struct FoldedRound {
-    /// The outline behind the last.
-    pub outline: Outline,
+    /// The metadata behind the last.
+    pub metadata: WorkbookMetadata,
     /// What they did.
     pub level: FoldedLevel,
     /// The last mutations of clients.
@@ -55,7 +55,7 @@ impl RoundFold {
     #[must_use]
     pub fn new(base: &Base) -> Self {
         Self {
-            fold: Fold::new(base.outline.clone()),
+            fold: Fold::new(base.metadata.clone()),
             clients: base.clients.clone(),
             last: None,
             entries: base.entries,
@@ -101,8 +101,8 @@ impl RoundFold {
         let (last, now_s) = self.last?;
         let mut clients = self.clients;
         clients.prune(now_s);
-        let (outline, level) = self.fold.finish();
-        Some(FoldedRound { outline, level, clients, last, entries: self.entries })
+        let (metadata, level) = self.fold.finish();
+        Some(FoldedRound { metadata, level, clients, last, entries: self.entries })
     }
 }
 

@@ -28,12 +28,12 @@ pub(super) fn next_root(
     young: Option<&Level>,
 ) -> Result<NextRoot, SnapshotError> {
     let mut objects = Vec::new();
-    let outline = &folded.outline;
-    let layers = outline.tabs.order().iter().filter_map(|id| outline.sheets.get(id));
+    let metadata = &folded.metadata;
+    let layers = metadata.tabs.order().iter().filter_map(|id| metadata.sheets.get(id));
     let (formats, chunks) =
         pack_formats(layers.clone().map(|sheet| &sheet.formats), PackLimits::AROUND)?;
     objects.extend(chunks);
-    let (used, chunk) = pack_sheet_numbers(outline.tabs.used().clone(), PackLimits::AROUND)?;
+    let (used, chunk) = pack_sheet_numbers(metadata.tabs.used().clone(), PackLimits::AROUND)?;
     objects.extend(chunk);
     let clients = folded.clients.pack()?;
     let clients_chunk = clients.as_ref().map(|packed| packed.chunk);
@@ -47,10 +47,10 @@ pub(super) fn next_root(
             Some(root_level(after, folded.last, packed, level))
         }
     };
-    let sheets = outline.tabs.order().iter().zip(layers).zip(formats);
+    let sheets = metadata.tabs.order().iter().zip(layers).zip(formats);
     let sheets = sheets.map(|((id, sheet), formats)| RootSheet {
         sheet: *id,
-        name: outline.tabs.name(*id).unwrap_or_default().to_owned(),
+        name: metadata.tabs.name(*id).unwrap_or_default().to_owned(),
         extent: sheet.extent,
         formats,
     });

@@ -59,7 +59,7 @@ fn is_too_large(base: &Base, folded: &FoldedRound) -> bool {
 
 /// The young level and what was folded, sheet by sheet, above so many levels.
 fn inputs(base: &Base, folded: &FoldedRound, levels: usize) -> Vec<SheetInput> {
-    let sheets = folded.outline.sheets.keys().filter_map(|id| {
+    let sheets = folded.metadata.sheets.keys().filter_map(|id| {
         let young = base.young.get(id).map(super::base::YoungSheet::input);
         let new = folded.level.sheets.iter().find(|sheet| sheet.sheet == *id).cloned();
         let inputs: Vec<LevelInput> =
@@ -77,14 +77,14 @@ pub(super) fn sheet_input(
     levels: usize,
     inputs: Vec<LevelInput>,
 ) -> SheetInput {
-    let outline = folded.outline.sheets.get(&sheet);
-    let formatted = outline.is_some_and(|outline| !outline.formats.is_empty());
+    let metadata = folded.metadata.sheets.get(&sheet);
+    let formatted = metadata.is_some_and(|metadata| !metadata.formats.is_empty());
     let below = match (base.is_below(sheet, levels), formatted) {
         (true, _) => Below::Levels,
         (false, true) => Below::Nothing,
         (false, false) => Below::NothingFormatted,
     };
-    let columns = outline.map_or(0, |outline| outline.extent.columns);
+    let columns = metadata.map_or(0, |metadata| metadata.extent.columns);
     let stripe_columns = MAX_STRIPE_COLUMNS;
     SheetInput { sheet, below, columns, stripe_columns, levels: inputs }
 }

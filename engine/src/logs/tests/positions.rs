@@ -3,7 +3,7 @@
 use cellar_log::retention::Plan;
 
 use super::*;
-use crate::retention::{Offloader, Planned};
+use crate::retention::{Offloader, PlannedSegment};
 
 /// A log whose segment 0 ended at 0.2 and whose head is 1.1.
 async fn rolled() -> (Arc<MemoryTables>, Logs) {
@@ -37,8 +37,8 @@ async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
         Offloader::new(tables.clone(), tables.clone(), blobs.clone(), Arc::new(StoppedClock));
     let segment = tables.segment(log(), 0, true).await.unwrap().unwrap();
     let (plan, body_bytes) = (Plan::OffloadAndTrim, 0);
-    let planned = Planned { segment, entries: 3, body_bytes, ended_s: None, plan };
-    assert_eq!(offloader.carry_out(&planned).await.unwrap().deleted, 1);
+    let planned = PlannedSegment { segment, entries: 3, body_bytes, ended_s: None, plan };
+    assert_eq!(offloader.execute(&planned).await.unwrap().deleted, 1);
     Logs::new(tables.clone(), tables.clone(), blobs, clock, Arc::new(Counter::default()))
 }
 

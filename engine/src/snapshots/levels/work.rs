@@ -17,7 +17,7 @@ use cellar_snapshot::round::{Base, FoldedRound, MergePlan, NextRoot, Plan, Round
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::checkpoint::{Checkpoint, MAX_RECENT_TILES, MergeProgress, TileChain};
-use crate::logs::{Logs, EntryCursor};
+use crate::logs::{EntryCursor, Logs};
 use crate::snapshots::builder::BuildError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, shape};
 

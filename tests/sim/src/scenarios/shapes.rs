@@ -301,7 +301,7 @@ fn catalog_feed() -> Shape {
             Rare::CatalogChanged,
             Rare::ChangeOvertaken,
             Rare::TipChanged,
-            Rare::Calved,
+            Rare::SplitOff,
             Rare::BatchRepeated,
             Rare::BatchSplit,
             Rare::RecordExpired,

@@ -81,10 +81,10 @@ fn round(choices: &mut Choices<'_>) -> Option<Round> {
 }
 
 fn assert_shows(levels: &Levels, workbook: &Workbook) {
-    assert_eq!(workbook.tabs(), &levels.outline.tabs);
-    assert_eq!(workbook.sheets().count(), levels.outline.sheets.len());
+    assert_eq!(workbook.tabs(), &levels.metadata.tabs);
+    assert_eq!(workbook.sheets().count(), levels.metadata.sheets.len());
     for (id, sheet) in workbook.sheets() {
-        let own = levels.outline.sheets.get(&id).expect("the same sheets");
+        let own = levels.metadata.sheets.get(&id).expect("the same sheets");
         assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
         let held = sheet.cells_in(Rectangle::EVERYTHING);
         let held: Vec<_> = held.map(|(place, cell)| (place, previewed(cell))).collect();

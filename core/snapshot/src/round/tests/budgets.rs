@@ -26,7 +26,7 @@ fn edit(number: u32) -> Operation {
 
 /// Bytes of edits: what they take as a chunk of their own.
 fn bytes_alone(operations: &[Operation]) -> usize {
-    let mut fold = Fold::new(Outline::default());
+    let mut fold = Fold::new(WorkbookMetadata::default());
     fold.apply_operations(operations).unwrap();
     let sheets = fold.finish().1.sheets;
     sheets.iter().map(|sheet| chunk_of(&sheet.tile).unwrap().stored.len()).sum()
@@ -38,7 +38,7 @@ fn first_view(store: &Store) -> (usize, usize) {
     let root = store.root.as_ref().unwrap();
     let mut fetched = 1;
     let (_, rounds) = store.ready(|objects| {
-        assert!(matches!(view::outline(root, objects), Ok(Fetch::Ready(_))), "it is in the root");
+        assert!(matches!(view::metadata(root, objects), Ok(Fetch::Ready(_))), "it is in the root");
         let tail = FoldedLevel::default();
         let cells = view::window(Some(root), &tail, SheetId::FIRST, &WINDOW, objects).unwrap();
         fetched += if let Fetch::Need(wanted) = &cells { wanted.len() } else { 0 };

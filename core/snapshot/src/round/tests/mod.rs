@@ -131,16 +131,16 @@ impl Store {
     /// What is shown at the root and behind some more operations is what a workbook shows.
     fn assert_shows(&self, tail: &[Operation], workbook: &Workbook, window: &Window) {
         let base = self.base();
-        let mut fold = Fold::new(base.outline);
+        let mut fold = Fold::new(base.metadata);
         fold.apply_operations(tail).unwrap();
-        let (outline, tail) = fold.finish();
-        assert_eq!(workbook.tabs(), &outline.tabs);
+        let (metadata, tail) = fold.finish();
+        assert_eq!(workbook.tabs(), &metadata.tabs);
         let rectangle = Rectangle {
             first: CellName { row: window.rows.start, column: window.columns.start },
             last: CellName { row: window.rows.end - 1, column: window.columns.end - 1 },
         };
         for (id, sheet) in workbook.sheets() {
-            let own = &outline.sheets[&id];
+            let own = &metadata.sheets[&id];
             assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
             let expected: Vec<_> = sheet.cells_in(rectangle).collect();
             let root = self.root.as_ref();
