@@ -140,7 +140,7 @@ impl LocalCloud {
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
         let (followed, clock) = (Arc::clone(&pokes) as _, Arc::new(SystemClock));
-        let state = ApiState::poking(&function.settings, dynamodb, s3, followed, clock)?;
+        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, followed, clock)?;
         let (meter, bodies) = (Arc::clone(state.meter()), Arc::clone(state.bodies()));
         state.warm_up().await;
         let router = match &function.cors {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::limits::{MAX_FOLLOWERS, MAX_FOLLOWERS_PER_SUBJECT};
 use cellar_base::position::Position;
-use cellar_engine::ports::{Subscription, FollowError, Pokes};
+use cellar_engine::ports::{FollowError, Pokes, Subscription};
 use tokio::sync::watch;
 
 /// Who follows which log; ends for everybody with [`LocalPokes::end`].

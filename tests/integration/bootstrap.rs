@@ -422,7 +422,9 @@ pub(crate) async fn makes_snapshots(program: &str) {
     let edit = set_numbers(&[1.0, 2.5]);
     logs.append(request(log, None, 1, Position::FIRST, edit)).await.unwrap();
     let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
-    let UpkeepOutcome::Snapshot(position) = logs.upkeep(log, &policy).await.unwrap() else { panic!() };
+    let UpkeepOutcome::Snapshot(position) = logs.upkeep(log, &policy).await.unwrap() else {
+        panic!()
+    };
 
     let own = HashMap::from([
         (environment::FUNCTION, environment::FUNCTION_SNAPSHOT.to_owned()),

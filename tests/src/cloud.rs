@@ -288,7 +288,7 @@ impl TestCloud {
     /// Another process of the API on this cloud's tables, which has this clock; its URL.
     pub async fn api_at(&self, clock: Arc<dyn Clock>) -> String {
         let (dynamodb, s3) = (self.dynamodb_client(), self.s3_client());
-        let state = ApiState::poking(&self.settings, dynamodb, s3, Arc::new(NoPokes), clock);
+        let state = ApiState::with_pokes(&self.settings, dynamodb, s3, Arc::new(NoPokes), clock);
         Self::serve(state.unwrap()).await
     }
 

@@ -59,8 +59,8 @@ async fn snapshot_stats(
     for level in &root.levels {
         levels.push(level_stats(store, family, level, false).await?);
     }
-    if let Some(young) = &root.young {
-        levels.push(level_stats(store, family, young, true).await?);
+    if let Some(level_0) = &root.level_0 {
+        levels.push(level_stats(store, family, level_0, true).await?);
     }
     Ok(SnapshotStats {
         position: root.position,

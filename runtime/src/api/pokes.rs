@@ -12,7 +12,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
-use cellar_engine::ports::{Subscription, FollowError};
+use cellar_engine::ports::{FollowError, Subscription};
 use futures_util::stream::{self, Stream, StreamExt as _};
 
 use super::auth::Caller;

@@ -47,7 +47,9 @@ pub(super) async fn pull(
         Err(NoCookie) => PullOutcome::UnknownCookie,
     };
     Ok(Json(match pulled {
-        PullOutcome::UnknownCookie => SyncAnswer::Refused(sync::refusal(SyncError::ClientStateNotFound)),
+        PullOutcome::UnknownCookie => {
+            SyncAnswer::Refused(sync::refusal(SyncError::ClientStateNotFound))
+        }
         PullOutcome::Nothing(cookie) => SyncAnswer::Done(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),

@@ -95,7 +95,7 @@ impl ApiState {
         dynamodb: aws_sdk_dynamodb::Client,
         s3: aws_sdk_s3::Client,
     ) -> Result<Self, SettingsError> {
-        Self::poking(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
+        Self::with_pokes(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
     }
 
     /// The same by this clock, telling followers of whatever is appended.

@@ -7,7 +7,7 @@ use cellar_api::wire::WebhookDelivery;
 use cellar_catalog::feed::{Feed, FeedId, Item, Span};
 use cellar_catalog::stream::{Kind, StreamName};
 use cellar_engine::memory::{ManualClock, MemoryIndex};
-use cellar_engine::ports::{Index as _, IndexOutcome, DeliveryRejected, WebhookSender};
+use cellar_engine::ports::{DeliveryRejected, Index as _, IndexOutcome, WebhookSender};
 use serde_json::{Value, json};
 
 use super::*;

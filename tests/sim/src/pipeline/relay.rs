@@ -52,7 +52,7 @@ impl Handler for Relaying {
         let changes: Vec<EntryChange> = records.iter().map(change).collect();
         let port = Arc::new(self.process.clone());
         let work = Relay::new(Arc::clone(&port) as _, port);
-        let Some(number) = work.batch(&changes).await else { return records.len() };
+        let Some(number) = work.relay_batch(&changes).await else { return records.len() };
         let failed = records.iter().position(|record| record.number.to_string() == number);
         failed.unwrap_or(0)
     }
