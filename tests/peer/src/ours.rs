@@ -44,7 +44,7 @@ fn moved(pair: &Pair, rules: &[Rule]) -> Vec<Operation> {
 }
 
 fn past(operation: &Operation, map: &SpaceMap, rules: &[Rule]) -> Vec<Operation> {
-    let sheet = map.sheet(SHEET);
+    let sheet = map.sheet_map(SHEET);
     if let (Operation::ClearRange(clear), true) = (operation, rules.contains(&Rule::ClearGrows)) {
         let rows = sheet.rows.covered(&clear.rows);
         let columns = sheet.columns.covered(&clear.columns);
