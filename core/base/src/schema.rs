@@ -53,7 +53,7 @@ pub const INCREMENT: &str = "I";
 /// [`EXTERNAL`].
 pub const REBUILD: &str = "R";
 /// Pending snapshot: progress of the build, bytes.
-pub const CHECKPOINT: &str = "P";
+pub const PROGRESS: &str = "P";
 
 /// Prefix of the keys of external bodies.
 pub const UPLOADS_PREFIX: &str = "uploads/";

@@ -7,7 +7,7 @@ use super::{
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
-    MAX_CHECKPOINT_BYTES,
+    MAX_PROGRESS_BYTES,
 };
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
@@ -21,7 +21,7 @@ pub struct Worker {
     deadline_ms: u64,
     /// When the piece of work that is being done was begun.
     began_ms: u64,
-    /// The longest time between two checkpoints so far.
+    /// The longest time between two progress writes so far.
     longest_ms: u64,
     phase: Phase,
 }
@@ -34,7 +34,7 @@ enum Phase {
     Claiming(PendingSnapshot),
     LookingUpDone(PendingSnapshot),
     Building(PendingSnapshot),
-    Checkpointing(PendingSnapshot),
+    StoringProgress(PendingSnapshot),
     HandingOver,
     /// Putting the root of what was made anew in the old one's place.
     Replacing(PendingSnapshot, String),
@@ -103,7 +103,7 @@ impl Worker {
                 self.looked_up(own, segment.as_ref(), inputs)
             }
             (Phase::Building(own), event) => self.built(&own, event, inputs),
-            (Phase::Checkpointing(own), SnapshotEvent::Written) => self.build(own, inputs),
+            (Phase::StoringProgress(own), SnapshotEvent::Written) => self.build(own, inputs),
             // If it is not known, the next worker finds out, and waits for the rest of the lease.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
@@ -113,7 +113,7 @@ impl Worker {
             (Phase::Reclaiming(own, root), SnapshotEvent::Written) => self.replace_root(own, root),
             (
                 Phase::Claiming(_)
-                | Phase::Checkpointing(_)
+                | Phase::StoringProgress(_)
                 | Phase::HandingOver
                 | Phase::Reclaiming(..)
                 | Phase::Releasing(_),
@@ -144,7 +144,7 @@ impl Worker {
             let rest_s = LEASE_S.saturating_sub(silent_s).max(1);
             return SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(rest_s) });
         }
-        let own = self.next_record(&first, first.checkpoint.clone(), inputs);
+        let own = self.next_record(&first, first.progress.clone(), inputs);
         self.phase = Phase::Claiming(own.clone());
         self.replace(own)
     }
@@ -168,7 +168,7 @@ impl Worker {
             modified_s: inputs.now_s(),
             active: true,
             increment: 1,
-            checkpoint: Vec::new(),
+            progress: Vec::new(),
             rebuild: None,
         };
         self.phase = Phase::Claiming(own.clone());
@@ -202,9 +202,9 @@ impl Worker {
 
     fn build(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
         self.began_ms = inputs.now_ms;
-        let checkpoint = own.checkpoint.clone();
+        let progress = own.progress.clone();
         self.phase = Phase::Building(own);
-        SnapshotAction::Build { checkpoint }
+        SnapshotAction::Build { progress }
     }
 
     fn built(
@@ -216,12 +216,12 @@ impl Worker {
         let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
             // A builder that stands still would go on for ever.
-            SnapshotEvent::Checkpoint(checkpoint)
-                if checkpoint.len() > MAX_CHECKPOINT_BYTES || checkpoint == own.checkpoint =>
+            SnapshotEvent::Progress(progress)
+                if progress.len() > MAX_PROGRESS_BYTES || progress == own.progress =>
             {
                 self.release(own, broken, inputs)
             }
-            SnapshotEvent::Checkpoint(checkpoint) => self.checkpoint(own, checkpoint, inputs),
+            SnapshotEvent::Progress(progress) => self.progress(own, progress, inputs),
             SnapshotEvent::EarlierSnapshot(earlier) if earlier < self.job.position => {
                 self.release(own, Release::For(earlier), inputs)
             }
@@ -236,7 +236,7 @@ impl Worker {
         }
     }
 
-    fn checkpoint(
+    fn progress(
         &mut self,
         own: &PendingSnapshot,
         bytes: Vec<u8>,
@@ -249,7 +249,7 @@ impl Worker {
             next.active = false;
             self.phase = Phase::HandingOver;
         } else {
-            self.phase = Phase::Checkpointing(next.clone());
+            self.phase = Phase::StoringProgress(next.clone());
         }
         self.replace(next)
     }
@@ -260,7 +260,7 @@ impl Worker {
         release: Release,
         inputs: Inputs,
     ) -> SnapshotAction {
-        let mut next = self.next_record(own, own.checkpoint.clone(), inputs);
+        let mut next = self.next_record(own, own.progress.clone(), inputs);
         next.active = false;
         self.phase = Phase::Releasing(release);
         self.replace(next)
@@ -329,7 +329,7 @@ impl Worker {
             // Of one who began before all of it was lost, or of one who had this record before. Who
             // has lost the record stops here.
             SnapshotEvent::OtherRoot { stands } => {
-                let mut next = self.next_record(own, own.checkpoint.clone(), inputs);
+                let mut next = self.next_record(own, own.progress.clone(), inputs);
                 if let Some(rebuild) = &mut next.rebuild {
                     rebuild.replaces = Some(stands);
                 }
@@ -373,7 +373,7 @@ impl Worker {
     fn next_record(
         &self,
         seen: &PendingSnapshot,
-        checkpoint: Vec<u8>,
+        progress: Vec<u8>,
         inputs: Inputs,
     ) -> PendingSnapshot {
         PendingSnapshot {
@@ -382,7 +382,7 @@ impl Worker {
             modified_s: inputs.now_s(),
             active: true,
             increment: seen.increment.saturating_add(1),
-            checkpoint,
+            progress,
             rebuild: seen.rebuild.clone(),
         }
     }
