@@ -118,7 +118,7 @@ impl Logs {
             let client = ClientKey(self.random.next().to_be_bytes());
             let author = Some(author.to_owned());
             let edit = lost_cells_edit(&group);
-            let request = Request::only_behind(log, client, author, incarnation, at, edit);
+            let request = Request::directly_after(log, client, author, incarnation, at, edit);
             let appended = self.append(request).await?;
             // An edit of another client after this entry makes the next request stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_base::position::Position;
-use cellar_log::append::{Appended, AskedResolution, Refusal, Request, Resolved, Target};
+use cellar_log::append::{Appended, Refusal, Request, ResolutionRequest, Resolved, Target};
 
 use super::undo::UndoStates;
 use super::{LogError, Logs};
@@ -23,7 +23,7 @@ impl Logs {
     pub(super) async fn append_resolved(
         &self,
         request: Request,
-        asked: AskedResolution,
+        asked: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log = request.log();
         // A repeated request is already in the log, even if the current state no longer allows the
@@ -37,7 +37,7 @@ impl Logs {
                 Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
                 Err(error) => return Err(error),
             },
-            Target::Behind(target) => Resolver::Revert(target),
+            Target::After(target) => Resolver::Revert(target),
         };
         let mut must_reach = asked.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
@@ -46,7 +46,7 @@ impl Logs {
                 Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
                 Err(error) => return Err(error),
             };
-            match self.append_unchecked(request.clone().resolved(resolved)).await {
+            match self.append_unchecked(request.clone().with_resolution(resolved)).await {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => must_reach = newest,
                 result => return result,
             }
@@ -68,7 +68,7 @@ impl Logs {
 
     /// Returns whether the mutation is in the log after its base, as far as an eventually
     /// consistent read shows. This avoids resolving a repeated request again.
-    async fn has_mutation(&self, log: LogId, asked: AskedResolution) -> Result<bool, LogError> {
+    async fn has_mutation(&self, log: LogId, asked: ResolutionRequest) -> Result<bool, LogError> {
         let mut found = false;
         let walk = self.walk(log, asked.base, None, |entry| {
             let ids = entry.mutation_ids();
