@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{KNOWN_RUN_AGE_MS, MAX_KNOWN_LOGS};
+use cellar_base::limits::{CACHED_TAIL_AGE_MS, MAX_CACHED_LOGS};
 use cellar_base::position::Position;
 use cellar_log::append::KnownRun;
 use cellar_log::entry::Entry;
@@ -16,7 +16,7 @@ struct Known {
     used_ms: u64,
 }
 
-/// At most `MAX_KNOWN_LOGS` runs; one is forgotten `KNOWN_RUN_AGE_MS` after it began, however much
+/// At most `MAX_CACHED_LOGS` runs; one is forgotten `CACHED_TAIL_AGE_MS` after it began, however much
 /// it is used, so that no process goes on for ever on what it once read.
 #[derive(Debug, Default)]
 pub(super) struct KnownRuns {
@@ -32,7 +32,7 @@ impl KnownRuns {
     pub(super) fn learn(&self, now_ms: u64, entries: &[Arc<Entry>]) {
         let Some(log) = entries.first().map(|entry| entry.log) else { return };
         let mut runs = self.lock();
-        if !runs.contains_key(&log) && runs.len() >= MAX_KNOWN_LOGS {
+        if !runs.contains_key(&log) && runs.len() >= MAX_CACHED_LOGS {
             forget_least_recently_used(&mut runs);
         }
         let new = || Known { run: KnownRun::default(), born_ms: now_ms, used_ms: now_ms };
@@ -59,7 +59,7 @@ impl KnownRuns {
     fn with<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&KnownRun) -> T) -> Option<T> {
         let mut runs = self.lock();
         let known = runs.get_mut(&log)?;
-        if now_ms.saturating_sub(known.born_ms) > KNOWN_RUN_AGE_MS {
+        if now_ms.saturating_sub(known.born_ms) > CACHED_TAIL_AGE_MS {
             runs.remove(&log);
             return None;
         }
@@ -90,7 +90,7 @@ mod tests {
     fn a_run_is_forgotten_at_its_age() {
         let (known, entry) = (KnownRuns::default(), first(0));
         known.learn(1_000, &[Arc::clone(&entry)]);
-        let at = 1_000 + KNOWN_RUN_AGE_MS;
+        let at = 1_000 + CACHED_TAIL_AGE_MS;
         assert_eq!(known.last(at, entry.log), Some(Arc::clone(&entry)));
         known.learn(at, &[Arc::clone(&entry)]);
         assert_eq!(known.last(at + 1, entry.log), None, "use does not make it younger");
@@ -100,12 +100,12 @@ mod tests {
     #[test]
     fn the_least_recently_used_log_makes_room() {
         let known = KnownRuns::default();
-        for number in 0..MAX_KNOWN_LOGS {
+        for number in 0..MAX_CACHED_LOGS {
             known.learn(number as u64, &[first(number)]);
         }
         assert!(known.last(100, first(0).log).is_some());
-        known.learn(101, &[first(MAX_KNOWN_LOGS)]);
-        assert_eq!(known.lock().len(), MAX_KNOWN_LOGS);
+        known.learn(101, &[first(MAX_CACHED_LOGS)]);
+        assert_eq!(known.lock().len(), MAX_CACHED_LOGS);
         assert!(known.last(102, first(0).log).is_some());
         assert!(known.last(102, first(1).log).is_none());
     }

@@ -16,7 +16,7 @@
 //!   one by one; a trim may stop anywhere and begin again.
 //! - *The clock*, which may jump by a day while everything is frozen. What was sent before arrives
 //!   no more (a signed request is valid for minutes), and known runs are dropped at their age
-//!   (`KNOWN_RUN_AGE_MS`); but a process goes on with what its request had learned.
+//!   (`CACHED_TAIL_AGE_MS`); but a process goes on with what its request had learned.
 //!
 //! What is abstracted away: what mutations say (they move nothing, so that the transform is the
 //! identity), uploads, incarnations, snapshots (a segment has one as soon as it begins), waiting times

@@ -18,7 +18,7 @@ use aws_sdk_dynamodb::types::{
 };
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::schema::{
-    APPENDED, CALVED_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
+    APPENDED, BATCHED_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
 };
 use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_catalog::records::stream::{
@@ -135,7 +135,7 @@ impl Change {
         };
         let set = |name: &str| format!("#{name} = :{name}");
         let parts = [
-            set(CALVED_BYTES),
+            set(BATCHED_BYTES),
             set(ETAG),
             set(NEXT_INDEX),
             set(APPENDED),
@@ -144,7 +144,7 @@ impl Change {
             list(EVENTS),
         ];
         let values = [
-            (CALVED_BYTES, Attribute::Number(tip.calved_bytes)),
+            (BATCHED_BYTES, Attribute::Number(tip.calved_bytes)),
             (ETAG, etag(tip.etag)),
             (NEXT_INDEX, Attribute::Number(tip.next)),
             (APPENDED, Attribute::Number(tip.appended)),

@@ -11,7 +11,7 @@ use cellar_api::{
     wire::hexadecimal,
 };
 use cellar_base::identity::ClientKey;
-use cellar_base::limits::{CATALOG_TIP_EVENTS, MAX_KNOWN_LOGS, TIP_INDEX};
+use cellar_base::limits::{CATALOG_TIP_EVENTS, MAX_CACHED_LOGS, TIP_INDEX};
 use cellar_base::position::Position;
 use cellar_base::schema::{STREAM, STREAM_INDEX, UNFOLDS};
 use cellar_catalog::access::Role;
@@ -223,7 +223,7 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
 /// Has the worker on snapshots work on so many spreadsheets that it knows nothing of any other: what it knows, it
 /// need not read in an offloaded segment.
 async fn distract(cloud: &TestCloud) {
-    for number in 0..MAX_KNOWN_LOGS {
+    for number in 0..MAX_CACHED_LOGS {
         let created = create(cloud, &format!("distracts {number}")).await;
         let edited = edit_on(cloud, created, "distracts").await;
         let least = Position::new(0, edited.num() - SNAPSHOT_ENTRIES).unwrap();

@@ -6,8 +6,8 @@ use cellar_base::record::{
     Attribute, Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text,
 };
 use cellar_base::schema::{
-    APPENDED, CALVED_BYTES, CAUSATION, CORRELATION, DATA, DATA_ENCODING, ETAG, EVENTS, KINDS, META,
-    META_ENCODING, NEXT_INDEX, STREAM, STREAM_INDEX, TIME, UNFOLDS, WRITER,
+    APPENDED, BATCHED_BYTES, CAUSATION, CORRELATION, DATA, DATA_ENCODING, ETAG, EVENTS, KINDS,
+    META, META_ENCODING, NEXT_INDEX, STREAM, STREAM_INDEX, TIME, UNFOLDS, WRITER,
 };
 
 const TIP: &str = "tip of a stream";
@@ -28,7 +28,7 @@ pub fn key(name: &StreamName, index: u64) -> Item {
 #[must_use]
 pub fn encode_tip(tip: &Tip) -> Item {
     let mut item = key(&tip.name, TIP_INDEX);
-    put_number(&mut item, CALVED_BYTES, tip.calved_bytes);
+    put_number(&mut item, BATCHED_BYTES, tip.calved_bytes);
     put_bytes(&mut item, ETAG, tip.etag.0.to_vec());
     put_number(&mut item, NEXT_INDEX, tip.next);
     put_number(&mut item, APPENDED, tip.appended);
@@ -131,7 +131,7 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
         name: decode_name(&reader)?,
         etag: Etag(reader.array(ETAG)?),
         next: reader.number(NEXT_INDEX)?,
-        calved_bytes: reader.number(CALVED_BYTES)?,
+        calved_bytes: reader.number(BATCHED_BYTES)?,
         appended: reader.number(APPENDED)?,
         unfolds: unfolds.iter().filter_map(|unfold| decode_unfold(unfold).ok()).collect(),
         events,

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::entry::Entry;
-use cellar_base::limits::MAX_KNOWN_RUN_BYTES;
+use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
 use cellar_base::position::Position;
 
-/// Entries without a gap, bounded by `MAX_KNOWN_RUN_BYTES`; the oldest go first.
+/// Entries without a gap, bounded by `MAX_CACHED_TAIL_BYTES`; the oldest go first.
 ///
 /// Each entry is immutable, so a run can be old but never wrong; but
 /// for the root that a finished snapshot adds to its entry, which is never taken from here.
@@ -32,7 +32,7 @@ impl KnownRun {
         }
         self.bytes = self.bytes.saturating_add(entry.weight_bytes());
         self.entries.push_back(Arc::clone(entry));
-        while self.bytes > MAX_KNOWN_RUN_BYTES && self.entries.len() > 1 {
+        while self.bytes > MAX_CACHED_TAIL_BYTES && self.entries.len() > 1 {
             if let Some(oldest) = self.entries.pop_front() {
                 self.bytes = self.bytes.saturating_sub(oldest.weight_bytes());
             }
@@ -111,7 +111,7 @@ mod tests {
         let mut run = KnownRun::default();
         for num in 0..200 {
             run.learn(&text_entry(position(0, num), 64 * 1024));
-            assert!(run.bytes <= MAX_KNOWN_RUN_BYTES);
+            assert!(run.bytes <= MAX_CACHED_TAIL_BYTES);
         }
         assert!(run.entries_from(position(0, 0)).is_empty());
         assert_eq!(run.last().unwrap().position, position(0, 199));
@@ -123,10 +123,10 @@ mod tests {
         for (more, kept) in [(0, true), (1, false)] {
             let mut run = KnownRun::default();
             run.learn(&text_entry(position(0, 0), 1_000));
-            let rest = MAX_KNOWN_RUN_BYTES - 1_000 - 2 * frame;
+            let rest = MAX_CACHED_TAIL_BYTES - 1_000 - 2 * frame;
             run.learn(&text_entry(position(0, 1), rest + more));
             assert_eq!(run.covers(position(0, 0)), kept);
-            run.learn(&text_entry(position(0, 2), MAX_KNOWN_RUN_BYTES + 1));
+            run.learn(&text_entry(position(0, 2), MAX_CACHED_TAIL_BYTES + 1));
             assert_eq!(positions(&run, position(0, 2)), ["0.2"]);
             assert!(!run.covers(position(0, 1)));
         }

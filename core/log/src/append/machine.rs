@@ -305,7 +305,7 @@ impl Append {
         }
         let needed = needed_from(&self.request, &self.scan);
         if needed < self.scan.start && !self.base_gone {
-            let from = needed.before(tail.position);
+            let from = needed.step_back_from(tail.position);
             self.scan.restart(&self.request, from);
             return self.read(from, false);
         }

@@ -11,7 +11,7 @@ use crate::merge::{
 };
 use crate::tile::Tile;
 use cellar_base::limits::{
-    MAX_COLUMNS, MAX_LEVEL_CHANGES, MAX_ROWS, MAX_STRIPE_COLUMNS, MAX_YOUNG_CELLS, YOUNG_BYTES,
+    LEVEL_0_BYTES, MAX_COLUMNS, MAX_LEVEL_0_CELLS, MAX_LEVEL_CHANGES, MAX_ROWS, MAX_STRIPE_COLUMNS,
 };
 use cellar_sheet::operation::{SheetId, Span};
 
@@ -54,7 +54,7 @@ fn is_too_large(base: &Base, folded: &FoldedRound) -> bool {
     let new = folded.level.sheets.iter().map(|sheet| sheet.tile.cells());
     let new = new.fold(0, usize::saturating_add);
     let of_new = bytes.saturating_mul(new).checked_div(cells).unwrap_or(0);
-    bytes.saturating_add(of_new) > YOUNG_BYTES
+    bytes.saturating_add(of_new) > LEVEL_0_BYTES
 }
 
 /// The young level and what was folded, sheet by sheet, above so many levels.
@@ -95,14 +95,14 @@ fn young(inputs: &[SheetInput]) -> Option<Level> {
         InputCells::Memory(tile) => tile.cells(),
         InputCells::Chunks(_) => usize::MAX,
     });
-    if cells.fold(0, usize::saturating_add) > MAX_YOUNG_CELLS {
+    if cells.fold(0, usize::saturating_add) > MAX_LEVEL_0_CELLS {
         return None;
     }
     let (mut level, mut bytes) = (Level::default(), 0_usize);
     for input in inputs {
         let (sheet, sheet_bytes) = young_sheet(input)?;
         bytes = bytes.saturating_add(sheet_bytes);
-        if bytes > YOUNG_BYTES || counts::changes(&sheet.moves) > MAX_LEVEL_CHANGES {
+        if bytes > LEVEL_0_BYTES || counts::changes(&sheet.moves) > MAX_LEVEL_CHANGES {
             return None;
         }
         if !sheet.is_nothing() {
