@@ -54,7 +54,7 @@ pub const INCREMENT: &str = "I";
 /// then the key of the existing root.
 pub const REBUILD: &str = "R";
 /// Pending snapshot: progress of the snapshot job, bytes.
-pub const CHECKPOINT: &str = "P";
+pub const PROGRESS: &str = "P";
 
 /// Prefix of the keys of external bodies.
 pub const UPLOADS_PREFIX: &str = "uploads/";
@@ -80,7 +80,7 @@ pub const STREAM: &str = "p";
 /// does not include.
 pub const STREAM_INDEX: &str = "i";
 /// EventStream, tip: total bytes of the event stream's event batches.
-pub const BATCHED_BYTES: &str = "b";
+pub const BATCH_BYTES: &str = "b";
 /// EventStream, tip: id of the last write, 16 bytes.
 pub const ETAG: &str = "etag";
 /// EventStream: index after the last event of this item.

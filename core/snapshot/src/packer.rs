@@ -44,8 +44,8 @@ impl PackLimits {
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };
-    /// Of the young level: all of it in the root, unless its maps or its clears are very large.
-    pub const YOUNG: Self = Self {
+    /// Of level 0: all of it in the root, unless its maps or its clears are very large.
+    pub const LEVEL_0: Self = Self {
         inline_bytes: INLINE_LEVEL_0_BYTES,
         inline_total_bytes: INLINE_LEVEL_0_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,

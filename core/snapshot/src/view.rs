@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::SnapshotError;
 use super::chunk;
+use super::compaction;
 use super::fold::FoldedLevel;
 use super::index::{PackedLevel, Places};
 use super::level::{Region, SheetMoves, StoredTile};
 use super::merge::{Below, Part, Place, Source, Window, merge_window, sources};
 use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use super::root::{ClientMap, Root};
-use super::round;
 use super::tile::Tile;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -22,7 +22,7 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 /// [`SnapshotError`] if its parts do not fit each other.
 pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
     let mut missing = Missing::default();
-    let metadata = round::metadata(root, objects, &mut missing)?;
+    let metadata = compaction::metadata(root, objects, &mut missing)?;
     Ok(missing.or(|| metadata))
 }
 
@@ -30,7 +30,7 @@ pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata
 #[must_use]
 pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     let mut missing = Missing::default();
-    let clients = round::clients(root, objects, &mut missing);
+    let clients = compaction::clients(root, objects, &mut missing);
     missing.or(|| clients)
 }
 

@@ -165,7 +165,7 @@ fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>
     AppendEvent::ReadFailed { temporary }
 }
 
-/// The entries of a page up to its first hole: only those are a known run.
+/// The entries of a page up to its first hole: only those are a cached tail.
 pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     let broken = |pair: (&Arc<Entry>, &Arc<Entry>)| pair.0.next_position() != Some(pair.1.position);
     let hole = entries.iter().zip(entries.iter().skip(1)).position(broken);

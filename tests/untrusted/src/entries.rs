@@ -14,10 +14,12 @@ use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::Workbook;
 use cellar_snapshot::cells::cells;
+use cellar_snapshot::compaction::{
+    Base, CompactionFold, CompactionPlan, FoldedEntries, plan_compaction,
+};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::{Fetch, Objects};
 use cellar_snapshot::root::Root;
-use cellar_snapshot::round::{Base, FoldedRound, Plan, RoundFold, plan};
 use cellar_snapshot::view;
 
 const CLIENT: ClientKey = ClientKey([7; 8]);
@@ -81,7 +83,8 @@ fn apply(operations: &[&[Operation]]) {
     let Some(folded) = fold(&nothing, operations) else { return };
     assert_shows(None, &folded, &workbook);
     let Some(earlier) = fold(&nothing, first) else { return };
-    let Plan::Young(next) = plan(&nothing, &earlier).expect("a next root") else {
+    let CompactionPlan::LevelZero(next) = plan_compaction(&nothing, &earlier).expect("a next root")
+    else {
         return;
     };
     let objects = Objects::default();
@@ -90,13 +93,13 @@ fn apply(operations: &[&[Operation]]) {
     assert_shows(Some(&next.root), &later, &workbook);
 }
 
-fn fold(base: &Base, operations: &[&[Operation]]) -> Option<FoldedRound> {
-    let mut fold = RoundFold::new(base);
+fn fold(base: &Base, operations: &[&[Operation]]) -> Option<FoldedEntries> {
+    let mut fold = CompactionFold::new(base);
     fold.entry(position(), 1, Some((CLIENT, FIRST_ID)), operations).ok()?;
     Some(fold.finish().expect("there is an entry"))
 }
 
-fn assert_shows(root: Option<&Root>, folded: &FoldedRound, workbook: &Workbook) {
+fn assert_shows(root: Option<&Root>, folded: &FoldedEntries, workbook: &Workbook) {
     let window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
     let first = CellName { row: 0, column: 0 };
     let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };

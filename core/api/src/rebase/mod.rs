@@ -2,7 +2,7 @@
 //! meanwhile.
 //!
 //! Pending edits keep their ids and bases. What they are shown as is what the append machine would
-//! commit if they arrived now: both go by `append::commit`, on the same author map. So what is shown is
+//! commit if they arrived now: both go by `append::commit`, on the same viewpoint. So what is shown is
 //! what is committed, as long as nothing else comes first; and what comes first, is learned and the
 //! edits are shown anew.
 //!
@@ -22,7 +22,7 @@ use cellar_log::append::commit::Committer;
 use cellar_log::append::effect::KnownState;
 use cellar_log::append::request::RequestMutation;
 use cellar_log::entry::ExternalEdits;
-use cellar_log::transform::{Author, SpaceMap};
+use cellar_log::transform::{SpaceMap, Viewpoint};
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
@@ -163,14 +163,14 @@ impl Rebase {
         let moved = pending.iter().filter(|mutation| !mutation.operation.is_resolved_on_append());
         let tail = known.entries.last().map_or(known.after, |last| last.position);
         let lowest = moved.map(|mutation| mutation.base).min().unwrap_or(tail);
-        let (author, start) = learned(known, own, lowest)?;
+        let (viewpoint, start) = learned(known, own, lowest)?;
         let next = match known.entries.last() {
             Some(last) => last.next_position(),
             None => tail.next_in_segment(),
         };
         let next = next.unwrap_or(tail);
         let state = known.state.map(KnownState::from_metadata);
-        let mut rebase = Self { committer: Committer::new(author, start, next, 0).on(state) };
+        let mut rebase = Self { committer: Committer::new(viewpoint, start, next, 0).on(state) };
         let outlooks = pending.iter().map(|mutation| rebase.place(mutation)).collect();
         Ok((rebase, outlooks))
     }
@@ -224,22 +224,22 @@ fn learned(
     known: Known<'_>,
     own: &OwnEntries,
     lowest: Position,
-) -> Result<(Author, Position), EntriesNeeded> {
+) -> Result<(Viewpoint, Position), EntriesNeeded> {
     let mut start = lowest;
     loop {
         if start < known.after {
             return Err(EntriesNeeded { after: start });
         }
-        let mut author = Author::new(ClientKey([0; 8]));
+        let mut viewpoint = Viewpoint::new(ClientKey([0; 8]));
         for entry in known.entries.iter().skip_while(|entry| entry.position < start) {
             let own = own.has(entry);
             for MutationView { base, op, committed, .. } in &entry.mutations {
-                author.learn_mutation(entry.position, own, *base, op, committed.as_deref());
+                viewpoint.add_mutation(entry.position, own, *base, op, committed.as_deref());
             }
         }
-        let needed = author.needed_from(lowest);
+        let needed = viewpoint.first_needed_position(lowest);
         if needed >= start {
-            return Ok((author, start));
+            return Ok((viewpoint, start));
         }
         start = needed;
     }

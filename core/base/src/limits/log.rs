@@ -85,6 +85,6 @@ pub const MAX_OFFLOADED_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum bytes of cached entries per log.
 pub const MAX_CACHED_TAIL_BYTES: usize = 2 * 1024 * 1024;
 /// Maximum number of logs whose tail a process caches.
-pub const MAX_CACHED_LOGS: usize = 16;
+pub const MAX_CACHED_TAILS: usize = 16;
 /// Age in milliseconds at which the cached tail of a log is discarded.
 pub const CACHED_TAIL_AGE_MS: u64 = 15 * 60 * 1000;

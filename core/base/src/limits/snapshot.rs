@@ -8,7 +8,7 @@ pub const MAX_CACHED_OBJECT_BYTES: usize = 16 * 1024 * 1024;
 pub const MAX_CACHED_ROOTS: usize = 16;
 
 /// Maximum bytes of the stored progress of a snapshot job. The progress contains only cursors.
-pub const MAX_CHECKPOINT_BYTES: usize = 4 * 1024;
+pub const MAX_PROGRESS_BYTES: usize = 4 * 1024;
 /// Lease of a worker in seconds: after this time without a write, another worker may claim the
 /// snapshot job.
 pub const LEASE_S: u64 = 60;

@@ -34,7 +34,7 @@ pub(super) fn next_content(
 pub(super) fn needed_from(request: &Request, scan: &Scan) -> Position {
     // A mutation that needs an entry before the lowest base needs the oldest entry of all.
     let lowest = request.moved_bases_after(scan.last_id).min();
-    lowest.map_or(scan.start, |lowest| scan.author.needed_from(lowest))
+    lowest.map_or(scan.start, |lowest| scan.viewpoint.first_needed_position(lowest))
 }
 
 /// Returns the newest known edit, if it makes the resolution of a mutation stale.
@@ -67,8 +67,8 @@ fn external(
 
 /// Commits mutations after the scanned entries.
 fn committer(scan: &Scan, position: Position) -> Committer {
-    let author = scan.author.clone();
-    Committer::new(author, scan.start, position, scan.committed_bytes).on(scan.state())
+    let viewpoint = scan.viewpoint.clone();
+    Committer::new(viewpoint, scan.start, position, scan.committed_bytes).on(scan.state())
 }
 
 fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {

@@ -7,18 +7,18 @@ use super::effect::{Effect, KnownState, not_added};
 use super::request::{RequestMutation, Resolved, too_large};
 use super::scan::operations_bytes;
 use crate::entry::{ExternalEdits, Mutation, encode_external};
-use crate::transform::{Author, SpaceMap, transform};
+use crate::transform::{SpaceMap, Viewpoint, transform};
 use cellar_base::limits::{
     MAX_COMMITTED_OPERATIONS, MAX_ENTRY_BODY_BYTES, MAX_MOVED_SHEETS, MAX_REPLY_BYTES, MAX_SPANS,
 };
 use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, Spans};
 
-/// Commits the mutations of one author in order, after the entries that the author map has learned.
+/// Commits the mutations of one author in order, after the entries that the viewpoint has learned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
-    author: Author,
-    /// First position that the author map has learned.
+    viewpoint: Viewpoint,
+    /// First position that the viewpoint has learned.
     start: Position,
     /// Position of the entry that will contain the mutations.
     position: Position,
@@ -34,12 +34,12 @@ impl Committer {
     /// Starts with mutations at `position`. `committed_bytes` are the bytes that earlier committed operations
     /// of the request take in its reply.
     pub fn new(
-        author: Author,
+        viewpoint: Viewpoint,
         start: Position,
         position: Position,
         committed_bytes: usize,
     ) -> Self {
-        Self { author, start, position, committed_bytes, map: None, state: None }
+        Self { viewpoint, start, position, committed_bytes, map: None, state: None }
     }
 
     /// Sets the known state. Operations without an effect on it are not committed.
@@ -54,7 +54,7 @@ impl Committer {
         authored: ExternalEdits,
         operations: &[Operation],
     ) -> Result<ExternalEdits, Rejection> {
-        let mut map = space(&self.author, self.start, authored.base)?;
+        let mut map = space(&self.viewpoint, self.start, authored.base)?;
         // Only kept runs are stored.
         if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
             return Err(too_far_behind());
@@ -112,7 +112,7 @@ impl Committer {
         let known = self.map.take().filter(|(of, _)| *of == base);
         let (_, map) = match known {
             Some(known) => known,
-            None => (base, space(&self.author, self.start, base)?),
+            None => (base, space(&self.viewpoint, self.start, base)?),
         };
         let committed = transform(authored, &map);
         let added = authored.sheet().is_none_or(|sheet| map.sheet(sheet).sheet.is_some());
@@ -132,7 +132,7 @@ impl Committer {
 
     fn effect(&self, base: Position, operation: &Operation) -> Result<Effect, Rejection> {
         match &self.state {
-            Some(state) => state.effective(&self.author, base, operation),
+            Some(state) => state.effective(&self.viewpoint, base, operation),
             None => Ok(Effect::Some),
         }
     }
@@ -162,14 +162,14 @@ impl Committer {
         if let Some(state) = &mut self.state {
             state.follow(committed);
         }
-        self.author.commit(self.position, mutation.base, authored, committed);
+        self.viewpoint.add_own_mutation(self.position, mutation.base, authored, committed);
     }
 }
 
 /// Returns the map from the author's space after `base`.
-fn space(author: &Author, start: Position, base: Position) -> Result<SpaceMap, Rejection> {
-    known_from(author.needed_from(base), start)?;
-    let map = author.map(base).map_err(|_| too_far_behind())?;
+fn space(viewpoint: &Viewpoint, start: Position, base: Position) -> Result<SpaceMap, Rejection> {
+    known_from(viewpoint.first_needed_position(base), start)?;
+    let map = viewpoint.map_from(base).map_err(|_| too_far_behind())?;
     if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
 }
 

@@ -19,7 +19,7 @@
 //! import whose replaced sheet is gone is added after the other sheets.
 
 use crate::entry::Content;
-use crate::transform::Author;
+use crate::transform::Viewpoint;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -72,7 +72,7 @@ impl KnownState {
     /// Why it can never have an effect.
     pub(super) fn effective(
         &self,
-        author: &Author,
+        viewpoint: &Viewpoint,
         base: Position,
         operation: &Operation,
     ) -> Result<Effect, Rejection> {
@@ -88,7 +88,7 @@ impl KnownState {
             (Ok(()), Operation::SetFormat(set)) => self.check_format(set).map(|()| Effect::Some),
             (Ok(()), _) => Ok(Effect::Some),
             (Err(SheetFault::NoSuchSheet { sheet, .. }), _)
-                if author.deleted_at(SheetId(sheet)) > Some(base) =>
+                if viewpoint.deleted_at(SheetId(sheet)) > Some(base) =>
             {
                 Ok(Effect::None)
             }

@@ -64,7 +64,7 @@ enum Phase {
 
 impl Append {
     /// Starts an append. `known` are the entries from the lowest base that the process has cached (see
-    /// [`KnownRun::entries_from`](super::KnownRun::entries_from)); it may be empty.
+    /// [`CachedTail::entries_from`](super::CachedTail::entries_from)); it may be empty.
     #[must_use]
     pub fn begin(request: Request, known: &[Arc<Entry>], inputs: Inputs) -> (Self, AppendAction) {
         Self::begin_with(Rules::default(), request, known, inputs)
@@ -92,13 +92,13 @@ impl Append {
             failed_reads: 0,
             base_gone: false,
         };
-        let known_run = known.iter().try_for_each(|entry| append.scan.learn(entry, false));
+        let cached_tail = known.iter().try_for_each(|entry| append.scan.learn(entry, false));
         let action = match append.scan.next {
             // The cached entries do not include the base: read from there.
-            _ if append.scan.tail.is_none() && rules.hold(SafetyRule::KnownExists) => {
+            _ if append.scan.tail.is_none() && rules.is_enforced(SafetyRule::KnownExists) => {
                 append.read(from, false)
             }
-            Some(next) if known_run.is_err() => append.read(next, false),
+            Some(next) if cached_tail.is_err() => append.read(next, false),
             Some(_) | None => append.decide(inputs),
         };
         (append, action)
@@ -178,7 +178,7 @@ impl Append {
         match (contiguous, consistent) {
             (true, _) => {}
             // A gap counts as the end of the log, unless a consistent read finds a later entry.
-            (false, false) if self.rules.hold(SafetyRule::ConsistentRefusal) => {
+            (false, false) if self.rules.is_enforced(SafetyRule::ConsistentRefusal) => {
                 return self.read(next, true);
             }
             (false, _) => return self.check_trim(Refusal::Corrupt { at: next }),
@@ -259,7 +259,7 @@ impl Append {
         if self.failed_puts >= self.rules.max_puts() {
             return finish(Err(Refusal::OutcomeUnknown));
         }
-        if !self.rules.hold(SafetyRule::SameKeyRetry) {
+        if !self.rules.is_enforced(SafetyRule::SameKeyRetry) {
             self.scan.step_over(&entry);
             return self.decide(inputs);
         }
@@ -269,7 +269,7 @@ impl Append {
 
     /// Decides at the possible end of the log whether to put, to read again or to finish.
     fn decide(&mut self, inputs: Inputs) -> AppendAction {
-        if self.scan.tail.is_none() && !self.rules.hold(SafetyRule::KnownExists) {
+        if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
             self.scan.trust_base(self.request.incarnation);
         }
         // The record of the newest segment proves that the segment exists.
@@ -315,7 +315,7 @@ impl Append {
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));
         };
-        if tail.ended && self.rules.hold(SafetyRule::EndSegmentCheck) {
+        if tail.ended && self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
             return self.await_segment(next, inputs);
         }
         if self.scan.needs_state(&tail, &self.request) {
@@ -368,7 +368,7 @@ impl Append {
 
     /// Refuses the request after a consistent read; otherwise continues with a consistent read.
     fn refuse(&mut self, refusal: Refusal) -> AppendAction {
-        let believed = self.fresh || !self.rules.hold(SafetyRule::ConsistentRefusal);
+        let believed = self.fresh || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
         match (self.scan.next, refusal) {
             (Some(next), _) if !believed => self.read(next, true),
             (_, refusal @ (Refusal::UnknownBase { .. } | Refusal::Corrupt { .. })) => {
@@ -426,7 +426,7 @@ impl Append {
     /// trim, and the key may be free again in a trimmed segment.
     fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let old = inputs.now_s > self.begun_s.saturating_add(MAX_APPEND_AGE_S);
-        if old && self.rules.hold(SafetyRule::BoundedAge) {
+        if old && self.rules.is_enforced(SafetyRule::BoundedAge) {
             let uncertain = self.uncertain;
             let refusal = if uncertain { Refusal::OutcomeUnknown } else { Refusal::Contention };
             return finish(Err(refusal));

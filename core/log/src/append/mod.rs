@@ -18,9 +18,9 @@
 //!   entries that it has read may have been trimmed.
 
 mod batch;
+mod cached_tail;
 pub mod commit;
 pub mod effect;
-mod known_run;
 mod machine;
 pub mod request;
 mod rules;
@@ -28,7 +28,7 @@ mod scan;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use known_run::KnownRun;
+pub use cached_tail::CachedTail;
 pub use machine::Append;
 pub use request::{
     AskedImport, AskedResolution, InvalidRequest, NewMutation, Request, Resolved, Target, Upload,

@@ -3,7 +3,7 @@
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 
 /// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one at a time and must
-/// then find a violation. Without the feature `model`, all rules hold.
+/// then find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// Entry n+1 is put only if entry n is known to exist.
@@ -20,7 +20,7 @@ pub enum SafetyRule {
     BoundedAge,
 }
 
-/// The rules that hold. The model checker disables some.
+/// The enforced rules. The model checker disables some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -63,16 +63,16 @@ impl Rules {
         MAX_READ_ATTEMPTS
     }
 
-    /// Returns whether a rule holds.
+    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
-    pub(super) fn hold(self, rule: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Returns whether a rule holds.
+    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    pub(super) fn hold(self, _: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
         true
     }
 }

@@ -7,7 +7,7 @@ use super::effect::KnownState;
 use super::request::Request;
 use super::rules::{Rules, SafetyRule};
 use crate::entry::{Content, Entry, ExternalEdits, Header};
-use crate::transform::Author;
+use crate::transform::Viewpoint;
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
@@ -36,7 +36,7 @@ pub(super) struct Scan {
     /// First scanned position.
     pub(super) start: Position,
     /// Maps from the space of the client to the newest one.
-    pub(super) author: Author,
+    pub(super) viewpoint: Viewpoint,
     /// Next position to scan; `None` at the end of the position range.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
@@ -88,7 +88,7 @@ impl Scan {
             rules,
             lowest_base,
             start: lowest_base,
-            author: Author::new(request.client),
+            viewpoint: Viewpoint::new(request.client),
             next: Some(lowest_base),
             tail: None,
             looked_up: None,
@@ -109,7 +109,7 @@ impl Scan {
     /// the first remaining entry.
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
-        self.author = Author::new(self.client);
+        self.viewpoint = Viewpoint::new(self.client);
         self.newest_edit = None;
         self.next = Some(start);
         self.tail = None;
@@ -120,7 +120,7 @@ impl Scan {
     /// Scans an entry; `own` if this request put it.
     pub(super) fn learn(&mut self, entry: &Arc<Entry>, own: bool) -> Result<(), NotNext> {
         let skips =
-            !self.rules.hold(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
+            !self.rules.is_enforced(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
         if Some(entry.position) != self.next && !skips {
             return Err(NotNext);
         }
@@ -134,7 +134,7 @@ impl Scan {
             self.placed.insert(first_id, Placed { last_id, position: entry.position, own });
             self.keep_outcomes(entry, own);
         }
-        self.author.learn(entry);
+        self.viewpoint.add_entry(entry);
         if entry.mutation_ids().is_some() {
             self.newest_edit = Some(entry.position);
         }
@@ -146,7 +146,7 @@ impl Scan {
             header: entry.header.clone(),
             ended: matches!(entry.content, Content::EndSegment),
         });
-        self.next = match self.rules.hold(SafetyRule::EndSegmentCheck) {
+        self.next = match self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
             true => entry.next_position(),
             false => entry.position.next_in_segment(),
         };

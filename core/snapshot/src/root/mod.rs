@@ -60,7 +60,7 @@ pub struct Root {
     pub levels: Vec<RootLevel>,
     /// The newest level, whose tiles are inside of it, if there is one.
     #[n(5)]
-    pub young: Option<RootLevel>,
+    pub level_0: Option<RootLevel>,
     /// The last mutations of clients, if there are any: a [`ClientMap`].
     #[n(6)]
     pub clients: Option<ChunkRef>,
@@ -153,9 +153,9 @@ impl Root {
         Ok(root)
     }
 
-    /// All levels, oldest first, the young one last.
+    /// All levels, oldest first, level 0 last.
     pub fn all_levels(&self) -> impl DoubleEndedIterator<Item = &RootLevel> {
-        self.levels.iter().chain(&self.young)
+        self.levels.iter().chain(&self.level_0)
     }
 }
 

@@ -27,7 +27,7 @@ const EDITS_PER_ROW: u32 = 10;
 /// What people pay, us-east-1, dollars: S3 PUT; DynamoDB on-demand write unit of 1 KB.
 const PUT_DOLLARS: f64 = 5.0e-6;
 const WRITE_DOLLARS: f64 = 0.625e-6;
-/// Writes of a snapshot beside objects: its entry, its record, checkpoint, `E`, `L`, and the end.
+/// Writes of a snapshot beside objects: its entry, its record, progress, `E`, `L`, and the end.
 const SNAPSHOT_WRITES: f64 = 6.0;
 
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {

@@ -1,8 +1,8 @@
 //! Merges of levels (I7), and where they are taken up again.
 
-mod checkpoints;
 mod choices;
 mod levels;
+mod progress;
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ const MAX_ROUNDS: usize = 12;
 
 /// Behind `m` operations, and when they are merged with how many levels: what is shown then is what a
 /// replay shows. Behind `h` the same, and then a merge from a cursor and over tiles that nobody made.
-/// Behind `c` a checkpoint, as a worker on snapshots would find it.
+/// Behind `c` progress, as a worker on snapshots would find it.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     match kind {
         b'm' => merged(&mut Choices(rest)),
         b'h' => hostile(rest),
-        b'c' => checkpoints::read(rest),
+        b'c' => progress::read(rest),
         _ => false,
     }
 }

@@ -7,7 +7,7 @@ use crate::append::scan::operations_bytes;
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use crate::testing::support::*;
 use crate::testing::world::World;
-use crate::transform::Author;
+use crate::transform::Viewpoint;
 use cellar_base::identity::ClientName;
 use cellar_base::limits::{
     MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS, MAX_TEXT_BYTES,
@@ -193,7 +193,7 @@ fn one_reply_has_room_for_so_much_and_no_more() {
     let room = MAX_REPLY_BYTES - operations_bytes(&operations);
     for (before, fits) in [(room, true), (room + 1, false)] {
         let mut committer =
-            Committer::new(Author::new(client(1)), Position::FIRST, at(0, 1), before);
+            Committer::new(Viewpoint::new(client(1)), Position::FIRST, at(0, 1), before);
         let undo = RequestMutation {
             base: Position::FIRST,
             authored: Operation::Undo(Undo { position: Position::FIRST }),

@@ -46,7 +46,7 @@ proptest! {
         for (few, many) in rounds {
             let operations: Vec<Operation> = many.into_iter().chain(few).collect();
             whole.apply_operations(&operations).unwrap();
-            store.round(&operations);
+            store.compact(&operations);
         }
         let part = store.touched_by(&entry);
         let after = |workbook: &Workbook, operations: &[Operation]| {

@@ -1,4 +1,4 @@
-//! A contiguous run of entries that a process has read or written: its knowledge of a tail.
+//! The newest entries of a log that a process has read or written, without gaps.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use cellar_base::position::Position;
 
 /// Entries without a gap, bounded by `MAX_CACHED_TAIL_BYTES`; the oldest go first.
 ///
-/// Each entry is immutable, so a run can be old but never wrong; but
+/// Each entry is immutable, so a tail can be old but never wrong; but
 /// for the root that a finished snapshot adds to its entry, which is never taken from here.
 #[derive(Debug, Clone, Default)]
-pub struct KnownRun {
+pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,
     bytes: usize,
 }
 
-impl KnownRun {
+impl CachedTail {
     /// Adds an entry that was read or written. One that is known already changes nothing; one that
-    /// does not continue the run, but is newer, starts the run anew.
-    pub fn learn(&mut self, entry: &Arc<Entry>) {
+    /// is newer but leaves a gap replaces the tail.
+    pub fn add(&mut self, entry: &Arc<Entry>) {
         if let Some(last) = self.entries.back() {
             if entry.position <= last.position {
                 return;
@@ -39,7 +39,7 @@ impl KnownRun {
         }
     }
 
-    /// The entries from `base` on, `base` included; empty if the run does not cover it.
+    /// The entries from `base` on, `base` included; empty if the tail does not cover it.
     #[must_use]
     pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
         let start = self.entries.partition_point(|entry| entry.position < base);
@@ -51,13 +51,13 @@ impl KnownRun {
         }
     }
 
-    /// Whether the entry at `base` is one of the run.
+    /// Whether the entry at `base` is one of the tail.
     #[must_use]
     pub fn covers(&self, base: Position) -> bool {
         self.entries.binary_search_by_key(&base, |entry| entry.position).is_ok()
     }
 
-    /// The newest entry of the run.
+    /// The newest entry of the tail.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<Entry>> {
         self.entries.back()
@@ -73,62 +73,62 @@ mod tests {
         Position::new(segment, num).unwrap()
     }
 
-    fn positions(run: &KnownRun, base: Position) -> Vec<String> {
-        run.entries_from(base).iter().map(|entry| entry.position.to_string()).collect()
+    fn positions(tail: &CachedTail, base: Position) -> Vec<String> {
+        tail.entries_from(base).iter().map(|entry| entry.position.to_string()).collect()
     }
 
     #[test]
     fn a_run_has_no_gap_and_covers_only_what_it_holds() {
-        let mut run = KnownRun::default();
+        let mut tail = CachedTail::default();
         for num in [3, 4, 4, 5] {
-            run.learn(&edits_entry(position(0, num), 1, 1));
+            tail.add(&edits_entry(position(0, num), 1, 1));
         }
-        run.learn(&edits_entry(position(0, 2), 1, 1));
-        assert_eq!(positions(&run, position(0, 4)), ["0.4", "0.5"]);
-        assert!(run.entries_from(position(0, 2)).is_empty());
-        assert!(run.entries_from(position(0, 6)).is_empty());
-        assert!(run.covers(position(0, 4)) && !run.covers(position(0, 2)));
-        assert!(!run.covers(position(0, 6)));
-        run.learn(&edits_entry(position(0, 9), 1, 1));
-        assert!(run.entries_from(position(0, 5)).is_empty());
-        assert_eq!(positions(&run, position(0, 9)), ["0.9"]);
+        tail.add(&edits_entry(position(0, 2), 1, 1));
+        assert_eq!(positions(&tail, position(0, 4)), ["0.4", "0.5"]);
+        assert!(tail.entries_from(position(0, 2)).is_empty());
+        assert!(tail.entries_from(position(0, 6)).is_empty());
+        assert!(tail.covers(position(0, 4)) && !tail.covers(position(0, 2)));
+        assert!(!tail.covers(position(0, 6)));
+        tail.add(&edits_entry(position(0, 9), 1, 1));
+        assert!(tail.entries_from(position(0, 5)).is_empty());
+        assert_eq!(positions(&tail, position(0, 9)), ["0.9"]);
     }
 
     #[test]
     fn a_run_goes_on_in_the_next_segment_only_behind_an_end_segment() {
-        let mut run = KnownRun::default();
-        run.learn(&edits_entry(position(0, 3), 1, 1));
-        run.learn(&end_entry(position(0, 4)));
-        run.learn(&edits_entry(position(1, 0), 1, 1));
-        assert_eq!(positions(&run, position(0, 3)), ["0.3", "0.4", "1.0"]);
-        run.learn(&edits_entry(position(2, 0), 1, 1));
-        assert_eq!(positions(&run, position(2, 0)), ["2.0"]);
-        assert!(run.entries_from(position(1, 0)).is_empty());
+        let mut tail = CachedTail::default();
+        tail.add(&edits_entry(position(0, 3), 1, 1));
+        tail.add(&end_entry(position(0, 4)));
+        tail.add(&edits_entry(position(1, 0), 1, 1));
+        assert_eq!(positions(&tail, position(0, 3)), ["0.3", "0.4", "1.0"]);
+        tail.add(&edits_entry(position(2, 0), 1, 1));
+        assert_eq!(positions(&tail, position(2, 0)), ["2.0"]);
+        assert!(tail.entries_from(position(1, 0)).is_empty());
     }
 
     #[test]
     fn the_oldest_entries_go_when_the_bytes_run_out() {
-        let mut run = KnownRun::default();
+        let mut tail = CachedTail::default();
         for num in 0..200 {
-            run.learn(&text_entry(position(0, num), 64 * 1024));
-            assert!(run.bytes <= MAX_CACHED_TAIL_BYTES);
+            tail.add(&text_entry(position(0, num), 64 * 1024));
+            assert!(tail.bytes <= MAX_CACHED_TAIL_BYTES);
         }
-        assert!(run.entries_from(position(0, 0)).is_empty());
-        assert_eq!(run.last().unwrap().position, position(0, 199));
+        assert!(tail.entries_from(position(0, 0)).is_empty());
+        assert_eq!(tail.last().unwrap().position, position(0, 199));
     }
 
     #[test]
     fn a_run_has_so_many_bytes_and_no_more_but_its_newest_entry() {
         let frame = text_entry(position(0, 0), 0).weight_bytes();
         for (more, kept) in [(0, true), (1, false)] {
-            let mut run = KnownRun::default();
-            run.learn(&text_entry(position(0, 0), 1_000));
+            let mut tail = CachedTail::default();
+            tail.add(&text_entry(position(0, 0), 1_000));
             let rest = MAX_CACHED_TAIL_BYTES - 1_000 - 2 * frame;
-            run.learn(&text_entry(position(0, 1), rest + more));
-            assert_eq!(run.covers(position(0, 0)), kept);
-            run.learn(&text_entry(position(0, 2), MAX_CACHED_TAIL_BYTES + 1));
-            assert_eq!(positions(&run, position(0, 2)), ["0.2"]);
-            assert!(!run.covers(position(0, 1)));
+            tail.add(&text_entry(position(0, 1), rest + more));
+            assert_eq!(tail.covers(position(0, 0)), kept);
+            tail.add(&text_entry(position(0, 2), MAX_CACHED_TAIL_BYTES + 1));
+            assert_eq!(positions(&tail, position(0, 2)), ["0.2"]);
+            assert!(!tail.covers(position(0, 1)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a round begins with: a root, with all that it keeps elsewhere but cells.
+//! What a compaction step begins with: a root, with all that it keeps elsewhere but cells.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::metadata::{SheetNumbers, Tabs};
 use cellar_sheet::operation::SheetId;
 
-/// A root as a round needs it; of nothing, at the beginning of a log.
+/// A root as a compaction step needs it; of nothing, at the beginning of a log.
 #[derive(Debug, Clone, Default)]
 pub struct Base {
     /// The last entry that it covers, if any.
@@ -29,20 +29,20 @@ pub struct Base {
     pub clients: ClientMap,
     /// The levels in chunks, oldest first.
     pub levels: Vec<RootLevel>,
-    /// The young level: its sheets, with their cells.
-    pub young: BTreeMap<SheetId, YoungSheet>,
+    /// Level 0: its sheets, with their cells.
+    pub level_0: BTreeMap<SheetId, LevelZeroSheet>,
 }
 
-/// A sheet of the young level.
+/// A sheet of level 0.
 #[derive(Debug, Clone)]
-pub struct YoungSheet {
+pub struct LevelZeroSheet {
     changes: LevelSheet,
     tile: Arc<Tile>,
     /// Bytes of the tile as it stands in the root.
     bytes: usize,
 }
 
-impl YoungSheet {
+impl LevelZeroSheet {
     /// As an input of a merge.
     #[must_use]
     pub fn input(&self) -> LevelInput {
@@ -64,12 +64,12 @@ impl Base {
         let mut missing = Missing::default();
         let metadata = metadata(root, objects, &mut missing)?;
         let clients = clients(root, objects, &mut missing);
-        let young = young(root, objects, &mut missing)?;
+        let level_0 = level_0(root, objects, &mut missing)?;
         let (position, entries, levels) = (Some(root.position), root.entries, root.levels.clone());
-        Ok(missing.or(|| Self { position, entries, metadata, clients, levels, young }))
+        Ok(missing.or(|| Self { position, entries, metadata, clients, levels, level_0 }))
     }
 
-    /// Whether a level below the young one has something of a sheet.
+    /// Whether a level other than level 0 has something of a sheet.
     #[must_use]
     pub fn is_below(&self, sheet: SheetId, levels: usize) -> bool {
         self.levels.iter().take(levels).any(|level| level.level.sheet(sheet).is_some())
@@ -115,34 +115,34 @@ pub(crate) fn metadata(
     Ok(WorkbookMetadata { tabs, sheets })
 }
 
-const NO_YOUNG_TILE: SnapshotError =
-    SnapshotError::Shape("a sheet of the young level has its cells elsewhere");
+const NOT_ONE_INLINE_TILE: SnapshotError =
+    SnapshotError::Shape("a sheet of level 0 has its cells elsewhere");
 
-fn young(
+fn level_0(
     root: &Root,
     objects: &Objects,
     missing: &mut Missing,
-) -> Result<BTreeMap<SheetId, YoungSheet>, SnapshotError> {
-    let mut young = BTreeMap::new();
-    let Some(level) = &root.young else { return Ok(young) };
+) -> Result<BTreeMap<SheetId, LevelZeroSheet>, SnapshotError> {
+    let mut level_0 = BTreeMap::new();
+    let Some(level) = &root.level_0 else { return Ok(level_0) };
     let all = level.level.load_all(&|hash| objects.index.get(hash))?;
-    let Some(level) = missing.take(fetch(all, ObjectKind::Index)) else { return Ok(young) };
+    let Some(level) = missing.take(fetch(all, ObjectKind::Index)) else { return Ok(level_0) };
     for mut sheet in level.sheets {
         let (tile, bytes) = match std::mem::take(&mut sheet.stripes).as_slice() {
             [] => (Tile::default(), 0),
             [stripe] => match stripe.tiles.as_slice() {
                 [tile] if stripe.columns.first == 0 && tile.rows.first == 0 => match &tile.stored {
                     StoredTile::Inline(bytes) => {
-                        (chunk::decode(bytes).map_err(|_| NO_YOUNG_TILE)?, bytes.len())
+                        (chunk::decode(bytes).map_err(|_| NOT_ONE_INLINE_TILE)?, bytes.len())
                     }
-                    StoredTile::Chunk(_) => return Err(NO_YOUNG_TILE),
+                    StoredTile::Chunk(_) => return Err(NOT_ONE_INLINE_TILE),
                 },
-                _ => return Err(NO_YOUNG_TILE),
+                _ => return Err(NOT_ONE_INLINE_TILE),
             },
-            _ => return Err(NO_YOUNG_TILE),
+            _ => return Err(NOT_ONE_INLINE_TILE),
         };
         let number = sheet.sheet;
-        young.insert(number, YoungSheet { changes: sheet, tile: Arc::new(tile), bytes });
+        level_0.insert(number, LevelZeroSheet { changes: sheet, tile: Arc::new(tile), bytes });
     }
-    Ok(young)
+    Ok(level_0)
 }

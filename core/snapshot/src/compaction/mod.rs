@@ -1,22 +1,22 @@
-//! A round of a snapshot's work: from one root, and what some entries did, to the next.
+//! A compaction step of a snapshot's work: from one root, and what some entries did, to the next.
 //!
-//! Where a round ends depends on the entries only, so any worker that repeats it comes to the same
-//! root. Most rounds rewrite the young level, which is inside the root; when that has grown too large,
+//! Where a compaction step ends depends on the entries only, so any worker that repeats it comes to the same
+//! root. Most compaction steps rewrite level 0, which is inside the root; when that has grown too large,
 //! it is merged with the newest levels into a level of its own.
 
 mod base;
 mod counts;
+mod level_0;
 mod merge;
 mod next;
 #[cfg(test)]
 mod tests;
-mod young;
 
 pub use base::Base;
 pub(super) use base::{clients, metadata};
+pub use level_0::{CompactionPlan, plan_compaction};
 pub use merge::MergePlan;
 pub use next::NextRoot;
-pub use young::{Plan, plan};
 
 use super::fold::{Fold, FoldedLevel, LongTextObject};
 use super::root::ClientMap;
@@ -26,18 +26,18 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::Operation;
 
-/// The entries of a round, as far as they are folded.
+/// The entries of a compaction step, as far as they are folded.
 #[derive(Debug, Clone)]
-pub struct RoundFold {
+pub struct CompactionFold {
     fold: Fold,
     clients: ClientMap,
     last: Option<(Position, u64)>,
     entries: u64,
 }
 
-/// The entries of a round.
+/// The entries of a compaction step.
 #[derive(Debug, Clone)]
-pub struct FoldedRound {
+pub struct FoldedEntries {
     /// The metadata behind the last.
     pub metadata: WorkbookMetadata,
     /// What they did.
@@ -50,7 +50,7 @@ pub struct FoldedRound {
     pub entries: u64,
 }
 
-impl RoundFold {
+impl CompactionFold {
     /// Begins behind a base.
     #[must_use]
     pub fn new(base: &Base) -> Self {
@@ -89,7 +89,7 @@ impl RoundFold {
         self.clients.note_name(client, name);
     }
 
-    /// Whether the round ends here. Asked behind each entry.
+    /// Whether the compaction step ends here. Asked behind each entry.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.fold.is_full()
@@ -97,16 +97,16 @@ impl RoundFold {
 
     /// What the entries did; `None` if there was none.
     #[must_use]
-    pub fn finish(self) -> Option<FoldedRound> {
+    pub fn finish(self) -> Option<FoldedEntries> {
         let (last, now_s) = self.last?;
         let mut clients = self.clients;
         clients.prune(now_s);
         let (metadata, level) = self.fold.finish();
-        Some(FoldedRound { metadata, level, clients, last, entries: self.entries })
+        Some(FoldedEntries { metadata, level, clients, last, entries: self.entries })
     }
 }
 
-impl FoldedRound {
+impl FoldedEntries {
     /// Texts that are objects of their own.
     #[must_use]
     pub fn long_texts(&self) -> &[LongTextObject] {

@@ -40,7 +40,7 @@ pub enum Change {
 /// The author's mutations are in the order of their entries, so that neither their positions nor
 /// their bases decrease.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Author {
+pub struct Viewpoint {
     client: ClientKey,
     changes: Vec<Change>,
     /// Indexes of the author's own changes.
@@ -91,7 +91,7 @@ impl Change {
     }
 }
 
-impl Author {
+impl Viewpoint {
     /// Creates the viewpoint of a client before any entry.
     #[must_use]
     pub fn new(client: ClientKey) -> Self {
@@ -100,18 +100,18 @@ impl Author {
     }
 
     /// Adds the next entry.
-    pub fn learn(&mut self, entry: &Entry) {
+    pub fn add_entry(&mut self, entry: &Entry) {
         let Some(edits) = entry.edits() else { return };
         let own = edits.client == self.client;
         for Mutation { base, authored, committed } in &edits.mutations {
-            self.learn_mutation(entry.position, own, *base, authored, committed.as_deref());
+            self.add_mutation(entry.position, own, *base, authored, committed.as_deref());
         }
     }
 
     /// Adds the next mutation of the entry at `position`. `own` says whether it is the author's;
     /// `committed` is given if it differs from the authored operation. Operations that only set
     /// cells may be omitted.
-    pub fn learn_mutation(
+    pub fn add_mutation(
         &mut self,
         position: Position,
         own: bool,
@@ -121,7 +121,7 @@ impl Author {
     ) {
         let committed = committed.unwrap_or(std::slice::from_ref(authored));
         match own {
-            true => self.commit(position, base, authored, committed),
+            true => self.add_own_mutation(position, base, authored, committed),
             false => {
                 self.note_deleted(position, committed);
                 self.foreign(position, committed);
@@ -145,7 +145,7 @@ impl Author {
     }
 
     /// Adds an own mutation that was, or is about to be, committed at `position`.
-    pub fn commit(
+    pub fn add_own_mutation(
         &mut self,
         position: Position,
         base: Position,
@@ -195,7 +195,7 @@ impl Author {
     ///
     /// # Errors
     /// [`TooManyChanges`] above `MAX_TRANSFORM_CHANGES`.
-    pub fn map(&self, base: Position) -> Result<SpaceMap, TooManyChanges> {
+    pub fn map_from(&self, base: Position) -> Result<SpaceMap, TooManyChanges> {
         if self.is_too_long() {
             return Err(TooManyChanges);
         }
@@ -206,13 +206,13 @@ impl Author {
         Ok(self.walk(base, None, &mut own))
     }
 
-    /// Returns the lowest base from which [`Author::map`] starts for a mutation on `base`: entries
+    /// Returns the lowest base from which [`Viewpoint::map_from`] starts for a mutation on `base`: entries
     /// from there on must have been added.
     ///
     /// An own mutation after `base` was written on the state that its author had seen then: its own
     /// base, followed by the own mutations of that time, which have bases in turn.
     #[must_use]
-    pub fn needed_from(&self, base: Position) -> Position {
+    pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest = base;
         // Bases never decrease, so the first own mutation after `lowest` has the lowest base.
         while let Some(own) = self.own(self.first_own_behind(lowest)).filter(|o| o.base < lowest) {
@@ -224,7 +224,7 @@ impl Author {
     /// Returns the own mutations after `base`, in coordinates of `base` and of each other, as their
     /// author saw them there.
     fn pending_at(&self, base: Position) -> Result<Pending, TooManyChanges> {
-        let mut at = self.needed_from(base);
+        let mut at = self.first_needed_position(base);
         let mut before = BTreeMap::new();
         let mut moves = 0;
         loop {
