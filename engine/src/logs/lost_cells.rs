@@ -120,7 +120,7 @@ impl Logs {
             let client = ClientKey(self.random.next().to_be_bytes());
             let author = Some(author.to_owned());
             let request =
-                Request::only_behind(log, client, author, incarnation, at, operation(&part));
+                Request::directly_after(log, client, author, incarnation, at, operation(&part));
             let appended = self.append(request).await?;
             // A later edit of another client makes the next part stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);
