@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_KNOWN_LINEAGES;
+use cellar_base::limits::MAX_CACHED_LINEAGES;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_log::lineage::{Inherited, Lineage, StalePage};
@@ -33,10 +33,17 @@ impl LineageCache {
         lineages.get(&log).copied()
     }
 
+<<<<<<< HEAD
     pub(super) fn insert(&self, log: LogId, lineage: Option<Lineage>) {
         let mut lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         if lineages.len() >= MAX_KNOWN_LINEAGES && !lineages.contains_key(&log) {
             lineages.clear();
+=======
+    pub(super) fn keep(&self, log: LogId, lineage: Option<Lineage>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_CACHED_LINEAGES && !kept.contains_key(&log) {
+            kept.clear();
+>>>>>>> next
         }
         lineages.insert(log, lineage);
     }
