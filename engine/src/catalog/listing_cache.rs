@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{LISTING_AGE_MS, MAX_KNOWN_LISTINGS};
+use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
@@ -19,7 +19,7 @@ pub(super) struct CachedListing {
     pub(super) read_ms: u64,
 }
 
-/// At most `MAX_KNOWN_LISTINGS` listings, each for `LISTING_AGE_MS`. The listing that was read
+/// At most `MAX_CACHED_LISTINGS` listings, each for `LISTING_AGE_MS`. The listing that was read
 /// first is evicted first.
 #[derive(Debug, Default)]
 pub(super) struct ListingCache {
@@ -49,7 +49,7 @@ impl ListingCache {
         match listings.get(&log) {
             Some(cached) if next(cached) > next(&new) && !is_old(cached, new.read_ms) => return,
             Some(_) => {}
-            None if listings.len() >= MAX_KNOWN_LISTINGS => evict_oldest(&mut listings),
+            None if listings.len() >= MAX_CACHED_LISTINGS => evict_oldest(&mut listings),
             None => {}
         }
         listings.insert(log, new);
@@ -79,13 +79,13 @@ mod tests {
     fn evicts_the_oldest_listing() {
         let cache = ListingCache::default();
         let new = |read_ms| CachedListing { listing: None, tip: None, read_ms };
-        for number in 0..MAX_KNOWN_LISTINGS {
+        for number in 0..MAX_CACHED_LISTINGS {
             cache.insert(log(number), new(number as u64));
         }
         assert!(cache.get(log(0), 1).is_some());
         cache.insert(log(1), new(2_000));
-        cache.insert(log(MAX_KNOWN_LISTINGS), new(2_000));
-        assert_eq!(cache.lock().len(), MAX_KNOWN_LISTINGS);
+        cache.insert(log(MAX_CACHED_LISTINGS), new(2_000));
+        assert_eq!(cache.lock().len(), MAX_CACHED_LISTINGS);
         assert!(cache.get(log(0), 2_000).is_none());
         assert!(cache.get(log(1), 2_000).is_some());
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_base::identity::{LogId, SubjectKey};
-use cellar_base::limits::{LISTING_REFUSAL_AGE_MS, MAX_KNOWN_REFUSALS};
+use cellar_base::limits::{LISTING_REFUSAL_AGE_MS, MAX_CACHED_REFUSALS};
 use cellar_catalog::spreadsheet::Listing;
 
 /// A subject and the spreadsheet that the subject requested.
@@ -19,7 +19,7 @@ pub(super) struct CachedRefusal {
     pub(super) read_ms: u64,
 }
 
-/// At most `MAX_KNOWN_REFUSALS` refusals, each for `LISTING_REFUSAL_AGE_MS`. The oldest is evicted
+/// At most `MAX_CACHED_REFUSALS` refusals, each for `LISTING_REFUSAL_AGE_MS`. The oldest is evicted
 /// first. A missing spreadsheet is cached like an existing one, so that response times do not
 /// reveal which spreadsheets exist.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl RefusalCache {
     /// Caches a refusal.
     pub(super) fn insert(&self, key: RefusalKey, listing: Option<Arc<Listing>>, read_ms: u64) {
         let mut refusals = self.lock();
-        if refusals.len() >= MAX_KNOWN_REFUSALS && !refusals.contains_key(&key) {
+        if refusals.len() >= MAX_CACHED_REFUSALS && !refusals.contains_key(&key) {
             let oldest = refusals.iter().min_by_key(|(_, refusal)| refusal.read_ms);
             if let Some(oldest) = oldest.map(|(key, _)| *key) {
                 refusals.remove(&oldest);
@@ -62,13 +62,13 @@ mod tests {
         let refusals = RefusalCache::default();
         let log = LogId::from_uuid(uuid::Uuid::nil());
         let key = |number: usize| (SubjectKey::new("cellar", &number.to_string()), log);
-        for number in 0..MAX_KNOWN_REFUSALS {
+        for number in 0..MAX_CACHED_REFUSALS {
             refusals.insert(key(number), None, 1_000 + number as u64);
         }
         assert!(refusals.get(key(0), 1_000).is_some());
         refusals.insert(key(1), None, 5_000);
-        refusals.insert(key(MAX_KNOWN_REFUSALS), None, 5_000);
-        assert_eq!(refusals.lock().len(), MAX_KNOWN_REFUSALS);
+        refusals.insert(key(MAX_CACHED_REFUSALS), None, 5_000);
+        assert_eq!(refusals.lock().len(), MAX_CACHED_REFUSALS);
         assert!(refusals.get(key(0), 1_000).is_none());
         assert!(refusals.get(key(1), 5_000).is_some());
     }

@@ -69,15 +69,8 @@ impl Logs {
     /// trimmed since, so a put at the next position would succeed in a closed segment.
     fn fresh_tail_from(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-<<<<<<< HEAD
         let cached = self.tails.entries_from(now_ms, log, from);
         if cached.last().is_some_and(|last| is_fresh(last, now_ms)) { cached } else { Vec::new() }
-=======
-        let known = self.known.entries_from(now_ms, log, from);
-        let is_young =
-            |last: &Arc<Entry>| now_ms / 1_000 < last.created_s.saturating_add(CACHED_ENTRY_AGE_S);
-        if known.last().is_some_and(is_young) { known } else { Vec::new() }
->>>>>>> next
     }
 
     async fn read_append_page(
@@ -182,5 +175,5 @@ pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
 
 /// Returns whether an entry is so recent that its segment cannot have been trimmed.
 pub(super) fn is_fresh(tail: &Entry, now_ms: u64) -> bool {
-    now_ms / 1_000 < tail.created_s.saturating_add(KNOWN_TAIL_AGE_S)
+    now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S)
 }

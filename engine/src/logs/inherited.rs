@@ -33,17 +33,10 @@ impl LineageCache {
         lineages.get(&log).copied()
     }
 
-<<<<<<< HEAD
     pub(super) fn insert(&self, log: LogId, lineage: Option<Lineage>) {
         let mut lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-        if lineages.len() >= MAX_KNOWN_LINEAGES && !lineages.contains_key(&log) {
+        if lineages.len() >= MAX_CACHED_LINEAGES && !lineages.contains_key(&log) {
             lineages.clear();
-=======
-    pub(super) fn keep(&self, log: LogId, lineage: Option<Lineage>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_CACHED_LINEAGES && !kept.contains_key(&log) {
-            kept.clear();
->>>>>>> next
         }
         lineages.insert(log, lineage);
     }

@@ -30,15 +30,9 @@ impl LastIdCache {
     }
 
     pub(super) fn raise(&self, log: LogId, client: ClientKey, last_id: u64) {
-<<<<<<< HEAD
         let mut last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
-        if last_ids.len() >= MAX_KNOWN_CLIENTS && !last_ids.contains_key(&(log, client)) {
+        if last_ids.len() >= MAX_CACHED_CLIENTS && !last_ids.contains_key(&(log, client)) {
             last_ids.clear();
-=======
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() >= MAX_CACHED_CLIENTS && !last.contains_key(&(log, client)) {
-            last.clear();
->>>>>>> next
         }
         let cached = last_ids.entry((log, client)).or_insert(0);
         *cached = last_id.max(*cached);
@@ -96,28 +90,15 @@ mod tests {
     fn last_ids_never_decrease_and_are_bounded() {
         let log = LogId::derive(&SubjectKey::new("test", "numbering"), "x").unwrap();
         let client = |number: usize| ClientKey((number as u64).to_le_bytes());
-<<<<<<< HEAD
         let cache = LastIdCache::default();
         assert_eq!(cache.last_id(log, client(0)), 0);
         cache.raise(log, client(0), 7);
         cache.raise(log, client(0), 6);
         assert_eq!(cache.last_id(log, client(0)), 7);
-        (1..MAX_KNOWN_CLIENTS).for_each(|number| cache.raise(log, client(number), 1));
+        (1..MAX_CACHED_CLIENTS).for_each(|number| cache.raise(log, client(number), 1));
         cache.raise(log, client(1), 2);
-        assert_eq!(cache.last_ids.lock().unwrap().len(), MAX_KNOWN_CLIENTS);
-        cache.raise(log, client(MAX_KNOWN_CLIENTS), 1);
+        assert_eq!(cache.last_ids.lock().unwrap().len(), MAX_CACHED_CLIENTS);
+        cache.raise(log, client(MAX_CACHED_CLIENTS), 1);
         assert_eq!(cache.last_ids.lock().unwrap().len(), 1);
-=======
-        let known = KnownClients::default();
-        assert_eq!(known.last_id(log, client(0)), 0);
-        known.raise(log, client(0), 7);
-        known.raise(log, client(0), 6);
-        assert_eq!(known.last_id(log, client(0)), 7);
-        (1..MAX_CACHED_CLIENTS).for_each(|number| known.raise(log, client(number), 1));
-        known.raise(log, client(1), 2);
-        assert_eq!(known.last.lock().unwrap().len(), MAX_CACHED_CLIENTS);
-        known.raise(log, client(MAX_CACHED_CLIENTS), 1);
-        assert_eq!(known.last.lock().unwrap().len(), 1);
->>>>>>> next
     }
 }

@@ -33,17 +33,10 @@ impl RootCache {
         Some(Arc::clone(root))
     }
 
-<<<<<<< HEAD
     fn insert(&self, log: LogId, at: Position, root: &Arc<Root>) {
         let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        if roots.len() >= MAX_KNOWN_ROOTS && !roots.contains_key(&log) {
+        if roots.len() >= MAX_CACHED_ROOTS && !roots.contains_key(&log) {
             roots.clear();
-=======
-    fn keep(&self, log: LogId, at: Position, root: &Arc<Root>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_CACHED_ROOTS && !kept.contains_key(&log) {
-            kept.clear();
->>>>>>> next
         }
         roots.insert(log, (at, Arc::clone(root)));
     }

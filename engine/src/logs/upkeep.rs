@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-<<<<<<< HEAD
 use cellar_base::limits::SNAPSHOT_ENTRY_ATTEMPTS;
-=======
-use cellar_base::limits::{CACHED_ENTRY_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
->>>>>>> next
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::roll::Rolled;
@@ -55,14 +51,8 @@ impl Logs {
     /// Returns the newest cached entry, unless it is so old that its segment may have been trimmed.
     fn fresh_tail(&self, log: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-<<<<<<< HEAD
         let tail = self.tails.last(now_ms, log)?;
         if is_fresh(&tail, now_ms) { Some(tail) } else { None }
-=======
-        let tail = self.known.last(now_ms, log)?;
-        let is_young = now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S);
-        is_young.then_some(tail)
->>>>>>> next
     }
 
     /// Appends a Snapshot entry with a conditional put. If another entry was first, tries again

@@ -304,21 +304,12 @@ async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
 fn as_many_lineages_are_known_as_may_be() {
     let known = LineageCache::default();
     let id = |number: usize| LogId::from_uuid(uuid::Uuid::from_u128(number as u128));
-<<<<<<< HEAD
-    for number in 0..MAX_KNOWN_LINEAGES {
+    for number in 0..MAX_CACHED_LINEAGES {
         known.insert(id(number), None);
     }
     known.insert(id(0), None);
-    assert_eq!(known.get(id(MAX_KNOWN_LINEAGES - 1)), Some(None::<Lineage>));
-    known.insert(id(MAX_KNOWN_LINEAGES), None);
-=======
-    for number in 0..MAX_CACHED_LINEAGES {
-        known.keep(id(number), None);
-    }
-    known.keep(id(0), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES - 1)), Some(None::<Lineage>));
-    known.keep(id(MAX_CACHED_LINEAGES), None);
->>>>>>> next
+    known.insert(id(MAX_CACHED_LINEAGES), None);
     assert_eq!(known.get(id(0)), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES)), Some(None));
 }
