@@ -446,7 +446,7 @@ async fn a_fork_is_tried_so_often_and_no_more() {
         let two = fork_of(source, "two", None);
         for attempt in 0..taken {
             let now_ms = StoppedClock.now_ms() + u64::from(attempt);
-            take_place(&tables, &listed, number(two.log, now_ms)).await;
+            take_place(&tables, &listed, list_number(two.log, now_ms)).await;
         }
         let tried = service.fork(two).await;
         assert_eq!(tried.is_ok(), forks, "{taken} places are taken: {tried:?}");
