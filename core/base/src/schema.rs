@@ -53,7 +53,7 @@ pub const INCREMENT: &str = "I";
 /// [`EXTERNAL`].
 pub const REBUILD: &str = "R";
 /// Pending snapshot: progress of the build, bytes.
-pub const CHECKPOINT: &str = "P";
+pub const PROGRESS: &str = "P";
 
 /// Prefix of the keys of external bodies.
 pub const UPLOADS_PREFIX: &str = "uploads/";
@@ -75,10 +75,10 @@ pub const STATE_PENDING: &str = "pending";
 /// EventStream: partition key, name of the stream.
 pub const STREAM: &str = "p";
 /// EventStream: sort key: [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip, otherwise the index
-/// of a calf's first event. In an unfold, the index of the first event that it does not include.
+/// of an event batch's first event. In an unfold, the index of the first event that it does not include.
 pub const STREAM_INDEX: &str = "i";
-/// EventStream, tip: bytes of the stream's calves.
-pub const CALVED_BYTES: &str = "b";
+/// EventStream, tip: bytes of the stream's event batches.
+pub const BATCH_BYTES: &str = "b";
 /// EventStream, tip: id of the last write, 16 bytes.
 pub const ETAG: &str = "etag";
 /// EventStream: index after the last event of the item.

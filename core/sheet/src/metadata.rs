@@ -11,25 +11,25 @@ use crate::workbook::{Extent, FormatLayer, Tabs};
 
 /// Metadata of a workbook, as in the root of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outline {
+pub struct WorkbookMetadata {
     /// Sheets, their order and names.
     pub tabs: Tabs,
     /// Metadata of each sheet.
-    pub sheets: BTreeMap<SheetId, SheetOutline>,
+    pub sheets: BTreeMap<SheetId, SheetMetadata>,
 }
 
 /// A sheet without its cells.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct SheetOutline {
+pub struct SheetMetadata {
     /// Used range.
     pub extent: Extent,
     /// Range formats.
     pub formats: FormatLayer,
 }
 
-impl Default for Outline {
+impl Default for WorkbookMetadata {
     fn default() -> Self {
-        let sheets = BTreeMap::from([(SheetId::FIRST, SheetOutline::default())]);
+        let sheets = BTreeMap::from([(SheetId::FIRST, SheetMetadata::default())]);
         Self { tabs: Tabs::default(), sheets }
     }
 }

@@ -96,7 +96,7 @@ impl Logs {
         store_error: &mut Option<PortError>,
     ) -> AppendEvent {
         match self.view(log, Some(at), None).await {
-            Ok(view) => AppendEvent::State(Some(Arc::new(view.outline))),
+            Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
             Err(LogError::Store(error)) => read_failed(log, error, store_error),
             Err(error) => {
                 tracing::error!(%log, %at, %error, "an append cannot read the state");
@@ -165,7 +165,7 @@ fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>
     AppendEvent::ReadFailed { temporary }
 }
 
-/// The entries of a page up to its first hole: only those are a known run.
+/// The entries of a page up to its first hole: only those are a cached tail.
 pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     let broken = |pair: (&Arc<Entry>, &Arc<Entry>)| pair.0.next_position() != Some(pair.1.position);
     let hole = entries.iter().zip(entries.iter().skip(1)).position(broken);

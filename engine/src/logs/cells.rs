@@ -75,13 +75,13 @@ impl Logs {
     /// [`LogError::UnknownSheet`]; otherwise as [`Logs::view`].
     pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.view(log, query.at, query.seen).await?;
-        let tabs = &view.outline.tabs;
+        let tabs = &view.metadata.tabs;
         let id = match &query.sheet {
             SheetName::First => tabs.order().first().copied(),
             SheetName::Number(id) => Some(*id),
             SheetName::Name(name) => tabs.named(name),
         };
-        let found = id.and_then(|id| Some((id, tabs.name(id)?, view.outline.sheets.get(&id)?)));
+        let found = id.and_then(|id| Some((id, tabs.name(id)?, view.metadata.sheets.get(&id)?)));
         let (id, name, sheet) = found.ok_or_else(|| LogError::UnknownSheet {
             sheet: match &query.sheet {
                 SheetName::First => String::new(),

@@ -82,9 +82,9 @@ async fn indexes_appended_events_once() {
 #[tokio::test]
 async fn ignores_event_batches() {
     let fixture = Fixture::new();
-    let mut calf = record("1", "S-a", 1, &["A"]);
-    calf["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("a");
-    assert_eq!(fixture.handle(vec![calf]).await, Ok(json!({ "batchItemFailures": [] })));
+    let mut batch = record("1", "S-a", 1, &["A"]);
+    batch["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("a");
+    assert_eq!(fixture.handle(vec![batch]).await, Ok(json!({ "batchItemFailures": [] })));
     assert_eq!(fixture.indexed().await, []);
 }
 

@@ -11,14 +11,14 @@ pub const MAX_EVENT_KIND_BYTES: usize = 64;
 pub const MAX_EVENT_ID_BYTES: usize = 128;
 /// Bytes of the data of an event or unfold before compression.
 pub const MAX_STREAM_PAYLOAD_BYTES: usize = 1024 * 1024;
-/// Sort key of a stream's tip, above that of every calf; also the largest number of events in a
+/// Sort key of a stream's tip, above that of every event batch; also the largest number of events in a
 /// stream.
 pub const TIP_INDEX: u64 = 2_147_483_647;
 /// Default bytes of events and unfolds in a tip above which its events are split off.
 pub const TIP_BYTES: usize = 32 * 1024;
 /// Default number of events in a tip above which they are split off.
 pub const TIP_EVENTS: usize = 512;
-/// Bytes of a tip or calf as DynamoDB counts them; a single append that exceeds them is refused.
+/// Bytes of a tip or event batch as DynamoDB counts them; a single append that exceeds them is refused.
 /// DynamoDB's own limit is 400 KB.
 pub const MAX_STREAM_ITEM_BYTES: usize = 350 * 1024;
 /// Writes of one append before it gives up, each with the same events on the same tip.
@@ -40,7 +40,7 @@ pub const MAX_LINKS: usize = 50;
 pub const MAX_LINK_LABEL_BYTES: usize = 128;
 /// Seconds for which a deleted spreadsheet can be undeleted.
 pub const DELETED_KEPT_S: u64 = 30 * 24 * 60 * 60;
-/// Events in the tip of a spreadsheet's stream in the catalog above which they calve.
+/// Events in the tip of a spreadsheet's stream in the catalog above which they are split off.
 pub const CATALOG_TIP_EVENTS: usize = 12;
 /// Milliseconds for which a process caches a listing: how long a person keeps access after it was
 /// revoked.

@@ -61,7 +61,7 @@ pub const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 /// Newest segments that are never trimmed: a load searches the two newest for a snapshot.
 pub const MIN_KEPT_SEGMENTS: u32 = 2;
 /// Seconds after the end of a segment before it may be trimmed: much longer than any process caches
-/// a tail (`KNOWN_RUN_AGE_MS`).
+/// a tail (`CACHED_TAIL_AGE_MS`).
 pub const TRIM_FENCE_S: u64 = 24 * 60 * 60;
 /// Age of the newest cached entry after which nothing is put after it without a read, in seconds: a
 /// page of an old segment may be cached while its entries are trimmed. Half the fence, so that the
@@ -73,8 +73,8 @@ pub const MAX_OFFLOADED_OBJECT_BYTES: usize = 32 * 1024 * 1024;
 pub const MAX_OFFLOADED_BYTES: usize = 64 * 1024 * 1024;
 
 /// Bytes of cached entries per log.
-pub const MAX_KNOWN_RUN_BYTES: usize = 2 * 1024 * 1024;
+pub const MAX_CACHED_TAIL_BYTES: usize = 2 * 1024 * 1024;
 /// Logs whose tail a process caches.
-pub const MAX_KNOWN_LOGS: usize = 16;
+pub const MAX_CACHED_TAILS: usize = 16;
 /// Age at which a cached tail is discarded, in milliseconds.
-pub const KNOWN_RUN_AGE_MS: u64 = 15 * 60 * 1000;
+pub const CACHED_TAIL_AGE_MS: u64 = 15 * 60 * 1000;

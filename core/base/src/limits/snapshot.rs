@@ -8,7 +8,7 @@ pub const MAX_KNOWN_OBJECT_BYTES: usize = 16 * 1024 * 1024;
 pub const MAX_KNOWN_ROOTS: usize = 16;
 
 /// Bytes of the stored progress of a snapshot job: cursors only.
-pub const MAX_CHECKPOINT_BYTES: usize = 4 * 1024;
+pub const MAX_PROGRESS_BYTES: usize = 4 * 1024;
 /// Lease of a worker in seconds: this long after a worker's last write, another one may claim its
 /// snapshot.
 pub const LEASE_S: u64 = 60;
@@ -90,15 +90,15 @@ pub const INLINE_INDEX_BYTES: usize = 16 * 1024;
 /// Bytes of the tile indexes of one level inside the root.
 pub const INLINE_LEVEL_BYTES: usize = 64 * 1024;
 /// Bytes of level 0 inside the root, including its cells.
-pub const INLINE_YOUNG_BYTES: usize = 512 * 1024;
+pub const INLINE_LEVEL_0_BYTES: usize = 512 * 1024;
 /// Bytes of one sheet's range formats inside the root; the total for all sheets is that of a
 /// level's tile indexes.
 pub const INLINE_FORMATS_BYTES: usize = 4 * 1024;
 /// Bytes of cells in level 0 above which it becomes a level of its own: with more, rewriting it for
 /// each snapshot costs more than the merges that it saves.
-pub const YOUNG_BYTES: usize = 24 * 1024;
+pub const LEVEL_0_BYTES: usize = 24 * 1024;
 /// Cells above which level 0 is not attempted.
-pub const MAX_YOUNG_CELLS: usize = 64 * 1024;
+pub const MAX_LEVEL_0_CELLS: usize = 64 * 1024;
 /// Cells of one window, populated or not, in the search for changed cells.
 pub const MAX_BAND_CELLS: u32 = 256 * 1024;
 /// Runs of an axis map and spans of cleared regions, per sheet and level. One operation may exceed

@@ -32,7 +32,7 @@ pub use undo::{UndoFault, revert, undo};
 use std::collections::BTreeMap;
 
 use crate::cell::Value;
-use crate::metadata::{Outline, SheetOutline};
+use crate::metadata::{SheetMetadata, WorkbookMetadata};
 use crate::operation::SheetId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 
@@ -68,22 +68,22 @@ impl Default for Workbook {
 impl Workbook {
     /// Returns the metadata: the state without cells.
     #[must_use]
-    pub fn outline(&self) -> Outline {
-        let outline = |sheet: &Sheet| SheetOutline {
+    pub fn metadata(&self) -> WorkbookMetadata {
+        let metadata = |sheet: &Sheet| SheetMetadata {
             extent: sheet.extent(),
             formats: sheet.formats().clone(),
         };
-        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, outline(sheet)));
-        Outline { tabs: self.tabs.clone(), sheets: sheets.collect() }
+        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, metadata(sheet)));
+        WorkbookMetadata { tabs: self.tabs.clone(), sheets: sheets.collect() }
     }
 
     /// Creates a workbook without cells from its metadata: see [`Workbook::fill`].
     #[must_use]
-    pub fn of_outline(outline: &Outline) -> Self {
-        let sheets = outline.sheets.iter().map(|(id, sheet)| (*id, Sheet::of_outline(sheet)));
+    pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
+        let sheets = metadata.sheets.iter().map(|(id, sheet)| (*id, Sheet::from_metadata(sheet)));
         let sheets: BTreeMap<SheetId, Sheet> = sheets.collect();
         let bytes = sheets.values().map(Sheet::bytes).fold(0, usize::saturating_add);
-        Self { sheets, tabs: outline.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
+        Self { sheets, tabs: metadata.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
     }
 
     /// Returns a sheet, if it exists.

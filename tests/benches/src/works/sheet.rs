@@ -125,7 +125,7 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
         }],
         used: Kept::Inline(StoredSheetNumbers(SheetNumbers::of([SheetId::FIRST]))),
         levels: vec![RootLevel { after: None, last: position, cells, bytes, level }],
-        young: None,
+        level_0: None,
         clients: None,
         totals: Totals { cells, bytes },
     };

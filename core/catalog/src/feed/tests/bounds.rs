@@ -118,15 +118,15 @@ fn spans_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_tip_says_what_was_appended_and_a_calf_nothing() {
+fn only_a_tip_counts_as_appended() {
     let events = vec![event(1, "a"), event(2, "b"), event(2, "c")];
     let tip = crate::stream::Tip { appended: 2, ..(*tip(1, 7, events)).clone() };
     let image = crate::records::stream::encode_tip(&tip);
     assert!(is_appended(&image));
     let span = appended(&image).unwrap();
     assert_eq!((span.stream, span.first, span.kinds.len()), (tip.name.clone(), tip.next - 2, 2));
-    let calf = crate::stream::Calf { name: tip.name.clone(), index: 0, events: tip.events };
-    assert!(!is_appended(&crate::records::stream::encode_calf(&calf)));
+    let batch = crate::stream::EventBatch { name: tip.name.clone(), index: 0, events: tip.events };
+    assert!(!is_appended(&crate::records::stream::encode_event_batch(&batch)));
     let number = |number| Attribute::Number(number);
     for (attribute, value) in [
         (APPENDED, number(0)),

@@ -203,10 +203,10 @@ proptest! {
         prop_assert_eq!(check_effects(&world.known(), &answered), Ok(()));
         // The summaries in headers are those of the states.
         for entry in world.known() {
-            let outline = world.state(entry.position);
+            let metadata = world.state(entry.position);
             let summary = entry.header.summary.clone().unwrap();
-            prop_assert_eq!(&summary.sheets, outline.tabs.numbers());
-            prop_assert!(summary.format_spans >= StateSummary::of(&outline).format_spans);
+            prop_assert_eq!(&summary.sheets, metadata.tabs.numbers());
+            prop_assert!(summary.format_spans >= StateSummary::of(&metadata).format_spans);
         }
     }
 }
