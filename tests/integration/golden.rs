@@ -18,12 +18,12 @@ use cellar_log::{
 };
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::metadata::{Extent, SheetSet, StateSummary};
 use cellar_sheet::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
     Rejection, RejectionReason, RenameSheet, Revert, SetCells, SetFormat, SheetId, Span, Spans,
     Undo,
 };
-use cellar_sheet::workbook::{Extent, SheetSet, StateSummary};
 use cellar_snapshot::index::pack_import;
 use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
 

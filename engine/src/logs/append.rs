@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::KNOWN_TAIL_AGE_S;
+use cellar_base::limits::CACHED_ENTRY_AGE_S;
 use cellar_base::position::Position;
 use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
 use cellar_log::entry::Entry;
@@ -69,7 +69,7 @@ impl Logs {
         let now_ms = self.clock.now_ms();
         let known = self.known.entries_from(now_ms, log, from);
         let is_young =
-            |last: &Arc<Entry>| now_ms / 1_000 < last.created_s.saturating_add(KNOWN_TAIL_AGE_S);
+            |last: &Arc<Entry>| now_ms / 1_000 < last.created_s.saturating_add(CACHED_ENTRY_AGE_S);
         if known.last().is_some_and(is_young) { known } else { Vec::new() }
     }
 

@@ -6,8 +6,8 @@ use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, json_text_bytes};
+use cellar_sheet::metadata::{Extent, FormatLayer, RangeFormat};
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{Extent, FormatLayer, RangeFormat};
 use cellar_snapshot::merge::Window;
 
 use super::{LogError, Logs, View};

@@ -8,8 +8,8 @@ use cellar_base::position::Position;
 use cellar_log::append::{Refusal, Request};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_sheet::workbook::Extent;
 use cellar_snapshot::cells::held;
 use cellar_snapshot::merge::Window;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use aws_lambda_events::event::dynamodb::{Event, EventRecord};
 use aws_sdk_dynamodb::Client;
 use cellar_base::record::RecordError;
-use cellar_base::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::Checkpoint;
 use cellar_catalog::records::feed::place_of;
 use cellar_catalog::webhook::Receivers;
@@ -130,5 +130,5 @@ impl WebhookHandler {
 
 /// Reads the checkpoint of the feed item that a record describes.
 fn read_checkpoint(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
-    place_of(&take_new_image(record, &[INDEX_PARTITION, INDEX_SORT]))
+    place_of(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
 }

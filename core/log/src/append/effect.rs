@@ -24,8 +24,9 @@ use crate::viewpoint::Viewpoint;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
-use cellar_sheet::workbook::{SheetFault, StateSummary, Workbook};
+use cellar_sheet::workbook::Workbook;
 
 /// The known part of the state before the next mutation.
 #[derive(Debug, Clone, PartialEq)]

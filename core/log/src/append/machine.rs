@@ -282,7 +282,7 @@ impl Append {
         }
         let needed = first_needed_position(&self.request, &self.scan);
         if needed < self.scan.start && !self.base_was_trimmed {
-            let from = needed.before(tail.position);
+            let from = needed.step_back_from(tail.position);
             self.scan.restart(&self.request, from);
             return self.read(from, false);
         }

@@ -11,9 +11,9 @@ use crate::viewpoint::Viewpoint;
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
+use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
-use cellar_sheet::workbook::StateSummary;
 
 /// The newest scanned entry.
 #[derive(Debug, Clone, PartialEq, Eq)]

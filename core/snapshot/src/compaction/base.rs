@@ -13,8 +13,8 @@ use crate::root::{ClientMap, Root, RootLevel};
 use crate::tile::Tile;
 use cellar_base::position::Position;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
+use cellar_sheet::metadata::{SheetNumbers, Tabs};
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{SheetNumbers, Tabs};
 
 /// A root as a compaction step needs it; of nothing, at the beginning of a log.
 #[derive(Debug, Clone, Default)]

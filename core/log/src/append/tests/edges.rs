@@ -12,11 +12,11 @@ use cellar_base::identity::ClientName;
 use cellar_base::limits::{
     MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS, MAX_TEXT_BYTES,
 };
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{
     ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Revert, SetFormat, SheetId,
     Span, Spans, Undo,
 };
-use cellar_sheet::workbook::Extent;
 
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
