@@ -103,7 +103,7 @@ impl Logs {
             let read_from = from.min(lineage.position);
             for consistent in [consistent, true] {
                 let page = self.page(lineage.source, read_from, consistent).await?;
-                match lineage.cut(log, read_from, &page.entries, page.more) {
+                match lineage.inherited_part(log, read_from, &page.entries, page.more) {
                     Ok(Inherited { mut entries, more }) => {
                         entries.retain(|entry| entry.position >= from);
                         return Ok(Page { entries, more });
@@ -149,7 +149,7 @@ impl Logs {
             let inherited = if at == shared {
                 Entry { log, ..entry.as_ref().clone() }
             } else {
-                lineage.end_behind(log, &entry)
+                lineage.end_after(log, &entry)
             };
             Ok(Some(Arc::new(inherited)))
         })

@@ -39,7 +39,7 @@ impl Logs {
         if self.retry_read(|| self.lineage_if_inherited(log, tail.position)).await?.is_some() {
             return Ok(UpkeepOutcome::Nothing);
         }
-        if policy.rolls(&tail) {
+        if policy.should_roll(&tail) {
             match self.roll(Arc::clone(&tail)).await? {
                 Rolled::Into { segment } => return Ok(UpkeepOutcome::Rolled { segment }),
                 Rolled::NoSnapshotYet => {}
@@ -64,7 +64,7 @@ impl Logs {
     ) -> Result<UpkeepOutcome, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;
-            let Some(entry) = policy.snapshot_behind(&tail, now_s) else { break };
+            let Some(entry) = policy.snapshot_after(&tail, now_s) else { break };
             let position = entry.position;
             match self.entries.put(&entry).await {
                 PutOutcome::Accepted => {

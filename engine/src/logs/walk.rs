@@ -51,7 +51,7 @@ impl Logs {
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
         for entry in self.tails.entries_from(self.clock.now_ms(), log, from) {
-            if read.take(&entry) && visit(&entry)?.is_break() {
+            if read.add_entry(&entry) && visit(&entry)?.is_break() {
                 return Ok(WalkEnd::Stopped);
             }
         }
@@ -70,7 +70,7 @@ impl Logs {
             self.cache_entries(contiguous(&page.entries));
             let mut all_taken = true;
             for entry in &page.entries {
-                if !read.take(entry) {
+                if !read.add_entry(entry) {
                     all_taken = false;
                     break;
                 }
