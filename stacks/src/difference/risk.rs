@@ -1,5 +1,4 @@
-//! What may become of data: resources that hold some and go, and protection that is weaker than
-//! before.
+//! Risks for data: removal of resources that contain data, and weaker protection.
 
 use std::fmt;
 
@@ -7,36 +6,34 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::change::ChangeAction;
-use super::document::{keeps, known_type, policy, property};
+use super::document::{is_retained, known_type, property, removal_policy};
 
-/// Something that may happen to a customer's data.
+/// A risk for a customer's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Risk {
-    /// What holds the data is not in the template any longer.
+    /// The resource with the data is removed from the template.
     Removed {
-        /// Whether it stays in the account, where nobody manages it.
+        /// Whether the resource stays in the account, outside of the stack.
         kept: bool,
     },
-    /// Another, empty one takes its place.
+    /// An empty resource replaces the one with the data.
     Replaced {
-        /// Whether that is sure.
+        /// Whether the replacement is certain.
         certain: bool,
-        /// Whether the old one stays in the account, where nobody manages it.
+        /// Whether the old resource stays in the account, outside of the stack.
         kept: bool,
     },
-    /// A protection is weaker or gone.
+    /// A protection is weakened or removed.
     Weakened {
-        /// Which.
+        /// The property or policy that protects the data.
         protection: String,
-        /// What it was.
         old: String,
-        /// What it will be.
         new: String,
     },
-    /// Something is deleted by itself that was kept, or kept for longer.
+    /// Data that was kept, or kept for longer, is deleted automatically.
     Expires {
-        /// The rule or setting that deletes.
+        /// The rule or setting that deletes the data.
         by: String,
     },
 }
@@ -45,179 +42,224 @@ impl fmt::Display for Risk {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Removed { kept: true } => {
-                formatter.write_str("it and its data are kept, but no longer managed")
+                formatter.write_str("the resource and its data are kept, but no longer managed")
             }
-            Self::Removed { kept: false } => formatter.write_str("its data goes with it"),
+            Self::Removed { kept: false } => {
+                formatter.write_str("the resource and its data are deleted")
+            }
             Self::Replaced { certain, kept } => {
                 let verb = if *certain { "is" } else { "may be" };
-                let rest = match kept {
-                    true => "the old one and its data are kept, but no longer managed",
-                    false => "its data goes with the old one",
-                };
-                write!(formatter, "it {verb} replaced by an empty one; {rest}")
+                let fate = if *kept { "kept, but no longer managed" } else { "deleted" };
+                write!(
+                    formatter,
+                    "the resource {verb} replaced by an empty one; the old one and its data are {fate}"
+                )
             }
             Self::Weakened { protection, old, new } => {
-                write!(formatter, "its protection is weaker: {protection} was {old}, will be {new}")
+                write!(formatter, "weaker protection: {protection} changes from {old} to {new}")
             }
             Self::Expires { by } => write!(formatter, "{by} deletes more than before"),
         }
     }
 }
 
-/// Whether a resource holds data: its type says so or, of a type that is not known here, whoever
-/// wants it to be kept.
+/// Returns whether a resource contains data. A resource of an unknown type contains data if its
+/// `DeletionPolicy` preserves any.
 pub(super) fn holds_data(resource: &Value) -> bool {
     match known_type(resource) {
         Some(known) => known.holds_data(),
-        None => strength(policy(resource, "DeletionPolicy")) > 0,
+        None => {
+            let policy = removal_policy(resource, "DeletionPolicy");
+            Preservation::of(policy) > Preservation::Nothing
+        }
     }
 }
 
-/// The risks of a resource that holds data, by what happens to it.
-pub(super) fn risks(action: ChangeAction, old: Option<&Value>, new: Option<&Value>) -> Vec<Risk> {
+/// Returns the risks of an action on a resource. Resources without data have no risks.
+pub(super) fn find_risks(
+    action: ChangeAction,
+    old: Option<&Value>,
+    new: Option<&Value>,
+) -> Vec<Risk> {
     let Some(old) = old.filter(|old| holds_data(old)) else { return Vec::new() };
     let Some(new) = new else {
         return vec![Risk::Removed { kept: action == ChangeAction::Abandon }];
     };
-    // The policy of the new template is the one that CloudFormation goes by.
-    let kept = keeps(policy(new, "UpdateReplacePolicy"));
-    let replaced = match action {
-        ChangeAction::Replace => Some(Risk::Replaced { certain: true, kept }),
-        ChangeAction::MayReplace => Some(Risk::Replaced { certain: false, kept }),
+    let mut risks = Vec::new();
+    // CloudFormation applies the policy of the new template.
+    let kept = is_retained(removal_policy(new, "UpdateReplacePolicy"));
+    match action {
+        ChangeAction::Replace => risks.push(Risk::Replaced { certain: true, kept }),
+        ChangeAction::MayReplace => risks.push(Risk::Replaced { certain: false, kept }),
         ChangeAction::Add | ChangeAction::Remove | ChangeAction::Abandon | ChangeAction::Update => {
-            None
         }
-    };
-    replaced
-        .into_iter()
-        .chain(weaker_policies(old, new))
-        .chain(weaker_settings(old, new))
-        .chain(expiring(old, new))
-        .chain(lifecycle(old, new))
-        .collect()
+    }
+    risks.extend(find_weaker_policies(old, new));
+    risks.extend(find_weaker_settings(old, new));
+    risks.extend(find_shorter_recovery(old, new));
+    risks.extend(find_expiring_items(old, new));
+    risks.extend(find_stricter_lifecycle_rules(old, new));
+    risks
 }
 
-/// The more, the more is left of the data.
-fn strength(policy: &str) -> u8 {
-    match policy {
-        // Of what is there already they say the same.
-        "Retain" | "RetainExceptOnCreate" => 2,
-        "Snapshot" => 1,
-        _ => 0,
+/// The data that a removal policy preserves, in increasing order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Preservation {
+    Nothing,
+    /// A backup of the resource.
+    Backup,
+    /// The resource itself.
+    Resource,
+}
+
+impl Preservation {
+    fn of(policy: &str) -> Self {
+        match policy {
+            // Both have the same meaning for an existing resource.
+            "Retain" | "RetainExceptOnCreate" => Self::Resource,
+            "Snapshot" => Self::Backup,
+            _ => Self::Nothing,
+        }
     }
 }
 
-fn weaker_policies(old: &Value, new: &Value) -> impl Iterator<Item = Risk> {
-    ["DeletionPolicy", "UpdateReplacePolicy"].into_iter().filter_map(|name| {
-        let (old, new) = (policy(old, name), policy(new, name));
-        let weakened = || weakened(name, old, new);
-        (strength(new) < strength(old)).then(weakened)
-    })
+fn find_weaker_policies(old: &Value, new: &Value) -> Vec<Risk> {
+    let mut risks = Vec::new();
+    for name in ["DeletionPolicy", "UpdateReplacePolicy"] {
+        let (old_policy, new_policy) = (removal_policy(old, name), removal_policy(new, name));
+        if Preservation::of(new_policy) < Preservation::of(old_policy) {
+            risks.push(weakened(name, old_policy, new_policy));
+        }
+    }
+    risks
 }
 
 fn weakened(protection: &str, old: &str, new: &str) -> Risk {
     Risk::Weakened { protection: protection.to_owned(), old: old.to_owned(), new: new.to_owned() }
 }
 
-/// Settings that protect as long as they have this value.
-const SETTINGS: [(&[&str], &str); 4] = [
+/// Settings that protect data while they have the given value.
+const PROTECTIVE_SETTINGS: [(&[&str], &str); 4] = [
     (&["DeletionProtectionEnabled"], "true"),
     (&["PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"], "true"),
     (&["VersioningConfiguration", "Status"], "Enabled"),
     (&["ObjectLockEnabled"], "true"),
 ];
 
-fn weaker_settings(old: &Value, new: &Value) -> impl Iterator<Item = Risk> {
-    SETTINGS
-        .into_iter()
-        .filter_map(|(path, protecting)| {
-            let (was, will) = (setting(old, path), setting(new, path));
-            let is_weaker =
-                was.as_deref() == Some(protecting) && will.as_deref() != Some(protecting);
-            is_weaker
-                .then(|| weakened(&path.join("."), protecting, will.as_deref().unwrap_or("absent")))
-        })
-        .chain(shorter_recovery(old, new))
+fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
+    let mut risks = Vec::new();
+    for (path, protective_value) in PROTECTIVE_SETTINGS {
+        let (old_value, new_value) = (setting(old, path), setting(new, path));
+        if old_value.as_deref() == Some(protective_value)
+            && new_value.as_deref() != Some(protective_value)
+        {
+            let new_value = new_value.as_deref().unwrap_or("absent");
+            risks.push(weakened(&path.join("."), protective_value, new_value));
+        }
+    }
+    risks
 }
 
-/// Days that point-in-time recovery reaches back; DynamoDB's own figure is 35.
-fn shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
+/// Returns a risk if point-in-time recovery covers fewer days than before.
+fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     const PATH: [&str; 2] = ["PointInTimeRecoverySpecification", "RecoveryPeriodInDays"];
+    /// Recovery period of DynamoDB if none is set.
     const DEFAULT_DAYS: f64 = 35.0;
-    let days = |resource| number(property(resource, &PATH)).unwrap_or(DEFAULT_DAYS);
-    let (was, will) = (days(old), days(new));
-    (will < was).then(|| weakened(&PATH.join("."), &was.to_string(), &will.to_string()))
+    let recovery_days =
+        |resource| property(resource, &PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS);
+    let (old_days, new_days) = (recovery_days(old), recovery_days(new));
+    if new_days >= old_days {
+        return None;
+    }
+    Some(weakened(&PATH.join("."), &old_days.to_string(), &new_days.to_string()))
 }
 
-/// A setting as text, whether it is written as text or not.
+/// Returns a setting as text. CloudFormation accepts a string in place of a boolean or a number.
 fn setting(resource: &Value, path: &[&str]) -> Option<String> {
-    property(resource, path).map(scalar_text)
+    let value = property(resource, path)?;
+    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-fn scalar_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn number(value: Option<&Value>) -> Option<f64> {
-    let value = value?;
+/// Returns a number, which may be written as a string.
+fn to_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Items that go at a time of their own.
-fn expiring(old: &Value, new: &Value) -> Option<Risk> {
-    let live = |resource| {
-        let enabled = setting(resource, &["TimeToLiveSpecification", "Enabled"])?;
-        (enabled != "false")
-            .then(|| setting(resource, &["TimeToLiveSpecification", "AttributeName"]))
-    };
-    let will = live(new)?;
-    (live(old).as_ref() != Some(&will))
-        .then(|| Risk::Expires { by: "TimeToLiveSpecification".to_owned() })
+/// Returns a risk if time to live is enabled, or uses another attribute than before.
+fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
+    let old_attribute = time_to_live(old);
+    let new_attribute = time_to_live(new)?;
+    if old_attribute == Some(new_attribute) {
+        return None;
+    }
+    Some(Risk::Expires { by: "TimeToLiveSpecification".to_owned() })
 }
 
-/// Rules of a bucket's lifecycle that delete more than one of the same name did.
-fn lifecycle(old: &Value, new: &Value) -> impl Iterator<Item = Risk> {
-    let was = rules(old);
-    rules(new).into_iter().filter_map(move |rule| {
-        let before = was.iter().find(|before| before.get("Id") == rule.get("Id"));
-        let deletes_more = deletions(rule).into_iter().any(|(name, days)| {
-            let bound = before.and_then(|before| {
-                let found = deletions(before).into_iter().find(|(other, _)| *other == name)?;
-                (scope(before) == scope(rule)).then_some(found.1)
-            });
-            // Days that cannot be read are not said to be more.
-            !matches!((bound, days), (Some(Some(was)), Some(will)) if will >= was)
-        });
-        let name = rule.get("Id").and_then(Value::as_str).unwrap_or("without a name");
-        deletes_more.then(|| Risk::Expires { by: format!("the lifecycle rule {name}") })
+/// Returns the attribute with the expiry time of items, which may be missing in an invalid template. The
+/// outer `None` means that time to live is disabled.
+fn time_to_live(table: &Value) -> Option<Option<String>> {
+    let enabled = setting(table, &["TimeToLiveSpecification", "Enabled"])?;
+    if enabled == "false" {
+        return None;
+    }
+    Some(setting(table, &["TimeToLiveSpecification", "AttributeName"]))
+}
+
+/// Returns a risk for each lifecycle rule of a bucket that deletes more than the old rule of the same name.
+fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
+    let old_rules = enabled_rules(old);
+    let mut risks = Vec::new();
+    for new_rule in enabled_rules(new) {
+        let old_rule = old_rules.iter().copied().find(|rule| rule.get("Id") == new_rule.get("Id"));
+        if deletes_more(old_rule, new_rule) {
+            let name = new_rule.get("Id").and_then(Value::as_str).unwrap_or("without a name");
+            risks.push(Risk::Expires { by: format!("the lifecycle rule {name}") });
+        }
+    }
+    risks
+}
+
+/// Returns whether a rule deletes objects that the old rule does not delete, or deletes them earlier. A
+/// number of days that cannot be read counts as earlier.
+fn deletes_more(old_rule: Option<&Value>, new_rule: &Value) -> bool {
+    let old_deletions = match old_rule {
+        Some(old_rule) if scope(old_rule) == scope(new_rule) => deletions(old_rule),
+        _ => Vec::new(),
+    };
+    deletions(new_rule).into_iter().any(|(kind, new_days)| {
+        let old_deletion = old_deletions.iter().find(|(old_kind, _)| *old_kind == kind);
+        match (old_deletion, new_days) {
+            (Some((_, Some(old_days))), Some(new_days)) => new_days < *old_days,
+            _ => true,
+        }
     })
 }
 
-fn rules(bucket: &Value) -> Vec<&Value> {
+fn enabled_rules(bucket: &Value) -> Vec<&Value> {
     let rules = property(bucket, &["LifecycleConfiguration", "Rules"]);
     let rules = rules.and_then(Value::as_array).into_iter().flatten();
     rules.filter(|rule| rule.get("Status").is_none_or(|status| status != "Disabled")).collect()
 }
 
-/// What a rule deletes of objects, and after how many days, if that is a number.
+/// Returns the kinds of deletion that a rule makes, each with the number of days if it is a number.
 fn deletions(rule: &Value) -> Vec<(&'static str, Option<f64>)> {
     const FIELDS: [(&str, &[&str]); 5] = [
         ("current", &["ExpirationInDays"]),
         ("current at a date", &["ExpirationDate"]),
         ("noncurrent", &["NoncurrentVersionExpirationInDays"]),
         ("noncurrent", &["NoncurrentVersionExpiration", "NoncurrentDays"]),
-        ("noncurrent but for some", &["NoncurrentVersionExpiration", "NewerNoncurrentVersions"]),
+        ("noncurrent over a count", &["NoncurrentVersionExpiration", "NewerNoncurrentVersions"]),
     ];
-    FIELDS
-        .into_iter()
-        .filter_map(|(what, path)| {
-            let value = path.iter().try_fold(rule, |value, name| value.get(name))?;
-            Some((what, number(Some(value))))
-        })
-        .collect()
+    let mut found = Vec::new();
+    for (kind, path) in FIELDS {
+        if let Some(value) = path.iter().try_fold(rule, |value, name| value.get(name)) {
+            found.push((kind, to_number(value)));
+        }
+    }
+    found
 }
 
-/// Which objects a rule is about.
+/// Returns the fields of a rule that select objects.
 fn scope(rule: &Value) -> [Option<&Value>; 4] {
     ["Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan"]
         .map(|name| rule.get(name))
@@ -242,36 +284,37 @@ mod tests {
     }
 
     fn texts(old: &Value, new: &Value) -> Vec<String> {
-        let found = risks(ChangeAction::Update, Some(old), Some(new));
+        let found = find_risks(ChangeAction::Update, Some(old), Some(new));
         found.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn each_protection_that_goes_is_named() {
+    fn each_removed_protection_is_reported() {
         let old = table(json!({
             "DeletionProtectionEnabled": true,
             "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true},
         }));
-        assert_eq!(risks(ChangeAction::Update, Some(&old), Some(&old)), []);
+        assert_eq!(find_risks(ChangeAction::Update, Some(&old), Some(&old)), []);
         let mut except = old.clone();
         except["DeletionPolicy"] = json!("RetainExceptOnCreate");
-        assert_eq!(risks(ChangeAction::Update, Some(&old), Some(&except)), []);
+        assert_eq!(find_risks(ChangeAction::Update, Some(&old), Some(&except)), []);
         let new = json!({"Type": "AWS::DynamoDB::Table", "DeletionPolicy": "Snapshot"});
         assert_eq!(
             texts(&old, &new),
             [
-                "its protection is weaker: DeletionPolicy was Retain, will be Snapshot",
-                "its protection is weaker: UpdateReplacePolicy was Retain, will be Delete",
-                "its protection is weaker: DeletionProtectionEnabled was true, will be absent",
-                "its protection is weaker: \
-                 PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled was true, will be absent",
+                "weaker protection: DeletionPolicy changes from Retain to Snapshot",
+                "weaker protection: UpdateReplacePolicy changes from Retain to Delete",
+                "weaker protection: DeletionProtectionEnabled changes from true to absent",
+                "weaker protection: \
+                 PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled changes from true to \
+                 absent",
             ]
         );
         assert_eq!(texts(&new, &old), Vec::<String>::new(), "more protection is no risk");
     }
 
     #[test]
-    fn protection_as_text_is_protection() {
+    fn protection_may_be_written_as_text() {
         let (old, new) = (
             table(json!({"DeletionProtectionEnabled": true})),
             table(json!({"DeletionProtectionEnabled": "true"})),
@@ -297,36 +340,36 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_and_what_stays_is_said() {
+    fn removal_and_replacement_depend_on_the_policy() {
         let old = table(json!({}));
         for (action, wanted) in [
-            (ChangeAction::Abandon, "it and its data are kept, but no longer managed"),
-            (ChangeAction::Remove, "its data goes with it"),
+            (ChangeAction::Abandon, "the resource and its data are kept, but no longer managed"),
+            (ChangeAction::Remove, "the resource and its data are deleted"),
         ] {
-            assert_eq!(risks(action, Some(&old), None)[0].to_string(), wanted);
+            assert_eq!(find_risks(action, Some(&old), None)[0].to_string(), wanted);
         }
-        let replaced = risks(ChangeAction::Replace, Some(&old), Some(&old));
+        let replaced = find_risks(ChangeAction::Replace, Some(&old), Some(&old));
         assert_eq!(replaced, [Risk::Replaced { certain: true, kept: true }]);
-        let replaced = risks(ChangeAction::MayReplace, Some(&old), Some(&old));
+        let replaced = find_risks(ChangeAction::MayReplace, Some(&old), Some(&old));
         assert_eq!(replaced, [Risk::Replaced { certain: false, kept: true }]);
         let bare = json!({"Type": "AWS::DynamoDB::Table"});
-        let replaced = risks(ChangeAction::Replace, Some(&old), Some(&bare));
+        let replaced = find_risks(ChangeAction::Replace, Some(&old), Some(&bare));
         assert_eq!(replaced[0], Risk::Replaced { certain: true, kept: false });
     }
 
     #[test]
-    fn what_holds_no_data_has_no_risks() {
+    fn resources_without_data_have_no_risks() {
         let queue = json!({"Type": "AWS::SQS::Queue"});
-        assert_eq!(risks(ChangeAction::Remove, Some(&queue), None), []);
+        assert_eq!(find_risks(ChangeAction::Remove, Some(&queue), None), []);
         let guard = json!({"Type": "AWS::S3::BucketPolicy", "DeletionPolicy": "Retain"});
-        assert_eq!(risks(ChangeAction::Abandon, Some(&guard), None), []);
+        assert_eq!(find_risks(ChangeAction::Abandon, Some(&guard), None), []);
         let database = json!({"Type": "AWS::RDS::DBInstance", "DeletionPolicy": "Snapshot"});
-        assert_eq!(risks(ChangeAction::Remove, Some(&database), None).len(), 1);
-        assert_eq!(risks(ChangeAction::Add, None, Some(&database)), []);
+        assert_eq!(find_risks(ChangeAction::Remove, Some(&database), None).len(), 1);
+        assert_eq!(find_risks(ChangeAction::Add, None, Some(&database)), []);
     }
 
     #[test]
-    fn rules_that_delete_more_are_named() {
+    fn lifecycle_rules_that_delete_more_are_reported() {
         let rule = |days: u32| json!([{"Id": "r", "Status": "Enabled", "ExpirationInDays": days}]);
         let more = ["the lifecycle rule r deletes more than before"];
         assert_eq!(texts(&bucket(rule(3)), &bucket(rule(2))), more);
