@@ -22,6 +22,7 @@
 mod bounded;
 mod change;
 mod compare;
+mod data_risks;
 mod document;
 mod follow;
 pub mod limits;
@@ -125,7 +126,7 @@ fn resource_change(
         }
         (Some(_), Some(_)) => ChangeAction::from(retained.update?),
     };
-    let risks = risk::find_risks(action, old, new);
+    let risks = data_risks::find_risks(action, old, new);
     let severity = if !risks.is_empty() {
         Severity::Destructive
     } else if permissions.are_broadened_by(logical_id) {
@@ -140,7 +141,8 @@ fn resource_change(
         resource_type: document::type_name(new.or(old)?).to_owned(),
         action,
         severity,
-        holds_data: old.is_some_and(risk::holds_data) || new.is_some_and(risk::holds_data),
+        holds_data: old.is_some_and(data_risks::holds_data)
+            || new.is_some_and(data_risks::holds_data),
         risks,
         follows: retained.follows,
         properties: retained.properties,
