@@ -104,8 +104,8 @@ fn event_stream_table(config: &Config) -> Table {
 
 /// Returns the Feed table, whose keys are strings that sort like the values that they encode.
 fn feed_table_with_keys(config: &Config) -> Table {
-    let partition_key = (schema::INDEX_PARTITION, AttributeType::String);
-    let sort_key = (schema::INDEX_SORT, AttributeType::String);
+    let partition_key = (schema::FEED_PARTITION_KEY, AttributeType::String);
+    let sort_key = (schema::FEED_SORT_KEY, AttributeType::String);
     table_with_keys(config, partition_key, sort_key)
 }
 
