@@ -60,7 +60,7 @@ fn renumbered(
         if let Operation::AddSheet(AddSheet { sheet, name }) = operation {
             let number = SheetId(next);
             next = next.saturating_add(1);
-            moved.push((sheet, SheetMap { sheet: Some(number), ..SheetMap::identity(sheet) }));
+            moved.push((sheet, SheetMap { target: Some(number), ..SheetMap::identity(sheet) }));
             return Operation::AddSheet(AddSheet { sheet: number, name });
         }
         let map = SpaceMap::from_sheets(moved.iter().cloned());

@@ -16,12 +16,12 @@ use cellar_base::limits::{GARBAGE_AGE_S, MAX_JOB_AGE_S};
 
 /// The referenced objects of a family of logs.
 #[derive(Debug, Clone, Default)]
-pub struct InUse {
+pub struct ReferencedObjects {
     roots: HashSet<ChunkHash>,
     chunks: HashSet<ChunkHash>,
 }
 
-impl InUse {
+impl ReferencedObjects {
     /// Marks a root as referenced. Returns whether the root is new.
     pub fn add_root(&mut self, hash: ChunkHash) -> bool {
         self.roots.insert(hash)
@@ -47,7 +47,7 @@ impl InUse {
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,
-    in_use: InUse,
+    referenced: ReferencedObjects,
     /// Objects written at or after this time stay; Unix seconds.
     since_s: u64,
     /// The key of the previous version, and whether all versions of the key are garbage.
@@ -57,9 +57,9 @@ pub struct GarbageSweep {
 impl GarbageSweep {
     /// Starts a sweep at `now_s`, in Unix seconds.
     #[must_use]
-    pub fn new(family: LogId, in_use: InUse, now_s: u64) -> Self {
+    pub fn new(family: LogId, referenced: ReferencedObjects, now_s: u64) -> Self {
         let since_s = now_s.saturating_sub(GARBAGE_AGE_S);
-        Self { family, in_use, since_s, last: None }
+        Self { family, referenced, since_s, last: None }
     }
 
     /// Returns whether a version is garbage. The newest version of a key decides for all versions,
@@ -70,7 +70,7 @@ impl GarbageSweep {
         {
             return *is_garbage;
         }
-        let is_garbage = modified_s < self.since_s && !self.in_use.must_keep(self.family, key);
+        let is_garbage = modified_s < self.since_s && !self.referenced.must_keep(self.family, key);
         self.last = Some((key.to_owned(), is_garbage));
         is_garbage
     }
@@ -100,10 +100,10 @@ mod tests {
     }
 
     fn sweep() -> GarbageSweep {
-        let mut in_use = InUse::default();
-        assert!(in_use.add_root(hash(1)) && in_use.add_chunk(hash(2)));
-        assert!(!in_use.add_root(hash(1)) && !in_use.add_chunk(hash(2)));
-        GarbageSweep::new(log(1), in_use, NOW_S)
+        let mut referenced = ReferencedObjects::default();
+        assert!(referenced.add_root(hash(1)) && referenced.add_chunk(hash(2)));
+        assert!(!referenced.add_root(hash(1)) && !referenced.add_chunk(hash(2)));
+        GarbageSweep::new(log(1), referenced, NOW_S)
     }
 
     #[test]

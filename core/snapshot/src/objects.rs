@@ -11,7 +11,7 @@ use super::root::{ClientMap, FormatRecords};
 use super::tile::Tile;
 use crate::error::SnapshotError;
 use crate::root::StoredSheetNumbers;
-use cellar_sheet::workbook::SheetNumbers;
+use cellar_sheet::metadata::SheetNumbers;
 
 /// An object to load, with the kind of contents that its reader expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

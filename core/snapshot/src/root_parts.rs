@@ -6,8 +6,7 @@ use crate::error::SnapshotError;
 use crate::index::Kept;
 use crate::objects::{Missing, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
-use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
-use cellar_sheet::workbook::{SheetNumbers, Tabs};
+use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 
 /// Returns the last mutation of each client. If the chunk of clients is not loaded, adds it to `missing`
 /// and returns an empty map.

@@ -8,9 +8,9 @@ use super::level::Region;
 use super::merge::Window;
 use cellar_base::limits::MAX_BAND_CELLS;
 use cellar_sheet::axis_map::{Axis, AxisMap};
+use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
-use cellar_sheet::workbook::{Extent, RangeFormat};
 
 /// Untouched rows between two touched rows that are read along with them, to read fewer windows.
 const MAX_GAP_ROWS: u32 = 64;

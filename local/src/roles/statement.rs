@@ -75,11 +75,11 @@ impl Resource {
         Some(Self::Arn(parts.map(str::to_owned)))
     }
 
-    fn accepts_stored_bytes(&self, resource: &str) -> bool {
+    fn is_about(&self, resource: &str) -> bool {
         let Self::Arn(patterns) = self else { return true };
         let named = parts(resource);
         named.is_some_and(|named| {
-            patterns.iter().zip(named).all(|(pattern, name)| matches(pattern, name, Case::Counts))
+            patterns.iter().zip(named).all(|(pattern, name)| matches(pattern, name, Case::Sensitive))
         })
     }
 }
@@ -88,8 +88,8 @@ impl Statement {
     /// The action by which it speaks of what is asked; none if it does not.
     pub(super) fn about(&self, ask: &Ask) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
-        let action = actions.find(|own| matches(&own.pattern, &ask.action, Case::Ignored))?;
-        let is_about = self.resources.iter().any(|own| own.accepts_stored_bytes(&ask.resource))
+        let action = actions.find(|own| matches(&own.pattern, &ask.action, Case::Insensitive))?;
+        let is_about = self.resources.iter().any(|own| own.is_about(&ask.resource))
             && self.conditions.iter().all(|condition| condition.holds(ask));
         is_about.then_some(action)
     }
@@ -99,8 +99,8 @@ impl Statement {
 mod tests {
     use super::*;
 
-    fn accepts_stored_bytes(pattern: &str, name: &str) -> bool {
-        Resource::read(pattern).unwrap().accepts_stored_bytes(name)
+    fn is_about(pattern: &str, name: &str) -> bool {
+        Resource::read(pattern).unwrap().is_about(name)
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
             ("arn:*:dynamodb:*:*:table/T", "arn:aws:dynamodb:local:0:table/T"),
             ("arn:aws:logs:r:0:log-group:L:*", "arn:aws:logs:r:0:log-group:L:log-stream:x"),
         ] {
-            assert!(accepts_stored_bytes(pattern, name), "{pattern} {name}");
+            assert!(is_about(pattern, name), "{pattern} {name}");
         }
         for (pattern, name) in [
             ("arn:aws:s3:::b", "arn:aws:s3:::b/k"),
@@ -127,7 +127,7 @@ mod tests {
             ("arn:aws:s3:::*", "*"),
         ] {
             let resource = Resource::read(pattern);
-            assert!(resource.is_none_or(|own| !own.accepts_stored_bytes(name)), "{pattern} {name}");
+            assert!(resource.is_none_or(|own| !own.is_about(name)), "{pattern} {name}");
         }
         for text in ["", "**", "b", "arn:aws:s3", "urn:aws:s3:::b"] {
             assert_eq!(Resource::read(text), None, "{text}");

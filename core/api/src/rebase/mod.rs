@@ -22,7 +22,8 @@ use cellar_log::append::commit::Committer;
 use cellar_log::append::effect::KnownState;
 use cellar_log::append::request::RequestMutation;
 use cellar_log::entry::ExternalEdits;
-use cellar_log::transform::{SpaceMap, Viewpoint};
+use cellar_log::transform::SpaceMap;
+use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
@@ -170,7 +171,8 @@ impl Rebase {
         };
         let next = next.unwrap_or(tail);
         let state = known.state.map(KnownState::from_metadata);
-        let mut rebase = Self { committer: Committer::new(viewpoint, start, next, 0).on(state) };
+        let mut rebase =
+            Self { committer: Committer::new(viewpoint, start, next, 0).with_state(state) };
         let outlooks = pending.iter().map(|mutation| rebase.place(mutation)).collect();
         Ok((rebase, outlooks))
     }
@@ -188,7 +190,7 @@ impl Rebase {
         let (id, base, operation) = (*id, *base, operation.clone());
         let asked = RequestMutation::new(NewMutation { id, base, operation });
         let committed = self.committer.commit(&asked);
-        self.committer.follow(&committed);
+        self.committer.add_committed(&committed);
         match committed.rejection() {
             Some(rejection) => Outlook::Rejected(rejection.clone()),
             None => Outlook::Committed(committed.effective().to_vec()),
@@ -207,7 +209,7 @@ impl Rebase {
             sha256: [0; 32],
             map: SpaceMap::default(),
         };
-        match self.committer.object(authored, std::slice::from_ref(&pending.operation)) {
+        match self.committer.commit_external(authored, std::slice::from_ref(&pending.operation)) {
             Err(rejection) => Outlook::Rejected(rejection),
             Ok(object) => {
                 let authored = || vec![pending.operation.clone()];

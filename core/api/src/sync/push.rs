@@ -261,7 +261,7 @@ impl RunPush {
         let numbered = Numbered { log, client, author, incarnation, known: self.known };
         // Runs are made of what a request takes.
         payload(numbered).map_or(PushAction::GiveUp, |request| {
-            PushAction::Append(request.of_group(self.name.clone()))
+            PushAction::Append(request.with_client_name(self.name.clone()))
         })
     }
 

@@ -7,10 +7,10 @@ use crate::entry::Entry;
 use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
 use cellar_base::position::Position;
 
-/// Entries without a gap, bounded by `MAX_CACHED_TAIL_BYTES`; the oldest go first.
+/// The newest entries of a log without gaps, at most `MAX_CACHED_TAIL_BYTES`.
 ///
-/// Each entry is immutable, so a tail can be old but never wrong; but
-/// for the root that a finished snapshot adds to its entry, which is never taken from here.
+/// Entries are immutable, so a cached tail can be stale but never wrong. The only exception is the root
+/// that a finished snapshot adds to its entry, which is never read from this cache.
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,
@@ -18,8 +18,8 @@ pub struct CachedTail {
 }
 
 impl CachedTail {
-    /// Adds an entry that was read or written. One that is known already changes nothing; one that
-    /// is newer but leaves a gap replaces the tail.
+    /// Adds an entry that was read or written. An entry at or before the newest cached entry is
+    /// ignored; an entry after a gap replaces the whole tail.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         if let Some(last) = self.entries.back() {
             if entry.position <= last.position {
@@ -39,25 +39,22 @@ impl CachedTail {
         }
     }
 
-    /// The entries from `base` on, `base` included; empty if the tail does not cover it.
+    /// Returns the entries from `base` (inclusive) on; empty if the entry at `base` is not cached.
     #[must_use]
     pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
-        let start = self.entries.partition_point(|entry| entry.position < base);
-        match self.entries.get(start) {
-            Some(entry) if entry.position == base => {
-                self.entries.iter().skip(start).cloned().collect()
-            }
-            _ => Vec::new(),
+        match self.entries.binary_search_by_key(&base, |entry| entry.position) {
+            Ok(index) => self.entries.iter().skip(index).cloned().collect(),
+            Err(_) => Vec::new(),
         }
     }
 
-    /// Whether the entry at `base` is one of the tail.
+    /// Returns whether the entry at `base` is cached.
     #[must_use]
     pub fn covers(&self, base: Position) -> bool {
         self.entries.binary_search_by_key(&base, |entry| entry.position).is_ok()
     }
 
-    /// The newest entry of the tail.
+    /// Returns the newest cached entry.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<Entry>> {
         self.entries.back()
@@ -78,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_has_no_gap_and_covers_only_what_it_holds() {
+    fn a_gap_replaces_the_tail() {
         let mut tail = CachedTail::default();
         for num in [3, 4, 4, 5] {
             tail.add(&edits_entry(position(0, num), 1, 1));
@@ -95,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_in_the_next_segment_only_behind_an_end_segment() {
+    fn a_tail_continues_in_the_next_segment_only_after_an_end_segment() {
         let mut tail = CachedTail::default();
         tail.add(&edits_entry(position(0, 3), 1, 1));
         tail.add(&end_entry(position(0, 4)));
@@ -107,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_entries_go_when_the_bytes_run_out() {
+    fn the_oldest_entries_are_evicted_first() {
         let mut tail = CachedTail::default();
         for num in 0..200 {
             tail.add(&text_entry(position(0, num), 64 * 1024));
@@ -118,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_has_so_many_bytes_and_no_more_but_its_newest_entry() {
+    fn a_tail_is_limited_by_bytes_except_for_its_newest_entry() {
         let frame = text_entry(position(0, 0), 0).weight_bytes();
         for (more, kept) in [(0, true), (1, false)] {
             let mut tail = CachedTail::default();

@@ -3,37 +3,24 @@
 //! This is the reference implementation: every faster one must give the same result. Total: every
 //! stored operation applies or is a defined no-op.
 
-mod alike;
 mod apply;
 pub mod axis_order;
 mod diff;
-mod extent;
-mod format_layer;
-mod names;
+mod display_eq;
 mod sheet;
-mod sheet_numbers;
-mod sheet_set;
-mod summary;
-mod tabs;
 #[cfg(test)]
 mod tests;
 mod undo;
 
 pub use diff::{AxisDiff, CellAt, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
-pub use extent::Extent;
-pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
-pub use sheet_numbers::SheetNumbers;
-pub use sheet_set::{SheetFault, SheetSet};
-pub use summary::StateSummary;
-pub use tabs::Tabs;
 pub use undo::{UndoFault, revert, undo};
 
 use std::collections::BTreeMap;
 
 use crate::cell::Value;
-use crate::metadata::{SheetMetadata, WorkbookMetadata};
-use crate::operation::SheetId;
+use crate::metadata::{SheetMetadata, Tabs, WorkbookMetadata};
+use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 
 /// State of a spreadsheet at one position.

@@ -6,9 +6,9 @@ use std::collections::btree_map::Entry;
 use crate::level::Region;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::cell::Value;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
-use cellar_sheet::workbook::Extent;
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
 
 /// Id of a cell: the id of its row, then of its column. Ids below the axis limit are indices in the

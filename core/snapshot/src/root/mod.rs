@@ -23,8 +23,8 @@ use cellar_base::limits::{
     INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, MAX_LEVELS, MAX_ROOT_BYTES, MAX_SHEETS,
 };
 use cellar_base::position::Position;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::Extent;
 
 /// Maximum bytes per sheet and level for references to the sheet's chunks.
 const REFERENCES_BYTES: usize = 100;
@@ -166,7 +166,7 @@ mod extent {
     use minicbor::encode::{Error as EncodeError, Write};
     use minicbor::{Decoder, Encoder};
 
-    use cellar_sheet::workbook::Extent;
+    use cellar_sheet::metadata::Extent;
 
     pub(super) fn encode<Ctx, W: Write>(
         extent: &Extent,

@@ -21,8 +21,8 @@ use cellar_base::limits::{
     MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS, MAX_SPANS, MAX_STORED_CHUNK_BYTES,
 };
 use cellar_sheet::axis_map::Axis;
+use cellar_sheet::metadata::{FormatLayer, RangeFormat, SheetNumbers};
 use cellar_sheet::operation::{Span, Spans};
-use cellar_sheet::workbook::{FormatLayer, RangeFormat, SheetNumbers};
 
 const ALL: PackLimits = PackLimits {
     inline_bytes: 1 << 20,

@@ -12,7 +12,7 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::root::{StoredSheetNumbers, PackedFormats, Root, RootLevel, RootSheet, Totals};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::{PackLimits, view};
-use cellar_sheet::workbook::SheetNumbers;
+use cellar_sheet::metadata::SheetNumbers;
 use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
 
 use crate::clock::{Stopwatch, median_s};

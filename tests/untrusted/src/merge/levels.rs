@@ -16,8 +16,8 @@ use cellar_snapshot::chunk::{chunk_of, decode};
 use cellar_snapshot::fold::{Fold, FoldedSheet};
 use cellar_snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, TilePlace};
 use cellar_snapshot::merge::{
-    Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, PlaceSize, SheetInput, Window,
-    merge_window, sources,
+    Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, PlaceSize, SheetInput,
+    Window, merge_window, sources,
 };
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::tile::Tile;

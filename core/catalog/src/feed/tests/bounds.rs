@@ -16,7 +16,7 @@ use cellar_base::limits::{
     FEED_PARTITION_ITEMS, MAX_CHECKPOINT, MAX_EVENT_KIND_BYTES, MAX_FEED_ITEM_EVENTS,
     MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS, MAX_STREAM_ITEM_BYTES,
 };
-use cellar_base::schema::{APPENDED, DATA, INDEX_SORT, KINDS, NEXT_INDEX};
+use cellar_base::schema::{APPENDED, DATA, FEED_SORT_KEY, KINDS, NEXT_INDEX};
 use cellar_base::{record::Attribute, record::item_bytes};
 
 #[test]
@@ -98,7 +98,7 @@ fn ends_and_partitions_read_back() {
     assert_eq!(decode_partition(&encode_partition(4, feed)), Ok((4, feed)));
     assert!(decode_partition(&encode_partition(2, feed)).is_err(), "before its first");
     let mut damaged = encode_partition(4, feed);
-    damaged.insert(INDEX_SORT.to_owned(), Attribute::Text("+4".to_owned()));
+    damaged.insert(FEED_SORT_KEY.to_owned(), Attribute::Text("+4".to_owned()));
     assert!(decode_partition(&damaged).is_err());
 }
 

@@ -11,12 +11,12 @@ use crate::invariants::{MutationId, check_effects};
 use crate::testing::support::*;
 use crate::testing::world::World;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
+use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
     AddSheet, DeleteSheet, DeleteSpans, Operation, RejectionReason, SetCells, SetFormat, SheetId,
     Spans,
 };
-use cellar_sheet::workbook::StateSummary;
 
 fn on_sheet(number: u32) -> Operation {
     let mut operation = set_text(0, "to a sheet".into());

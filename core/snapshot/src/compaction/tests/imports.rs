@@ -8,8 +8,8 @@ use crate::level::{StoredTile, Stripe, TilePlace};
 use crate::merge::SheetWriter;
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::Cell;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Span};
-use cellar_sheet::workbook::Extent;
 
 type Cells = BTreeMap<(u32, u32), Cell>;
 

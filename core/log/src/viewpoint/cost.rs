@@ -40,7 +40,7 @@ fn measured(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32
     let mut runs = 0;
     for number in 0..u32::try_from(MAX_BASES_PER_ENTRY).unwrap() {
         let map = viewpoint.map_from(at(bases(number)));
-        runs = map.map_or(0, |map| map.sheet(SheetId::FIRST).rows.runs().len()).max(runs);
+        runs = map.map_or(0, |map| map.sheet_map(SheetId::FIRST).rows.runs().len()).max(runs);
     }
     let took = start.elapsed();
     println!("{name}: {took:?}, {runs} runs");

@@ -1,9 +1,9 @@
 //! The state summary in each entry's header. From the newest entry alone, a writer decides whether
 //! a mutation can have an effect.
 
-use super::SheetSet;
-use crate::metadata::WorkbookMetadata;
-use crate::operation::{Operation, SetFormat, Spans};
+use super::{SheetSet, WorkbookMetadata};
+use crate::operation::{Operation, SetFormat};
+use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
 
 /// Existing sheets, and an upper bound of range formats.
