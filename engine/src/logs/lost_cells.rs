@@ -165,7 +165,7 @@ impl LostCellScan {
                     sheet_name: name.to_owned(),
                     place: CellName { row: placed.row, column: placed.column },
                     preview: placed.cell.text(),
-                    why: fault.short(),
+                    why: fault.summary(),
                     formula: placed.cell.formula,
                 });
             }

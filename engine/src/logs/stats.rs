@@ -114,5 +114,5 @@ async fn measure_open(
 }
 
 fn snapshot_error(family: LogId, error: &SnapshotError) -> LogError {
-    LogError::Snapshot(crate::snapshots::shape(family, error))
+    LogError::Snapshot(crate::snapshots::snapshot_fault(family, error))
 }

@@ -17,7 +17,7 @@ use cellar_snapshot::fold::{Fold, FoldedSheet};
 use cellar_snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, TilePlace};
 use cellar_snapshot::merge::{
     Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, PlaceSize, SheetInput,
-    Window, merge_window, sources,
+    Window, level_sources, merge_window,
 };
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::tile::Tile;
