@@ -52,7 +52,7 @@ impl CatalogLists {
             Catalog.decode(&event.kind, &data).map_err(|_| unreadable(name, event.kind.as_str()))
         });
         let events: Vec<CatalogEvent> = events.collect::<Result<_, StreamError>>()?;
-        self.put(log, loaded.next, &listing, listing.touched_by(&events)).await?;
+        self.put(log, loaded.next, &listing, listing.affected_persons(&events)).await?;
         Ok(())
     }
 

@@ -105,7 +105,7 @@ impl Indexer {
     /// # Errors
     /// [`IndexError`].
     pub async fn begin_anew(&self) -> Result<Indexed, IndexError> {
-        self.drive(Indexing::begin_anew(self.tables_incarnation, self.inputs())).await
+        self.drive(Indexing::begin_rebuild(self.tables_incarnation, self.inputs())).await
     }
 
     async fn drive(&self, begun: (Indexing, IndexingAction)) -> Result<Indexed, IndexError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::feed::{
-    EntryKind, LOG_CATEGORY, Span, segment_of_stream, span_of, stream_of_segment,
+    EntryKind, LOG_CATEGORY, Span, segment_of_stream, entries_span, stream_of_segment,
 };
 use cellar_catalog::stream::StreamName;
 use cellar_log::entry::Entry;
@@ -77,7 +77,7 @@ impl Sources {
             let Some((log, segment)) = before else { continue };
             // What a fork inherits is its source's.
             if let Some(end) = entries.last(log, segment, true).await? {
-                ends.push(span_of(log, end.position, vec![EntryKind::of(&end.content)])?);
+                ends.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
             }
         }
         Ok(ends)
@@ -102,7 +102,7 @@ async fn entries_of(
     }
     let wanted = page.iter().zip(from..to).take_while(|(entry, index)| number(entry) == *index);
     let kinds: Vec<_> = wanted.map(|(entry, _)| EntryKind::of(&entry.content)).collect();
-    Ok(Some(span_of(log, begin, kinds)?))
+    Ok(Some(entries_span(log, begin, kinds)?))
 }
 
 /// Entries that are not in the table, if that is because their segment was trimmed.

@@ -1,6 +1,6 @@
 //! Drives the append machine: performs its actions and reports what came of them.
 
-use cellar_catalog::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
+use cellar_catalog::stream::append::{AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer};
 use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
 
 use super::{StreamError, StreamStore};
@@ -12,7 +12,7 @@ impl StreamStore {
     /// # Errors
     /// [`StreamError::Append`] as the machine decides, [`StreamError::Store`] if the store fails for
     /// good.
-    pub async fn append(&self, proposal: &Proposal) -> Result<End, StreamError> {
+    pub async fn append(&self, proposal: &Proposal) -> Result<AppendOutcome, StreamError> {
         let (mut append, mut action) =
             Append::begin(proposal, self.policy).map_err(StreamError::Append)?;
         let mut store_error = None;

@@ -222,7 +222,7 @@ impl World {
                 let worker = &mut self.workers[indexer];
                 if worker.running.is_none() {
                     worker.known = Known::default();
-                    worker.running = Some(Indexing::begin_anew(0, inputs));
+                    worker.running = Some(Indexing::begin_rebuild(0, inputs));
                 }
             }
         }
