@@ -132,8 +132,8 @@ impl Principal {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
     }
 
-    /// Returns the source of the principal's role on a spreadsheet; `None` if the token does not cover the
-    /// spreadsheet.
+    /// Returns the source of the principal's role on a spreadsheet; `None` if the token does not
+    /// cover the spreadsheet.
     #[must_use]
     pub fn right(&self, log: LogId) -> Option<Right> {
         match &self.scope {
@@ -144,15 +144,15 @@ impl Principal {
         }
     }
 
-    /// Returns the person and the source of the person's role on a spreadsheet; `None` if the token does not
-    /// cover the spreadsheet.
+    /// Returns the person and the source of the person's role on a spreadsheet; `None` if the token
+    /// does not cover the spreadsheet.
     #[must_use]
     pub fn by(&self, log: LogId) -> Option<By> {
         Some(By { person: self.person(), right: self.right(log)?, cap: self.role })
     }
 
-    /// Decides whether the principal has the permission `need` on the spreadsheet `log`. `listing` is its record
-    /// in the catalog; without a record, only operator tokens have access.
+    /// Decides whether the principal has the permission `need` on the spreadsheet `log`. `listing`
+    /// is its record in the catalog; without a record, only operator tokens have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -169,8 +169,8 @@ impl Principal {
         }
     }
 
-    /// Returns whether the principal may create spreadsheets. A token for single spreadsheets may not, because
-    /// it does not cover the new spreadsheet.
+    /// Returns whether the principal may create spreadsheets. A token for single spreadsheets may
+    /// not, because it does not cover the new spreadsheet.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor

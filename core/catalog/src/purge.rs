@@ -1,7 +1,8 @@
 //! Plans the purge of spreadsheets that can no longer be undeleted.
 //!
-//! A fork does not copy the entries that it inherits, so a log is kept as long as it has forks. Equal
-//! snapshot objects of a family are stored once, and are kept as long as one of its logs needs them.
+//! A fork does not copy the entries that it inherits, so a log is kept as long as it has forks.
+//! Equal snapshot objects of a family are stored once, and are kept as long as one of its logs
+//! needs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,8 +39,8 @@ pub enum DeletedPlan {
     Purge,
 }
 
-/// Decides what to do with each deleted log. The result lists forks before their sources and omits logs that
-/// are not deleted.
+/// Decides what to do with each deleted log. The result lists forks before their sources and omits
+/// logs that are not deleted.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
     let mut residents: Vec<&Resident> = residents.iter().collect();
@@ -78,9 +79,9 @@ pub struct Needed {
     pub is_due: bool,
 }
 
-/// Returns the logs of a family whose snapshots must be kept: all logs except those that are purged in the
-/// catalog and have no forks. A log that can no longer be undeleted is kept until the catalog records the
-/// purge, because clocks differ.
+/// Returns the logs of a family whose snapshots must be kept: all logs except those that are purged
+/// in the catalog and have no forks. A log that can no longer be undeleted is kept until the
+/// catalog records the purge, because clocks differ.
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
     let plans = plan_deleted(family, now_s).into_iter();

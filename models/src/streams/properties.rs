@@ -87,7 +87,10 @@ impl State {
     pub(super) fn judge(&mut self, end: &Result<AppendOutcome, AppendFault>) {
         let tip = |tip: &Tip| (!self.table.has_had(tip)).then_some(Fault::NoSuchTip(tip.next));
         let fault = match end {
-            Ok(AppendOutcome::Appended { tip: told, .. } | AppendOutcome::Conflict { tip: Some(told) }) => tip(told),
+            Ok(
+                AppendOutcome::Appended { tip: told, .. }
+                | AppendOutcome::Conflict { tip: Some(told) },
+            ) => tip(told),
             Ok(AppendOutcome::Conflict { tip: None }) => Some(Fault::NoConflict),
             Err(AppendFault::OutcomeUnknown | AppendFault::Store) => None,
             Err(fault) => Some(Fault::Untrue(fault.to_string())),

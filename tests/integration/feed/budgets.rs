@@ -85,8 +85,9 @@ async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_
     ));
     let warm = costs.cold().with_entries(Arc::clone(&tables) as _);
     let id = costs.world.create(&costs.world.person("alice"), "Budget").await;
-    let put =
-        |segment, num, kind| entries_span(id, Position::new(segment, num).unwrap(), vec![kind]).unwrap();
+    let put = |segment, num, kind| {
+        entries_span(id, Position::new(segment, num).unwrap(), vec![kind]).unwrap()
+    };
     let first = vec![put(0, 0, EntryKind::Snapshot)];
     assert_eq!(costs.of(&warm, first).await.1, 3.0, "the partition, too");
     let edits = (1..=5).map(|num| put(0, num, EntryKind::Edits)).collect();

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS};
-use cellar_catalog::feed::{Checkpoint, Content, Item, Span, decode_spans, encode_spans, join_spans};
+use cellar_catalog::feed::{
+    Checkpoint, Content, Item, Span, decode_spans, encode_spans, join_spans,
+};
 use cellar_catalog::records::feed::{decode_item, encode_item};
 use cellar_catalog::stream::Payload;
 

@@ -6,8 +6,9 @@ use std::str::FromStr;
 use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A place in the feed as one number: partition × [`FEED_PARTITION_ITEMS`] + offset. A consumer resumes
-/// at the item at this place. At most [`MAX_CHECKPOINT`], so that floating-point numbers are exact.
+/// A place in the feed as one number: partition × [`FEED_PARTITION_ITEMS`] + offset. A consumer
+/// resumes at the item at this place. At most [`MAX_CHECKPOINT`], so that floating-point numbers
+/// are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 

@@ -1,8 +1,8 @@
 //! Log entries in the feed.
 //!
-//! In the feed, each log segment is an event stream. The events are the entries of the segment, with the
-//! entry numbers as indexes. After the last event, of the kind `EndSegment`, the stream of the next segment
-//! continues.
+//! In the feed, each log segment is an event stream. The events are the entries of the segment,
+//! with the entry numbers as indexes. After the last event, of the kind `EndSegment`, the stream of
+//! the next segment continues.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -90,7 +90,8 @@ pub fn stream_of_segment(log: LogId, segment: u32) -> Result<StreamName, Invalid
     StreamName::new(LOG_CATEGORY, &format!("{log}{SEGMENT_MARK}{segment:0SEGMENT_DIGITS$}"))
 }
 
-/// Returns the log and the segment number of a stream name; `None` if it is not the stream of a segment.
+/// Returns the log and the segment number of a stream name; `None` if it is not the stream of a
+/// segment.
 #[must_use]
 pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     if stream.category() != LOG_CATEGORY {

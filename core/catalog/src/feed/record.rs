@@ -5,8 +5,8 @@ use crate::records::stream::decode_appended;
 use cellar_base::schema::APPENDED;
 use cellar_base::{record::Item, record::RecordError};
 
-/// Returns whether a changed item is the tip of an append, which contains the number of appended events.
-/// An event batch does not.
+/// Returns whether a changed item is the tip of an append, which contains the number of appended
+/// events. An event batch does not.
 #[must_use]
 pub fn is_append(image: &Item) -> bool {
     image.contains_key(APPENDED)

@@ -2,8 +2,9 @@
 
 use cellar_base::limits::{KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S};
 
-/// Times, in Unix seconds, of the last successful and the last failed fetch of an issuer's keys. The age of
-/// the cached keys is the absolute difference, so that keys expire even if the clock was set back.
+/// Times, in Unix seconds, of the last successful and the last failed fetch of an issuer's keys.
+/// The age of the cached keys is the absolute difference, so that keys expire even if the clock was
+/// set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySetAge {
     fetched_s: Option<u64>,
@@ -15,7 +16,8 @@ pub struct KeySetAge {
 pub enum KeySetStep {
     /// Verify the token with the cached key.
     Use,
-    /// Fetch the keys. Use the cached key if the fetch fails or another request is already fetching.
+    /// Fetch the keys. Use the cached key if the fetch fails or another request is already
+    /// fetching.
     FetchOrUse,
     /// Fetch the keys, then look up the key again.
     Fetch,
@@ -29,8 +31,8 @@ impl KeySetAge {
     /// Decides what to do with a token. `key_is_cached` is set if the token's key is in the cache.
     ///
     /// An unknown key may be new, so the keys are fetched again, but at most once per
-    /// [`KEY_SET_REFRESH_S`], because a token can name any key. After a failure, no request is sent for
-    /// [`KEY_SET_RETRY_S`].
+    /// [`KEY_SET_REFRESH_S`], because a token can name any key. After a failure, no request is sent
+    /// for [`KEY_SET_RETRY_S`].
     #[must_use]
     pub fn step(self, key_is_cached: bool, now_s: u64) -> KeySetStep {
         let age_of = |time: Option<u64>| time.map(|time_s| now_s.abs_diff(time_s));

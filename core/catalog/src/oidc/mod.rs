@@ -38,7 +38,8 @@ pub struct OidcIssuer {
     /// URL of the public keys; defaults to the URL in the discovery document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_url: Option<String>,
-    /// Claim that identifies a person in the catalog and the history; defaults to [`SUBJECT_CLAIM`].
+    /// Claim that identifies a person in the catalog and the history; defaults to
+    /// [`SUBJECT_CLAIM`].
     #[serde(default = "default_subject_claim", skip_serializing_if = "is_default_subject_claim")]
     pub subject_claim: String,
     /// Maximum role that the issuer's tokens grant on any spreadsheet, owner by default.
@@ -71,8 +72,8 @@ impl OidcIssuer {
     }
 }
 
-/// Returns whether keys may be fetched from a URL: over TLS, or from the local machine (for tests and the
-/// local cloud), because an attacker could change an unencrypted response.
+/// Returns whether keys may be fetched from a URL: over TLS, or from the local machine (for tests
+/// and the local cloud), because an attacker could change an unencrypted response.
 #[must_use]
 pub fn is_trustworthy(url: &str) -> bool {
     let (rest, uses_tls) = match url.split_once("://") {

@@ -46,7 +46,8 @@ pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// Returns the sort key of a partition in the list of partitions, padded so that the keys sort by number.
+/// Returns the sort key of a partition in the list of partitions, padded so that the keys sort by
+/// number.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")

@@ -18,8 +18,8 @@ const ACTIVE: &str = "active";
 const ARCHIVED: &str = "archived";
 const DELETED: &str = "deleted";
 
-/// Returns the partition key of a person's spreadsheet list. The key is a hash, which does not reveal the
-/// person.
+/// Returns the partition key of a person's spreadsheet list. The key is a hash, which does not
+/// reveal the person.
 #[must_use]
 pub fn list_partition(person: &Person) -> String {
     format!("$Sheets-{}", hexadecimal(person.key().as_bytes()))
@@ -34,8 +34,8 @@ pub fn key(person: &Person, log: LogId) -> Item {
     item
 }
 
-/// Encodes a spreadsheet in a person's list. The record is kept after access was revoked, so that a late
-/// write of an older version does not restore the line.
+/// Encodes a spreadsheet in a person's list. The record is kept after access was revoked, so that a
+/// late write of an older version does not restore the line.
 #[must_use]
 pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let mut item = key(person, entry.log);

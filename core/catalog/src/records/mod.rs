@@ -1,4 +1,5 @@
-//! Records of the catalog in the tables: one file per record, with functions `key`, `encode` and `decode`.
+//! Records of the catalog in the tables: one file per record, with functions `key`, `encode` and
+//! `decode`.
 
 pub mod feed;
 pub mod list;

@@ -17,8 +17,8 @@ const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// Returns the key of an item of a stream. `index` is `TIP_INDEX` for the tip, and the index of the first
-/// event for an event batch.
+/// Returns the key of an item of a stream. `index` is `TIP_INDEX` for the tip, and the index of the
+/// first event for an event batch.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
     let mut item = Item::new();
@@ -118,7 +118,8 @@ pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
     item_bytes(&Item::from([(UNFOLDS.to_owned(), encode_unfolds(unfolds))]))
 }
 
-/// Decodes a tip. Ignores unfolds that cannot be decoded, because the events contain the same information.
+/// Decodes a tip. Ignores unfolds that cannot be decoded, because the events contain the same
+/// information.
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
@@ -145,8 +146,8 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     Ok(tip)
 }
 
-/// Decodes from a tip which events its last write appended: the stream, the index of the first event, and
-/// the kinds. The attribute with the events may be absent.
+/// Decodes from a tip which events its last write appended: the stream, the index of the first
+/// event, and the kinds. The attribute with the events may be absent.
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.

@@ -17,8 +17,8 @@ pub struct Command {
     pub action: CatalogAction,
     /// Current time, Unix seconds.
     pub now_s: u64,
-    /// Version of the details that the caller has seen. The command is rejected if a later version exists,
-    /// so that a late request does not override later changes.
+    /// Version of the details that the caller has seen. The command is rejected if a later version
+    /// exists, so that a late request does not override later changes.
     pub seen: Option<u64>,
 }
 

@@ -42,8 +42,8 @@ fn create(
     }
 }
 
-/// Decides a command on a log that was created before the catalog existed. An operator token first lists
-/// the log, with the operator as owner.
+/// Decides a command on a log that was created before the catalog existed. An operator token first
+/// lists the log, with the operator as owner.
 fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if !matches!(command.by.right, Right::Token(_)) {
         return Err(Rejection::Hidden);
@@ -90,7 +90,8 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     }
 }
 
-/// Decides a purge, which requires an operator token and a spreadsheet that can no longer be undeleted.
+/// Decides a purge, which requires an operator token and a spreadsheet that can no longer be
+/// undeleted.
 fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEvent>, Rejection> {
     let Some(listing) = listing else { return Err(Rejection::Hidden) };
     if !matches!(command.by.right, Right::Token(Role::Owner)) {

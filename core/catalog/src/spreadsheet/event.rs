@@ -9,8 +9,8 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// An event of a spreadsheet. In the stream, the name of the variant is the kind of the event, and its
-/// fields are the data, as JSON.
+/// An event of a spreadsheet. In the stream, the name of the variant is the kind of the event, and
+/// its fields are the data, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
     /// The spreadsheet was listed.
@@ -151,8 +151,8 @@ impl CatalogEvent {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// Returns the listing after this event. The first event of a stream is `Created`; any other event has no
-    /// effect without a listing.
+    /// Returns the listing after this event. The first event of a stream is `Created`; any other
+    /// event has no effect without a listing.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {

@@ -34,8 +34,8 @@ pub struct ListLine {
 }
 
 impl Listing {
-    /// Returns a person's list entry for this listing. `version` is the number of events that the listing
-    /// includes.
+    /// Returns a person's list entry for this listing. `version` is the number of events that the
+    /// listing includes.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
         let is_purged = matches!(self.status, Status::Purged { .. });
@@ -49,8 +49,8 @@ impl Listing {
         ListEntry { log, version, line }
     }
 
-    /// Returns the persons whose lists change because of these events, the last of which produced this
-    /// listing.
+    /// Returns the persons whose lists change because of these events, the last of which produced
+    /// this listing.
     #[must_use]
     pub fn affected_persons(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
         let mut people = BTreeSet::new();

@@ -26,8 +26,8 @@ pub struct Listing {
     pub links: Vec<Link>,
     /// Whether the spreadsheet is active, archived, deleted or purged.
     pub status: Status,
-    /// Number of events. A command that contains an earlier number is rejected, so that it does not override
-    /// later changes.
+    /// Number of events. A command that contains an earlier number is rejected, so that it does not
+    /// override later changes.
     pub changes: u64,
 }
 
@@ -75,8 +75,8 @@ impl Status {
         }
     }
 
-    /// Returns the time until which a deleted spreadsheet can be undeleted, Unix seconds; `None` if it is not
-    /// deleted.
+    /// Returns the time until which a deleted spreadsheet can be undeleted, Unix seconds; `None` if
+    /// it is not deleted.
     #[must_use]
     pub fn kept_until_s(self) -> Option<u64> {
         match self {

@@ -1,10 +1,10 @@
 //! The catalog: names, status and sharing of spreadsheets.
 //!
-//! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state after all
-//! events is the [`Listing`], which the tip of the stream stores as an unfold, so that one read is
-//! sufficient. [`Principal::access`] checks access before each request, on a listing that may be some
-//! seconds old. [`Catalog`] checks access again for a change of the catalog, on exactly the listing that
-//! the change applies to.
+//! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state
+//! after all events is the [`Listing`], which the tip of the stream stores as an unfold, so that
+//! one read is sufficient. [`Principal::access`] checks access before each request, on a listing
+//! that may be some seconds old. [`Catalog`] checks access again for a change of the catalog, on
+//! exactly the listing that the change applies to.
 //!
 //! [`Principal::access`]: crate::access::Principal::access
 
@@ -38,8 +38,8 @@ use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 /// Category of the event streams of spreadsheets.
 pub const CATEGORY: &str = "Spreadsheet";
 
-/// Thresholds for splitting events off a tip. They are low enough that a read of a listing with a few
-/// members costs half a read unit (4 KB).
+/// Thresholds for splitting events off a tip. They are low enough that a read of a listing with a
+/// few members costs half a read unit (4 KB).
 pub const CATALOG_SPLIT_POLICY: SplitPolicy =
     SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
-/// Name of a spreadsheet, without spaces at the ends; empty if the spreadsheet has no name. Names need not
-/// be unique.
+/// Name of a spreadsheet, without spaces at the ends; empty if the spreadsheet has no name. Names
+/// need not be unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -47,8 +47,8 @@ impl Name {
         }
     }
 
-    /// Returns the default name of a fork: `Fork of` and this name, truncated to the maximum length. The fork
-    /// of a spreadsheet without a name has no name.
+    /// Returns the default name of a fork: `Fork of` and this name, truncated to the maximum
+    /// length. The fork of a spreadsheet without a name has no name.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {

@@ -8,8 +8,8 @@ use crate::access::Role;
 /// Source of a role on one spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token for this spreadsheet or for all spreadsheets. It grants this role regardless of sharing, unless
-    /// the spreadsheet is purged.
+    /// A token for this spreadsheet or for all spreadsheets. It grants this role regardless of
+    /// sharing, unless the spreadsheet is purged.
     Token(Role),
     /// Membership of the spreadsheet.
     Membership,
@@ -29,8 +29,8 @@ pub struct By {
 }
 
 impl By {
-    /// Returns the caller's current role; `None` if the spreadsheet is hidden from the caller, for example
-    /// after a purge.
+    /// Returns the caller's current role; `None` if the spreadsheet is hidden from the caller, for
+    /// example after a purge.
     #[must_use]
     pub fn role(&self, listing: Option<&Listing>, now_s: u64) -> Option<Role> {
         if listing.is_some_and(|listing| matches!(listing.status, Status::Purged { .. })) {
@@ -44,8 +44,8 @@ impl By {
         role.map(|role| role.min(self.cap))
     }
 
-    /// Returns whether the role comes from a share link. Holders of a link do not see the members, because
-    /// links are passed on.
+    /// Returns whether the role comes from a share link. Holders of a link do not see the members,
+    /// because links are passed on.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

@@ -38,15 +38,16 @@ pub trait Decider {
     /// [`UnreadableEvent`] for an unknown kind or invalid data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Returns whether the state after this event is independent of earlier events, which then need not
-    /// be read.
+    /// Returns whether the state after this event is independent of earlier events, which then need
+    /// not be read.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// Encodes a state as an unfold, so that readers need no earlier events; `None` to store no unfold.
+    /// Encodes a state as an unfold, so that readers need no earlier events; `None` to store no
+    /// unfold.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// Decodes the state from an unfold; `None` if another version wrote the unfold, so that the events
-    /// must be read.
+    /// Decodes the state from an unfold; `None` if another version wrote the unfold, so that the
+    /// events must be read.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 

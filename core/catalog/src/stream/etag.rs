@@ -5,15 +5,15 @@ use super::name::StreamName;
 use super::payload::Payload;
 use super::unfold::Unfold;
 
-/// Etag of a tip: 16 bytes of the hash of the preceding etag and the written content. Only a retry of the
-/// same write has the same etag, so no tip ever has an etag twice. A write that arrives late is therefore
-/// harmless: after another write, its condition never holds again.
+/// Etag of a tip: 16 bytes of the hash of the preceding etag and the written content. Only a retry
+/// of the same write has the same etag, so no tip ever has an etag twice. A write that arrives late
+/// is therefore harmless: after another write, its condition never holds again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Computes the etag that a write produces on a tip with the etag `before`, which is `None` for the
-    /// first write of a stream.
+    /// Computes the etag that a write produces on a tip with the etag `before`, which is `None` for
+    /// the first write of a stream.
     #[must_use]
     pub fn of(
         name: &StreamName,

@@ -3,8 +3,8 @@
 use super::payload::Payload;
 use cellar_base::limits::{MAX_EVENT_ID_BYTES, MAX_EVENT_KIND_BYTES};
 
-/// Id of an append: 16 random bytes that all events of the append contain. After a lost reply, the writer
-/// searches for its events by this id.
+/// Id of an append: 16 random bytes that all events of the append contain. After a lost reply, the
+/// writer searches for its events by this id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriterId(pub [u8; 16]);
 

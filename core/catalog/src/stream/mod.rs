@@ -1,9 +1,9 @@
 //! Event streams: short logs of events about one thing.
 //!
-//! The newest events of a stream are in one item, the tip, together with unfolds: cached states that make
-//! earlier events unnecessary for readers. Every event is first written to the tip. When the tip grows
-//! too large, the transaction that writes the next events splits the earlier events off into another item,
-//! an event batch.
+//! The newest events of a stream are in one item, the tip, together with unfolds: cached states
+//! that make earlier events unnecessary for readers. Every event is first written to the tip. When
+//! the tip grows too large, the transaction that writes the next events splits the earlier events
+//! off into another item, an event batch.
 
 pub mod append;
 mod decider;

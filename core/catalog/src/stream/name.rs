@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use cellar_base::limits::MAX_STREAM_NAME_BYTES;
 
-/// Name of an event stream, `{category}-{id}`, such as `Spreadsheet-{uuid}`. A category consists of ASCII
-/// letters, digits and underscores; it starts with a letter, or with `$` and a letter if its streams index
-/// other streams. An id is any text without control characters. The first hyphen separates the two.
+/// Name of an event stream, `{category}-{id}`, such as `Spreadsheet-{uuid}`. A category consists of
+/// ASCII letters, digits and underscores; it starts with a letter, or with `$` and a letter if its
+/// streams index other streams. An id is any text without control characters. The first hyphen
+/// separates the two.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName {
     text: String,

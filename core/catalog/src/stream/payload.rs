@@ -10,8 +10,9 @@ const PLAIN: u64 = 0;
 /// Encoding of one zstd frame.
 const ZSTD: u64 = 1;
 
-/// Stored data and its encoding: attributes `d` and `D` for data, `m` and `M` for metadata. An unknown
-/// encoding is kept as it is: an unfold with an unknown encoding is ignored, an event cannot be read.
+/// Stored data and its encoding: attributes `d` and `D` for data, `m` and `M` for metadata. An
+/// unknown encoding is kept as it is: an unfold with an unknown encoding is ignored, an event
+/// cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
     /// 0 for uncompressed data, 1 for one zstd frame.

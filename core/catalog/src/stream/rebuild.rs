@@ -1,5 +1,5 @@
-//! Rebuilds a state from the newest readable unfold and the events after it, or from the events since the
-//! last origin.
+//! Rebuilds a state from the newest readable unfold and the events after it, or from the events
+//! since the last origin.
 
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
@@ -165,8 +165,8 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     }
 }
 
-/// Returns the index and the state of the newest unfold that the decider can read. Ignores unfolds that
-/// claim to include events after the tip.
+/// Returns the index and the state of the newest unfold that the decider can read. Ignores unfolds
+/// that claim to include events after the tip.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();

@@ -3,8 +3,8 @@
 use super::event::Kind;
 use super::payload::Payload;
 
-/// A state derived from the events of a stream. An unfold that cannot be read is ignored, because the
-/// state can be rebuilt from the events.
+/// A state derived from the events of a stream. An unfold that cannot be read is ignored, because
+/// the state can be rebuilt from the events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfold {
     /// Index after the last event that the state includes.

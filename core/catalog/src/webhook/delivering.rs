@@ -91,7 +91,8 @@ pub enum DeliveryOutcome {
     Store,
 }
 
-/// One invocation: delivers the feed from the stored progress on, at least up to the announced items.
+/// One invocation: delivers the feed from the stored progress on, at least up to the announced
+/// items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
     /// Places of the first and the last announced item.
@@ -108,9 +109,9 @@ pub struct Delivering {
 impl Delivering {
     /// Starts an invocation for newly indexed items from the place `first` to the place `last`.
     ///
-    /// If nothing was ever delivered, the delivery starts with these items. If they are at the start of a
-    /// partition, it starts with the whole feed instead, because the change records of the preceding
-    /// partition may still be on their way in another shard.
+    /// If nothing was ever delivered, the delivery starts with these items. If they are at the
+    /// start of a partition, it starts with the whole feed instead, because the change records of
+    /// the preceding partition may still be on their way in another shard.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let delivering = Self {
@@ -124,8 +125,8 @@ impl Delivering {
         (delivering, DeliveryAction::ReadProgress)
     }
 
-    /// Processes the result of the last action and returns the next action. `time_left` is set if the time
-    /// suffices for another page.
+    /// Processes the result of the last action and returns the next action. `time_left` is set if
+    /// the time suffices for another page.
     #[must_use]
     pub fn step(mut self, answer: DeliveryAnswer, time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
@@ -180,8 +181,8 @@ impl Delivering {
     fn handle_page(&mut self, page: Page) -> DeliveryAction {
         let Some(first) = page.first else { return self.handle_empty_page(page) };
         match page.feed {
-            // The start is stored before the first delivery. Otherwise an invocation for later items could
-            // start after it.
+            // The start is stored before the first delivery. Otherwise an invocation for later
+            // items could start after it.
             Some(feed) if self.progress.is_none() => {
                 self.stores_start = true;
                 DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next: first } }
@@ -211,7 +212,8 @@ impl Delivering {
         DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
-    /// Continues after the progress was stored: with the next page, if there is one and time is left.
+    /// Continues after the progress was stored: with the next page, if there is one and time is
+    /// left.
     fn continue_after_page(&mut self, time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items, .. }) = self.page else {
             return self.finish();

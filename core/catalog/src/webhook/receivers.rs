@@ -51,9 +51,9 @@ impl Receivers {
         is_public(address) || (self == Self::PublicAndLocalhost && is_localhost)
     }
 
-    /// Returns whether a URL may receive deliveries, without resolving its host. Rejects hosts that end with
-    /// a number, because some resolvers accept unusual addresses such as `https://2130706433` for the local
-    /// machine.
+    /// Returns whether a URL may receive deliveries, without resolving its host. Rejects hosts that
+    /// end with a number, because some resolvers accept unusual addresses such as
+    /// `https://2130706433` for the local machine.
     #[must_use]
     pub fn allows_url(self, url: &str) -> bool {
         let Some(host) = host_of(url) else { return false };
@@ -67,7 +67,8 @@ impl Receivers {
     }
 }
 
-/// Returns the host of a URL in lowercase, without the brackets of an address and without a final dot.
+/// Returns the host of a URL in lowercase, without the brackets of an address and without a final
+/// dot.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
@@ -79,8 +80,8 @@ fn host_of(url: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Returns whether an address is of the public internet. Addresses of the local machine, of its network, or
-/// of a service of that network such as 169.254.169.254 are not.
+/// Returns whether an address is of the public internet. Addresses of the local machine, of its
+/// network, or of a service of that network such as 169.254.169.254 are not.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {

@@ -31,8 +31,8 @@ pub struct Tail {
     pub unsettled: Vec<Span>,
 }
 
-/// State cached from an earlier batch, which saves reads. If the state is stale, a conditional write is
-/// refused.
+/// State cached from an earlier batch, which saves reads. If the state is stale, a conditional
+/// write is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Known {
     pub(super) tail: Option<Tail>,

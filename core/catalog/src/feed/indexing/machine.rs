@@ -88,8 +88,8 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Starts a new, empty generation of the feed, so that every stream is indexed from scratch. Concurrent
-    /// indexers are refused and continue in the new generation.
+    /// Starts a new, empty generation of the feed, so that every stream is indexed from scratch.
+    /// Concurrent indexers are refused and continue in the new generation.
     #[must_use]
     pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
@@ -105,8 +105,8 @@ impl Indexing {
         self.known
     }
 
-    /// Processes the result of the last action and returns the next action. An answer that does not match
-    /// the last action ends the indexing with [`IndexingFault::Store`].
+    /// Processes the result of the last action and returns the next action. An answer that does not
+    /// match the last action ends the indexing with [`IndexingFault::Store`].
     #[must_use]
     pub fn step(mut self, answer: IndexingAnswer, inputs: Inputs) -> (Self, IndexingAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -214,8 +214,8 @@ impl Indexing {
             || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
     }
 
-    /// Returns the action that reads unknown marks, or that raises marks to include the last item; `None`
-    /// if neither is required.
+    /// Returns the action that reads unknown marks, or that raises marks to include the last item;
+    /// `None` if neither is required.
     fn settle(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let unknown = self.streams_without_marks(tail);
         if !unknown.is_empty() {
@@ -422,7 +422,8 @@ impl Indexing {
         self.wait(Phase::ReadingPartition, inputs)
     }
 
-    /// Retries the action of a phase, unless the error is permanent or too many attempts have failed.
+    /// Retries the action of a phase, unless the error is permanent or too many attempts have
+    /// failed.
     fn handle_failure(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;
         if !temporary || self.attempts >= MAX_INDEX_ATTEMPTS {

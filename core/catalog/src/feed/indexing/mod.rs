@@ -104,8 +104,8 @@ pub struct Indexed {
     pub items: u64,
     /// Number of events in these items.
     pub events: u64,
-    /// Number of these events that no change record had announced, so that they were read from their
-    /// streams.
+    /// Number of these events that no change record had announced, so that they were read from
+    /// their streams.
     pub found: u64,
 }
 

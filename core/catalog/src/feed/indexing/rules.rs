@@ -1,7 +1,7 @@
 //! Safety rules of the indexer.
 
-/// A rule that prevents lost and duplicate events. The model checker disables one rule at a time and must
-/// then find a violation. Without the feature `model`, all rules are enforced.
+/// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
+/// and must then find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// No item is put before the marks include the preceding item.

@@ -34,8 +34,8 @@ impl Work {
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap: the stream, the first missing index and the index after the gap. A gap is
-    /// between a stream's mark and its first event, or between two event ranges.
+    /// Returns the first gap: the stream, the first missing index and the index after the gap. A
+    /// gap is between a stream's mark and its first event, or between two event ranges.
     pub(super) fn first_gap(
         &self,
         mark_of: impl Fn(&StreamName) -> u64,
@@ -59,8 +59,8 @@ impl Work {
         self.0.append(&mut join_spans(spans));
     }
 
-    /// Returns the events of the next item: the first event range of each stream, up to the limits of an
-    /// item.
+    /// Returns the events of the next item: the first event range of each stream, up to the limits
+    /// of an item.
     pub(super) fn next_item(&self) -> Vec<Span> {
         let mut item = Vec::new();
         let mut event_budget = MAX_FEED_ITEM_EVENTS;

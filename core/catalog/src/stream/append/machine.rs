@@ -78,8 +78,8 @@ impl Append {
         Ok((append, action))
     }
 
-    /// Processes the result of the last action and returns the next action. An answer that does not match
-    /// the last action ends the append with [`AppendFault::Store`].
+    /// Processes the result of the last action and returns the next action. An answer that does not
+    /// match the last action ends the append with [`AppendFault::Store`].
     #[must_use]
     pub fn step(
         mut self,
@@ -119,8 +119,8 @@ impl Append {
         tip.next.saturating_sub(tip.appended)
     }
 
-    /// Returns the index of the first event that the write splits off the tip, or appends if it splits
-    /// off none.
+    /// Returns the index of the first event that the write splits off the tip, or appends if it
+    /// splits off none.
     fn first_written_index(&self) -> u64 {
         match &*self.write {
             Write::SplitOff { batch, .. } => batch.index,
@@ -228,7 +228,8 @@ impl Append {
         self.read_batches(tip, searched_from)
     }
 
-    /// Retries a failed read from `retry`, unless the error is permanent or too many reads have failed.
+    /// Retries a failed read from `retry`, unless the error is permanent or too many reads have
+    /// failed.
     fn handle_read_failure(
         &mut self,
         retry: Phase,

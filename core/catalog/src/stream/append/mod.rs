@@ -1,15 +1,16 @@
 //! Appends to an event stream: exactly once, with one write, usually without a read.
 //!
-//! [`Append`] is a pure state machine that makes all decisions. It starts with the tip on which its events
-//! were decided, and ends when they are appended or certainly never will be. In the latter case, the
-//! caller decides again on the current tip.
+//! [`Append`] is a pure state machine that makes all decisions. It starts with the tip on which its
+//! events were decided, and ends when they are appended or certainly never will be. In the latter
+//! case, the caller decides again on the current tip.
 //!
 //! Safety rules, each with a test that fails without it:
-//! - *Same write*: a write is conditional on one etag, which no tip ever has twice, so that a repeated or
-//!   late write takes effect at most once. While the tip has that etag, only the same write is sent,
-//!   because an earlier attempt may still take effect.
-//! - *Search before deciding*: after an unknown outcome, the command is decided again only after the writer
-//!   has searched for its id in the tip and in all event batches back to the index of its decision.
+//! - *Same write*: a write is conditional on one etag, which no tip ever has twice, so that a
+//!   repeated or late write takes effect at most once. While the tip has that etag, only the same
+//!   write is sent, because an earlier attempt may still take effect.
+//! - *Search before deciding*: after an unknown outcome, the command is decided again only after
+//!   the writer has searched for its id in the tip and in all event batches back to the index of
+//!   its decision.
 
 mod machine;
 mod proposal;
@@ -58,7 +59,8 @@ pub enum StreamAppendAnswer {
         /// The current tip, if the response included it.
         tip: Option<Arc<Tip>>,
     },
-    /// The event batch exists, so nothing was written. The condition on the tip may have failed, too.
+    /// The event batch exists, so nothing was written. The condition on the tip may have failed,
+    /// too.
     BatchExists,
     /// The outcome is unknown; the write may still take effect.
     Unknown,

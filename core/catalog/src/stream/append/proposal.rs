@@ -29,7 +29,8 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// Returns the write of this proposal. The result is deterministic, so that a retry is identical.
+    /// Returns the write of this proposal. The result is deterministic, so that a retry is
+    /// identical.
     ///
     /// # Errors
     /// [`AppendFault`] if the events are invalid or do not fit a tip.

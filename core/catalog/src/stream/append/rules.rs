@@ -1,13 +1,13 @@
 //! Safety rules of an append to an event stream.
 
-/// A rule that prevents lost and duplicate events. The model checker disables one rule at a time and must
-/// then find a violation. Without the feature `model`, all rules are enforced.
+/// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
+/// and must then find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// After an unknown outcome, the writer searches the tip for its events.
     SearchTip,
-    /// After an unknown outcome, the writer also searches the event batches, back to the index of its
-    /// decision.
+    /// After an unknown outcome, the writer also searches the event batches, back to the index of
+    /// its decision.
     SearchBatches,
     /// While the tip has the etag on which the write depends, the writer sends only the same write.
     SameWrite,

@@ -12,8 +12,8 @@ pub enum Write {
     First(Tip),
     /// Append to the tip if the tip has the expected etag.
     Update(Update),
-    /// In one transaction, put the event batch if its key is free, and replace the tip if the tip has the
-    /// expected etag.
+    /// In one transaction, put the event batch if its key is free, and replace the tip if the tip
+    /// has the expected etag.
     SplitOff {
         /// Batch with the events of the old tip.
         batch: EventBatch,

@@ -1,5 +1,6 @@
-//! Several writers at once in a world that loses replies, lets requests land late and reads what is old:
-//! each append is in the stream once, in order, and nobody decides on what is no beginning of it.
+//! Several writers at once in a world that loses replies, lets requests land late and reads what is
+//! old: each append is in the stream once, in order, and nobody decides on what is no beginning of
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
