@@ -49,10 +49,10 @@ impl Process {
         let mut failed = Ok(());
         for finding in findings {
             // What could not be read is told, and keeps nothing else from being done.
-            if finding.found.is_lost() {
+            if finding.kind.is_lost() {
                 failed = Err(Again(format!("{finding:?}")));
             }
-            if let Err(error) = self.reprocess.mend(&finding).await {
+            if let Err(error) = self.reprocess.repair(&finding).await {
                 failed = Err(Again(error.to_string()));
             }
         }
@@ -62,7 +62,7 @@ impl Process {
     async fn rebuild(&self) -> Result<(), Again> {
         let again = |error: crate::reprocess::RebuildRefusal| Again(error.to_string());
         let plan = self.reprocess.plan_rebuild(log()).await.map_err(again)?;
-        self.reprocess.begin_rebuild(&plan, |_, _| {}).await.map_err(again)
+        self.reprocess.start_rebuild(&plan, |_, _| {}).await.map_err(again)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cellar_base::identity::LogId;
-use cellar_engine::reprocess::{Begun, RebuildPlan, ToRebuild};
+use cellar_engine::reprocess::{RebuildPlan, RebuildStart, SnapshotToRebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::confirm::confirm;
@@ -21,35 +21,35 @@ pub(super) async fn run(
 ) -> Result<(), SynthError> {
     let step = output.step("Read the log");
     let plan = surroundings.reprocess.plan_rebuild(log).await.map_err(SynthError::Rebuild);
-    let plan = step.ended(plan, |plan| format!("{} entries", plan.seen.entries))?;
-    let due = plan.snapshots.iter().filter(|anew| anew.under_way_s.is_none()).count();
+    let plan = step.ended(plan, |plan| format!("{} entries", plan.counts.entries))?;
+    let due = plan.snapshots.iter().filter(|anew| anew.active_silent_s.is_none()).count();
     let planned = || {
         let snapshots =
             plan.snapshots.iter().map(|anew| ReprocessOutcome::ToRebuild(log, anew.clone()));
         snapshots.chain(offloaded(&plan)).collect()
     };
     if arguments.dry_run || due == 0 {
-        let report = Report::new(plan.seen, arguments, planned(), Fate::None);
+        let report = Report::new(plan.counts, arguments, planned(), Fate::None);
         output.result(&report, &report.text());
         return Ok(());
     }
     if !arguments.yes && !output.is_for_programs() {
-        output.note(&Report::new(plan.seen, arguments, planned(), Fate::None).plan());
+        output.note(&Report::new(plan.counts, arguments, planned(), Fate::None).plan());
         confirm("the rebuild", &format!("Make {due} snapshots anew?")).await?;
     }
     let (mut outcomes, mut sent) = (Vec::new(), VecDeque::new());
     let step = output.step("Have the snapshots made anew");
-    let each = |anew: &ToRebuild, begun: &Begun| {
-        if *begun == Begun::Begun {
+    let each = |anew: &SnapshotToRebuild, begun: &RebuildStart| {
+        if *begun == RebuildStart::Started {
             sent.push_back(SnapshotJob { log, position: anew.at });
         }
         outcomes.push(ReprocessOutcome::Begun(log, anew.clone(), begun.clone()));
     };
-    let begun = surroundings.reprocess.begin_rebuild(&plan, each).await;
+    let begun = surroundings.reprocess.start_rebuild(&plan, each).await;
     step.ended(begun.map_err(SynthError::Rebuild), |()| format!("{} begun", sent.len()))?;
     outcomes.extend(offloaded(&plan));
     let fate = surroundings.follow(sent, output).await;
-    let report = Report::new(plan.seen, arguments, outcomes, fate);
+    let report = Report::new(plan.counts, arguments, outcomes, fate);
     output.result(&report, &report.text());
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cellar_engine::ports::PortError;
-use cellar_engine::reprocess::{Finding, Mended, Reprocess, ReprocessPorts, Scope};
+use cellar_engine::reprocess::{Finding, RepairOutcome, Reprocess, ReprocessPorts, Scope};
 use cellar_engine::system::SystemClock;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -105,7 +105,7 @@ impl Surroundings {
     async fn wait(&self, sent: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         let (mut left, mut moved) = (sent.len(), Instant::now());
         loop {
-            self.reprocess.drop_done(sent).await?;
+            self.reprocess.drop_finished(sent).await?;
             if sent.len() < left {
                 (left, moved) = (sent.len(), Instant::now());
             }
@@ -130,7 +130,7 @@ async fn reprocess(
         format!("{} entries, {} findings", seen.entries, findings.len())
     })?;
     let (due, lost) =
-        (count(&findings, |f| f.found.is_due()), count(&findings, |f| f.found.is_lost()));
+        (count(&findings, |f| f.kind.is_repairable()), count(&findings, |f| f.kind.is_lost()));
     let planned = || findings.iter().cloned().map(ReprocessOutcome::Planned).collect();
     if arguments.dry_run || due == 0 {
         let report = Report::new(seen, arguments, planned(), Fate::None);
@@ -173,12 +173,12 @@ async fn mend(surroundings: &Surroundings, findings: Vec<Finding>, output: &Outp
     let step = output.step("Send jobs and keep bodies");
     let mut done = Done::default();
     for finding in findings {
-        match surroundings.reprocess.mend(&finding).await {
+        match surroundings.reprocess.repair(&finding).await {
             Ok(mended) => {
-                if mended == Mended::Sent {
+                if mended == RepairOutcome::Sent {
                     done.sent.push_back(SnapshotJob { log: finding.log, position: finding.at });
                 }
-                done.gone += usize::from(mended == Mended::Lost);
+                done.gone += usize::from(mended == RepairOutcome::Lost);
                 done.outcomes.push(ReprocessOutcome::Done(finding, mended));
             }
             Err(error) => {

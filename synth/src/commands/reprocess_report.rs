@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::reprocess::{Begun, Finding, Found, Mended, Seen, ToRebuild};
+use cellar_engine::reprocess::{
+    Finding, FindingKind, RebuildStart, RepairOutcome, SnapshotToRebuild, SurveyCounts,
+};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
@@ -18,13 +20,13 @@ pub(super) enum ReprocessOutcome {
     /// It was left as it is, so far.
     Planned(Finding),
     /// Something was done about it, if there was anything to do.
-    Done(Finding, Mended),
+    Done(Finding, RepairOutcome),
     /// It failed: why.
     Failed(Finding, String),
     /// A snapshot that would be made anew.
-    ToRebuild(LogId, ToRebuild),
+    ToRebuild(LogId, SnapshotToRebuild),
     /// A snapshot that is made anew.
-    Begun(LogId, ToRebuild, Begun),
+    Begun(LogId, SnapshotToRebuild, RebuildStart),
     /// A snapshot whose entry is offloaded, so that it is not made anew.
     Offloaded(LogId, Position),
 }
@@ -97,7 +99,7 @@ struct Total {
 impl Report {
     /// Of these findings.
     pub(super) fn new(
-        seen: Seen,
+        seen: SurveyCounts,
         arguments: &ReprocessArguments,
         outcomes: Vec<ReprocessOutcome>,
         jobs: Fate,
@@ -210,8 +212,8 @@ impl Total {
     }
 }
 
-impl From<Seen> for LookedAt {
-    fn from(seen: Seen) -> Self {
+impl From<SurveyCounts> for LookedAt {
+    fn from(seen: SurveyCounts) -> Self {
         Self {
             spreadsheets: seen.logs,
             segments: seen.segments,
@@ -238,15 +240,15 @@ impl Row {
             ReprocessOutcome::Failed(finding, why) => {
                 Self { action: "failed", why, ..Self::finding(&finding, None) }
             }
-            ReprocessOutcome::ToRebuild(log, anew) => match anew.under_way_s {
+            ReprocessOutcome::ToRebuild(log, anew) => match anew.active_silent_s {
                 Some(silent_s) => row(log, anew.at, "snapshot", "wait", going_on(silent_s)),
                 None => row(log, anew.at, "snapshot", "rebuild", from(&anew)),
             },
-            ReprocessOutcome::Begun(log, anew, Begun::Begun) => {
+            ReprocessOutcome::Begun(log, anew, RebuildStart::Started) => {
                 row(log, anew.at, "snapshot", "rebuilding", from(&anew))
             }
-            ReprocessOutcome::Begun(log, anew, Begun::UnderWay) => {
-                let silent_s = anew.under_way_s.unwrap_or_default();
+            ReprocessOutcome::Begun(log, anew, RebuildStart::InProgress) => {
+                let silent_s = anew.active_silent_s.unwrap_or_default();
                 row(log, anew.at, "snapshot", "wait", going_on(silent_s))
             }
             ReprocessOutcome::Offloaded(log, at) => {
@@ -257,13 +259,13 @@ impl Row {
         }
     }
 
-    fn finding(finding: &Finding, mended: Option<Mended>) -> Self {
-        let (found, planned, why) = words(&finding.found);
+    fn finding(finding: &Finding, mended: Option<RepairOutcome>) -> Self {
+        let (found, planned, why) = words(&finding.kind);
         let action = match mended {
-            None | Some(Mended::Nothing) => planned,
-            Some(Mended::Sent) => "sent",
-            Some(Mended::Kept) => "kept",
-            Some(Mended::Lost) => "lost",
+            None | Some(RepairOutcome::Nothing) => planned,
+            Some(RepairOutcome::Sent) => "sent",
+            Some(RepairOutcome::Kept) => "kept",
+            Some(RepairOutcome::Lost) => "lost",
         };
         Self { spreadsheet: finding.log, position: finding.at, found, action, why }
     }
@@ -273,39 +275,39 @@ fn going_on(silent_s: u64) -> String {
     format!("a rebuild was on it {silent_s} s ago")
 }
 
-fn from(anew: &ToRebuild) -> String {
+fn from(anew: &SnapshotToRebuild) -> String {
     let so_far = if anew.root.is_some() { "it was made before" } else { "it was never made" };
     so_far.to_owned()
 }
 
 /// What it is, what is done about it, and why.
-fn words(found: &Found) -> (&'static str, &'static str, String) {
+fn words(found: &FindingKind) -> (&'static str, &'static str, String) {
     match found {
-        Found::NotMade => ("not_made", "send", "its snapshot was not made".to_owned()),
-        Found::PassedOver => {
+        FindingKind::NotBuilt => ("not_made", "send", "its snapshot was not made".to_owned()),
+        FindingKind::Skipped => {
             let why = "a later snapshot is made: nobody needs this one (--rebuild makes it)";
             ("passed_over", "skip", why.to_owned())
         }
-        Found::RootMissing => {
+        FindingKind::RootMissing => {
             let why = "it is said to be made, and has no root: make it anew with --rebuild";
             ("root_missing", "lost", why.to_owned())
         }
-        Found::Offloaded => {
+        FindingKind::Offloaded => {
             ("offloaded", "skip", "its snapshot was not made before it was offloaded".to_owned())
         }
-        Found::UnderWay { silent_s } => {
+        FindingKind::InProgress { silent_s } => {
             ("under_way", "wait", format!("a worker was on it {silent_s} s ago"))
         }
-        Found::Abandoned { silent_s } => {
+        FindingKind::Abandoned { silent_s } => {
             ("abandoned", "send", format!("nobody has been on it for {silent_s} s"))
         }
-        Found::BodyPending { key } => {
+        FindingKind::BodyPending { key } => {
             ("body_pending", "keep", format!("its body {key} would expire"))
         }
-        Found::BodyLost { key } => {
+        FindingKind::BodyLost { key } => {
             ("body_lost", "lost", format!("its body {key} is gone: restore its older version"))
         }
-        Found::Unreadable { why } => ("unreadable", "lost", why.clone()),
+        FindingKind::Unreadable { why } => ("unreadable", "lost", why.clone()),
     }
 }
 
