@@ -182,7 +182,7 @@ impl Delta {
             Axis::Rows => runs.iter().flat_map(|run| self.held(*run)).collect(),
             Axis::Columns => {
                 let columns = Places::of(runs.iter().copied());
-                self.cells.keys().copied().filter(|(_, column)| columns.holds(*column)).collect()
+                self.cells.keys().copied().filter(|(_, column)| columns.contains(*column)).collect()
             }
         };
         gone.into_iter().for_each(|id| self.change(id, |cell| *cell = DeltaCell::default()));

@@ -16,8 +16,8 @@ use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_sheet::oracle::intent::{Intent, sensible};
-use cellar_sheet::oracle::{Plain, Tag};
+use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
+use cellar_sheet::oracle::{PlainWorkbook, Tag};
 
 /// What happens next.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ fn tagged(first: Tag, parts: &[Operation]) -> impl Iterator<Item = (Tag, &Operat
 struct Model {
     world: World,
     /// The state at each entry.
-    states: Vec<Plain>,
+    states: Vec<PlainWorkbook>,
     clients: [Client; 2],
     tags: Tag,
 }
@@ -115,11 +115,11 @@ struct Model {
 impl Model {
     fn new() -> Self {
         let clients = Default::default();
-        Self { world: World::new(1), states: vec![Plain::new()], clients, tags: 1_000 }
+        Self { world: World::new(1), states: vec![PlainWorkbook::new()], clients, tags: 1_000 }
     }
 
     /// What a client sees: the log up to its base, and its own behind that.
-    fn view(&self, who: usize) -> Plain {
+    fn view(&self, who: usize) -> PlainWorkbook {
         let client = &self.clients[who];
         let mut view = self.states[client.base as usize].clone();
         let seen = |meant: &&Meant| meant.position.is_some_and(|at| at.num() <= client.base);
@@ -156,11 +156,11 @@ impl Model {
         parts.collect()
     }
 
-    /// Parts of an undo, sensible on the state at an entry.
+    /// Parts of an undo, redirect_to_existing_sheet on the state at an entry.
     fn resolve(&self, num: u32, parts: Vec<Operation>) -> Resolved {
         let mut state = self.states[num as usize].clone();
         let operations = parts.into_iter().map(|part| {
-            let part = sensible(&state, part);
+            let part = redirect_to_existing_sheet(&state, part);
             state.apply(&part, 1);
             part
         });
@@ -174,7 +174,7 @@ impl Model {
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
             Step::Write(who, operation) => {
-                let operation = sensible(&self.view(who), operation);
+                let operation = redirect_to_existing_sheet(&self.view(who), operation);
                 if !(operation.is_resolved_on_append()
                     || matches!(operation, Operation::Rejected(_)))
                 {
