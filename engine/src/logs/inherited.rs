@@ -101,7 +101,7 @@ impl Logs {
             let begin = from.min(lineage.position);
             for consistent in [consistent, true] {
                 let page = self.page(lineage.source, begin, consistent).await?;
-                match lineage.cut(log, begin, &page.entries, page.more) {
+                match lineage.inherited_part(log, begin, &page.entries, page.more) {
                     Ok(Inherited { mut entries, more }) => {
                         entries.retain(|entry| entry.position >= from);
                         return Ok(Page { entries, more });
@@ -144,7 +144,7 @@ impl Logs {
             let found = self.get_anywhere(lineage.source, shared).await?;
             Ok(found.map(|entry| match at == shared {
                 true => Arc::new(Entry { log, ..entry.as_ref().clone() }),
-                false => Arc::new(lineage.end_behind(log, &entry)),
+                false => Arc::new(lineage.end_after(log, &entry)),
             }))
         })
     }

@@ -38,7 +38,7 @@ impl Logs {
         if self.read(|| self.inherits(log, tail.position)).await?.is_some() {
             return Ok(Upkept::Nothing);
         }
-        if policy.rolls(&tail) {
+        if policy.should_roll(&tail) {
             match self.roll(Arc::clone(&tail)).await? {
                 Rolled::Into { segment } => return Ok(Upkept::Rolled { segment }),
                 Rolled::NoSnapshotYet => {}
@@ -63,7 +63,7 @@ impl Logs {
     ) -> Result<Upkept, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;
-            let Some(entry) = policy.snapshot_behind(&tail, now_s) else { break };
+            let Some(entry) = policy.snapshot_after(&tail, now_s) else { break };
             let position = entry.position;
             match self.entries.put(&entry).await {
                 PutOutcome::Accepted => {

@@ -4,7 +4,7 @@ use cellar_base::limits::{
     MAX_CACHED_LINEAGES, MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS,
 };
 use cellar_log::lineage::Lineage;
-use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::records::fork::{ListedFork, list_number};
 use cellar_log::upkeep::LogPolicy;
 
 use super::super::inherited::KnownLineages;
@@ -272,7 +272,7 @@ async fn a_place_in_the_list_that_is_taken_leads_to_the_next() {
     service.fork(one.clone()).await.unwrap();
     let listed = service.forks(source, None).await.unwrap().forks.remove(0);
     // The second wants the very place that some other has.
-    let number = number(two.log, StoppedClock.now_ms());
+    let number = list_number(two.log, StoppedClock.now_ms());
     take_place(&tables, &listed, number).await;
     assert!(!service.fork(two.clone()).await.unwrap().existed);
     let listed = service.forks(source, None).await.unwrap().forks;
@@ -446,7 +446,7 @@ async fn a_fork_is_tried_so_often_and_no_more() {
         let two = fork_of(source, "two", None);
         for attempt in 0..taken {
             let now_ms = StoppedClock.now_ms() + u64::from(attempt);
-            take_place(&tables, &listed, number(two.log, now_ms)).await;
+            take_place(&tables, &listed, list_number(two.log, now_ms)).await;
         }
         let tried = service.fork(two).await;
         assert_eq!(tried.is_ok(), forks, "{taken} places are taken: {tried:?}");
