@@ -141,7 +141,11 @@ async fn mutations_without_an_effect_say_so() {
     let refused = [
         (set(77), "noSuchSheet", "sheet 77 does not exist; the sheets are 0"),
         (json!({"deleteRows": {"sheet": 1, "spans": rows}}), "noSuchSheet", "the sheets are 0"),
-        (json!({"renameSheet": {"sheet": 1, "name": "a"}}), "noSuchSheet", "sheet 1 does not exist"),
+        (
+            json!({"renameSheet": {"sheet": 1, "name": "a"}}),
+            "noSuchSheet",
+            "sheet 1 does not exist",
+        ),
         (delete_sheet(0), "lastSheet", "sheet 0 is the last sheet"),
         (add(70_000), "sheetNumber", "the next free number is 1"),
     ];

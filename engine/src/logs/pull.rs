@@ -54,7 +54,7 @@ impl Logs {
         group: &str,
         cookie: Option<Cookie>,
     ) -> Result<Pulled, LogError> {
-        let ids = ClientIds::of(subject, group);
+        let ids = ClientIds::new(subject, group);
         let Some(cookie) = cookie else { return self.pull_anew(log, ids, None).await };
         if cookie.log != log {
             return Ok(Pulled::Lost);
@@ -76,15 +76,15 @@ impl Logs {
             false => (None, false),
         };
         match (plan_pull(&cookie, newest, snapshot), loaded) {
-            (PullPlan::Nothing, _) => Ok(Pulled::Nothing(cookie)),
-            (PullPlan::Since, Some(loaded)) if !too_far => {
+            (PullPlan::Unchanged, _) => Ok(Pulled::Nothing(cookie)),
+            (PullPlan::EntriesSince, Some(loaded)) if !too_far => {
                 let more = loaded.next.is_some();
                 Ok(Pulled::Since(news(cookie, ids, loaded.entries, more)))
             }
-            (PullPlan::Since | PullPlan::Anew, _) => {
+            (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
                 self.pull_anew(log, ids, Some(cookie.position)).await
             }
-            (PullPlan::Lost, _) => Ok(Pulled::Lost),
+            (PullPlan::UnknownState, _) => Ok(Pulled::Lost),
         }
     }
 
@@ -113,7 +113,7 @@ impl Logs {
         let first = loaded.entries.first().map_or(Position::FIRST, |first| first.position);
         if let Some(root) = &loaded.root {
             let root = self.objects.root(root).await?;
-            ids.learn_root(&self.root_clients(log, &root).await?);
+            ids.add_root(&self.root_clients(log, &root).await?);
         }
         let snapshot = loaded.root.is_some().then_some(first);
         let cookie = Cookie { log, incarnation: loaded.incarnation, position: first, snapshot };
@@ -124,7 +124,7 @@ impl Logs {
 
 /// The entries behind a cookie, and the cookie behind them.
 fn news(cookie: Cookie, mut ids: ClientIds, entries: Vec<Arc<Entry>>, more: bool) -> News {
-    entries.iter().for_each(|entry| ids.learn(entry));
+    entries.iter().for_each(|entry| ids.add_entry(entry));
     let position = entries.last().map_or(cookie.position, |last| last.position);
     News { cookie: Cookie { position, ..cookie }, entries, last_ids: ids.into_ids(), more }
 }

@@ -21,7 +21,11 @@ fn state(operations: Vec<Operation>) -> (PlainWorkbook, Vec<Operation>) {
 }
 
 /// What operations, each redirect_to_existing_sheet where it stands, make of a state.
-fn after(base: &PlainWorkbook, operations: Vec<Operation>, tag: u32) -> (PlainWorkbook, Vec<Operation>) {
+fn after(
+    base: &PlainWorkbook,
+    operations: Vec<Operation>,
+    tag: u32,
+) -> (PlainWorkbook, Vec<Operation>) {
     let mut plain = base.clone();
     let mut done = Vec::new();
     for (tag, operation) in (tag..).zip(operations) {
