@@ -11,7 +11,7 @@ use cellar_api::{
 };
 use cellar_base::identity::ClientName;
 use cellar_catalog::access::Need;
-use cellar_engine::logs::{News, Pulled};
+use cellar_engine::logs::{PullDelta, PullOutcome};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -45,18 +45,20 @@ pub(super) async fn pull_changes(
     ClientName::new(group, group)?;
     let pulled = match parse_cookie(request.cookie) {
         Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
-        Err(UnknownCookie) => Pulled::Lost,
+        Err(UnknownCookie) => PullOutcome::UnknownCookie,
     };
     Ok(Json(match pulled {
-        Pulled::Lost => PullResponse::Error(error_response(SyncError::ClientStateNotFound)),
-        Pulled::Nothing(cookie) => PullResponse::Reply(PullReply {
+        PullOutcome::UnknownCookie => {
+            PullResponse::Error(error_response(SyncError::ClientStateNotFound))
+        }
+        PullOutcome::Nothing(cookie) => PullResponse::Reply(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),
             patch: Vec::new(),
             more: false,
         }),
-        Pulled::Since(news) => PullResponse::Reply(build_reply(news, Vec::new())),
-        Pulled::Anew { root, news } => {
+        PullOutcome::Since(news) => PullResponse::Reply(build_reply(news, Vec::new())),
+        PullOutcome::Reset { root, news } => {
             let mut patch = vec![PatchOperation::Clear];
             if let (Some(root), Some(position)) = (root, news.cookie.snapshot) {
                 let value = PatchValue::Root { position, root };
@@ -76,7 +78,7 @@ fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCooki
 }
 
 /// Appends the new entries and the head to `patch`, and builds the reply.
-fn build_reply(news: News, mut patch: Vec<PatchOperation>) -> PullReply {
+fn build_reply(news: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     let put = |key: String, value| PatchOperation::Put { key, value };
     patch.extend(news.entries.iter().map(|entry| {
         let view = EntryView::from(entry.as_ref());
