@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prices_are_those_of_the_price_list() {
+    fn prices_match_the_public_price_list() {
         let (million, gb_month) = (1_000_000, GB * MONTH_HOURS);
         for (meter, amount, expected) in [
             (Meter::TableWrites, million, "0.625"),
