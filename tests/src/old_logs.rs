@@ -8,7 +8,7 @@ use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
-use cellar_engine::retention::{Offloader, Planned};
+use cellar_engine::retention::{Offloader, PlannedSegment};
 use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::append::{Appended, NewMutation, Request};
@@ -86,7 +86,7 @@ impl OldLogs {
     }
 
     /// What the offloader plans for a log.
-    pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<Planned> {
+    pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<PlannedSegment> {
         let mut plans = Vec::new();
         self.offloader().survey(policy, |planned| plans.push(planned)).await.unwrap();
         plans.retain(|planned| planned.segment.log == log);
@@ -146,10 +146,10 @@ pub async fn make_snapshot(
     let at = Position::new(segment, 0).unwrap();
     let job = SnapshotJob { log, position: at };
     let builder = LevelsBuilder::new(Arc::new(logs), Arc::clone(blobs) as _);
-    let mut checkpoint = Vec::new();
+    let mut progress = Vec::new();
     let root = loop {
-        match builder.step(&job, &checkpoint).await.unwrap() {
-            BuildStep::Checkpoint(next) => checkpoint = next,
+        match builder.step(&job, &progress).await.unwrap() {
+            BuildStep::Progress(next) => progress = next,
             BuildStep::Finished { root } => break root,
             BuildStep::EarlierSnapshot(earlier) => panic!("{earlier} has none"),
         }

@@ -1,4 +1,4 @@
-//! Drives the append machine: performs its actions and reports what came of them.
+//! Runs the append state machine: performs its actions and returns the answers.
 
 use cellar_catalog::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
 use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
@@ -7,11 +7,11 @@ use super::{StreamError, StreamStore};
 use crate::ports::{PortError, StreamOutcome};
 
 impl StreamStore {
-    /// Appends events that were decided on a tip: once, or not at all as others appended before.
+    /// Appends events that were decided on a tip: once, or not at all if another append was first.
     ///
     /// # Errors
-    /// [`StreamError::Append`] as the machine decides, [`StreamError::Store`] if the store fails for
-    /// good.
+    /// [`StreamError::Append`] if the machine refuses, [`StreamError::Store`] if the store fails
+    /// permanently.
     pub async fn append(&self, proposal: &Proposal) -> Result<End, StreamError> {
         let (mut append, mut action) =
             Append::begin(proposal, self.policy).map_err(StreamError::Append)?;
@@ -23,9 +23,9 @@ impl StreamStore {
                     Ok(tip) => StreamAppendAnswer::Tip(tip),
                     Err(error) => read_failed(&proposal.name, error, &mut store_error),
                 },
-                StreamAppendAction::ReadCalves { below } => {
-                    match self.streams.calves_back(&proposal.name, below, true).await {
-                        Ok(calves) => StreamAppendAnswer::Calves { calves },
+                StreamAppendAction::ReadBatches { below } => {
+                    match self.streams.batches_before(&proposal.name, below, true).await {
+                        Ok(batches) => StreamAppendAnswer::Batches { batches },
                         Err(error) => read_failed(&proposal.name, error, &mut store_error),
                     }
                 }
@@ -53,17 +53,17 @@ impl StreamStore {
         let outcome = match write {
             Write::First(tip) => self.streams.put_first(tip).await,
             Write::Update(update) => self.streams.update(update).await,
-            Write::Calve { calf, update } => self.streams.calve(calf, update).await,
+            Write::SplitOff { batch, update } => self.streams.split_off(batch, update).await,
         };
         let (answer, error) = match outcome {
             StreamOutcome::Done => return StreamAppendAnswer::Done,
             StreamOutcome::Refused { tip } => return StreamAppendAnswer::Refused { tip },
-            StreamOutcome::CalfExists => return StreamAppendAnswer::CalfExists,
+            StreamOutcome::BatchExists => return StreamAppendAnswer::BatchExists,
             StreamOutcome::Unknown(error) => (StreamAppendAnswer::Unknown, error),
             StreamOutcome::Throttled(error) => (StreamAppendAnswer::Throttled, error),
             StreamOutcome::Failed(error) => (StreamAppendAnswer::Failed, error),
         };
-        tracing::warn!(stream = %write.name(), ?answer, %error, "an append was not answered");
+        tracing::warn!(stream = %write.name(), ?answer, %error, "a write to an event stream failed");
         *store_error = Some(error);
         answer
     }
@@ -74,7 +74,7 @@ fn read_failed(
     error: PortError,
     store_error: &mut Option<PortError>,
 ) -> StreamAppendAnswer {
-    tracing::warn!(stream = %name, %error, "an append could not read");
+    tracing::warn!(stream = %name, %error, "a read of an append failed");
     let temporary = error.temporary;
     *store_error = Some(error);
     StreamAppendAnswer::ReadFailed { temporary }

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
 use cellar_catalog::stream::append::AppendFault;
 use cellar_catalog::stream::{
-    Calf, CalvePolicy, Decider, Encoded, Kind, StreamName, Tip, UnreadableEvent, Update, WriterId,
+    Decider, Encoded, EventBatch, Kind, SplitPolicy, StreamName, Tip, UnreadableEvent, Update,
+    WriterId,
 };
 
-use super::{Known, StreamError, StreamStore, TransactError};
+use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, StreamOutcome, Streams};
 
@@ -83,7 +84,7 @@ enum Trouble {
 }
 
 /// A write that is on its way.
-type Late = (Option<Calf>, Option<Update>, Option<Tip>);
+type Late = (Option<EventBatch>, Option<Update>, Option<Tip>);
 
 #[derive(Default)]
 struct Faulty {
@@ -102,7 +103,7 @@ impl Faulty {
 
     async fn write(
         &self,
-        calf: Option<&Calf>,
+        batch: Option<&EventBatch>,
         update: Option<&Update>,
         tip: Option<&Tip>,
     ) -> StreamOutcome {
@@ -110,11 +111,11 @@ impl Faulty {
         let lost = || StreamOutcome::Unknown(PortError::temporary("the reply is lost"));
         match self.next() {
             Trouble::ReplyLost => {
-                apply(&self.table, calf, update, tip).await;
+                apply(&self.table, batch, update, tip).await;
                 return lost();
             }
             Trouble::Late => {
-                let late = (calf.cloned(), update.cloned(), tip.cloned());
+                let late = (batch.cloned(), update.cloned(), tip.cloned());
                 self.late.lock().unwrap().push(late);
                 return lost();
             }
@@ -122,10 +123,10 @@ impl Faulty {
             Trouble::Overtaken => self.overtake().await,
             Trouble::None | Trouble::ReadFails | Trouble::Stale => {}
         }
-        let outcome = apply(&self.table, calf, update, tip).await;
+        let outcome = apply(&self.table, batch, update, tip).await;
         let late = std::mem::take(&mut *self.late.lock().unwrap());
-        for (calf, update, tip) in late {
-            apply(&self.table, calf.as_ref(), update.as_ref(), tip.as_ref()).await;
+        for (batch, update, tip) in late {
+            apply(&self.table, batch.as_ref(), update.as_ref(), tip.as_ref()).await;
         }
         outcome
     }
@@ -141,7 +142,7 @@ impl Faulty {
         let writer = WriterId([0xee; 16].map(|byte| byte ^ number.to_le_bytes()[0]));
         let word = format!("other{number}");
         store
-            .transact(&Words { keeps: true }, &name(), &word, writer, Known::Nothing)
+            .transact(&Words { keeps: true }, &name(), &word, writer, CachedTip::Unknown)
             .await
             .unwrap();
     }
@@ -149,12 +150,12 @@ impl Faulty {
 
 async fn apply(
     table: &MemoryStreams,
-    calf: Option<&Calf>,
+    batch: Option<&EventBatch>,
     update: Option<&Update>,
     tip: Option<&Tip>,
 ) -> StreamOutcome {
-    match (calf, update, tip) {
-        (Some(calf), Some(update), _) => table.calve(calf, update).await,
+    match (batch, update, tip) {
+        (Some(batch), Some(update), _) => table.split_off(batch, update).await,
         (None, Some(update), _) => table.update(update).await,
         (_, None, Some(tip)) => table.put_first(tip).await,
         (_, None, None) => panic!("nothing to write"),
@@ -176,17 +177,17 @@ impl Streams for Faulty {
         }
     }
 
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError> {
+    ) -> Result<Vec<EventBatch>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
             Trouble::ReadFails => Err(PortError::temporary("no answer")),
             Trouble::Stale if !consistent => Ok(vec![]),
-            _ => self.table.calves_back(name, below, consistent).await,
+            _ => self.table.batches_before(name, below, consistent).await,
         }
     }
 
@@ -198,8 +199,8 @@ impl Streams for Faulty {
         self.write(None, Some(update), None).await
     }
 
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
-        self.write(Some(calf), Some(update), None).await
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
+        self.write(Some(batch), Some(update), None).await
     }
 }
 
@@ -216,9 +217,9 @@ fn name() -> StreamName {
 }
 
 fn store(streams: Arc<dyn Streams>) -> StreamStore {
-    let policy = CalvePolicy { bytes: usize::MAX, events: 2 };
+    let policy = SplitPolicy { bytes: usize::MAX, events: 2 };
     StreamStore::new(streams, Arc::new(ManualClock::at(1_795_246_133_000)), Arc::new(Zero))
-        .calving(policy)
+        .with_split_policy(policy)
 }
 
 /// A store in trouble, whose stream has these words.
@@ -229,7 +230,7 @@ async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
         let writer = WriterId([u8::try_from(number).unwrap(); 16]);
         let decider = Words { keeps: false };
         store
-            .transact(&decider, &name(), &(*word).to_owned(), writer, Known::Nothing)
+            .transact(&decider, &name(), &(*word).to_owned(), writer, CachedTip::Unknown)
             .await
             .unwrap();
     }
@@ -242,7 +243,7 @@ const OWN: WriterId = WriterId([0xaa; 16]);
 async fn add(
     store: &StreamStore,
     word: &str,
-    known: Known,
+    known: CachedTip,
 ) -> Result<Vec<String>, TransactError<&'static str>> {
     let decider = Words { keeps: true };
     let added = store.transact(&decider, &name(), &word.to_owned(), OWN, known).await?;
@@ -270,25 +271,25 @@ impl Faulty {
 async fn a_known_tip_needs_no_read() {
     let (faulty, store) = fixture(&[]).await;
     let first = store
-        .transact(&Words { keeps: true }, &name(), &"a".into(), OWN, Known::Tip(None))
+        .transact(&Words { keeps: true }, &name(), &"a".into(), OWN, CachedTip::Tip(None))
         .await
         .unwrap();
     assert_eq!((first.events, first.next), (vec!["a".to_owned()], 1));
     assert_eq!(faulty.requests(), (0, 1));
-    let state = add(&store, "b", Known::Tip(first.tip)).await.unwrap();
+    let state = add(&store, "b", CachedTip::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
-    // The third calves; unfolds spare reading what calved.
-    add(&store, "c", Known::Nothing).await.unwrap();
+    // The third append splits the tip; unfolds spare reading the event batch.
+    add(&store, "c", CachedTip::Unknown).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
     assert_eq!(words(&store).await, "a b c");
     assert_eq!(faulty.requests(), (2, 3));
 }
 
 #[tokio::test]
-async fn calves_are_read_where_there_is_no_unfold() {
+async fn event_batches_are_read_where_there_is_no_unfold() {
     let (faulty, store) = fixture(&["a", "b", "c", "d", "e", "f", "g"]).await;
     assert_eq!(words(&store).await, "a b c d e f g");
-    // A tip, and two pages of two calves and one.
+    // A tip, and two pages of two event batches and one.
     assert_eq!(faulty.requests(), (3, 0));
     // A page that is not there yet is read again.
     faulty.plan(&[Trouble::None, Trouble::Stale, Trouble::Stale]);
@@ -300,7 +301,7 @@ async fn calves_are_read_where_there_is_no_unfold() {
 async fn a_conflict_is_decided_again_without_a_read() {
     let (faulty, store) = fixture(&["a"]).await;
     faulty.plan(&[Trouble::None, Trouble::Overtaken]);
-    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a other1 b");
+    assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a other1 b");
     assert_eq!(faulty.requests().1, 2);
     assert_eq!(words(&store).await, "a other1 b");
 }
@@ -310,17 +311,17 @@ async fn nothing_is_refused_on_what_may_be_old() {
     let (faulty, store) = fixture(&["a"]).await;
     for (word, refused) in [("a", false), ("", true)] {
         let requests = faulty.requests();
-        let added = add(&store, word, Known::Nothing).await;
+        let added = add(&store, word, CachedTip::Unknown).await;
         assert_eq!(added.is_err(), refused);
         assert_eq!(faulty.requests(), (requests.0 + 2, requests.1));
     }
     assert_eq!(
-        add(&store, "", Known::Nothing).await,
+        add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
     // A stale read that says there is no stream costs a write.
     faulty.plan(&[Trouble::Stale]);
-    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a b");
+    assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }
 
 #[tokio::test]
@@ -341,7 +342,7 @@ async fn whatever_is_lost_a_word_is_there_once() {
             let before = &["a", "b", "c", "d"][..length];
             let (faulty, store) = fixture(before).await;
             faulty.plan(plan);
-            let state = add(&store, "own", Known::Nothing).await.unwrap();
+            let state = add(&store, "own", CachedTip::Unknown).await.unwrap();
             let all = words(&store).await;
             assert_eq!(all.split(' ').filter(|word| *word == "own").count(), 1, "{plan:?}: {all}");
             assert!(all.starts_with(&state.join(" ")), "{plan:?}: {all}, decided {state:?}");
@@ -356,7 +357,7 @@ async fn a_command_is_decided_so_often_and_no_more() {
     for (losses, succeeds) in [(losses - 1, true), (losses, false)] {
         let (faulty, store) = fixture(&["a"]).await;
         faulty.plan(&[vec![Trouble::None], vec![Trouble::Overtaken; losses]].concat());
-        let added = add(&store, "b", Known::Nothing).await;
+        let added = add(&store, "b", CachedTip::Unknown).await;
         match succeeds {
             true => assert!(added.is_ok()),
             false => assert_eq!(added, Err(StreamError::Contention.into())),
@@ -375,7 +376,7 @@ async fn what_is_too_large_is_refused_before_it_is_sent() {
             char::from(b'!' + (state >> 24).to_le_bytes()[0] % 90)
         })
         .collect();
-    let refused = add(&store, &long, Known::Tip(None)).await.unwrap_err();
+    let refused = add(&store, &long, CachedTip::Tip(None)).await.unwrap_err();
     let fault = TransactError::Stream(StreamError::Append(AppendFault::TooLarge { bytes: 0 }));
     assert_eq!(std::mem::discriminant(&refused), std::mem::discriminant(&fault));
     assert!(refused.to_string().contains("358400"), "{refused}");

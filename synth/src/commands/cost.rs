@@ -71,7 +71,7 @@ fn print_estimate(
         table_bytes: arguments.table_gb,
         request_ms: arguments.request_ms,
     };
-    let policy = config.snapshots.upkeep();
+    let policy = config.snapshots.log_policy();
     let report = CostReport {
         stack: config.stack,
         basis: "estimate",

@@ -13,9 +13,8 @@ use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
 use cellar_stacks::FeedScope;
 use cellar_stacks::cellar::{
-    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_INDEX_TABLE,
-    OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
-    OUTPUT_STREAM_TABLE,
+    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_EVENT_STREAM_TABLE,
+    OUTPUT_FEED_TABLE, OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
 };
 
 use super::observed::{StackLocation, own_deployed_stack};
@@ -117,7 +116,7 @@ impl StackData {
             random: Arc::clone(&random) as _,
         };
         let reader = FeedReader::new(Arc::clone(feed) as _, *incarnation);
-        let auditor = Auditor::new(streams, reader, ports.indexer(*incarnation), clock, random);
+        let auditor = Auditor::new(streams, reader, ports.build(*incarnation), clock, random);
         let logs =
             (self.feed_scope == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
@@ -145,8 +144,8 @@ fn feed_tables(
     meter: &Arc<Meter>,
     incarnation: u32,
 ) -> Option<FeedTables> {
-    let stream_table = state.outputs.get(OUTPUT_STREAM_TABLE)?;
-    let feed_table = state.outputs.get(OUTPUT_INDEX_TABLE)?;
+    let stream_table = state.outputs.get(OUTPUT_EVENT_STREAM_TABLE)?;
+    let feed_table = state.outputs.get(OUTPUT_FEED_TABLE)?;
     let streams = DynamoStreams::named(stream_table, dynamodb.clone(), Arc::clone(meter));
     let feed = DynamoFeed::named(feed_table, dynamodb.clone(), Arc::clone(meter));
     Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })

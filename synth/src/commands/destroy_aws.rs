@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use cellar_stacks::Config;
-use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_INDEX_TABLE, OUTPUT_TABLES};
+use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_FEED_TABLE, OUTPUT_TABLES};
 use serde_json::json;
 
 use super::confirm::confirm;
@@ -80,7 +80,7 @@ async fn destroy(
 
 /// Returns the names of all outputs that name a table.
 fn table_outputs() -> impl Iterator<Item = &'static str> {
-    OUTPUT_TABLES.into_iter().chain([OUTPUT_INDEX_TABLE])
+    OUTPUT_TABLES.into_iter().chain([OUTPUT_FEED_TABLE])
 }
 
 /// Returns the physical names of the tables and the bucket.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_engine::retention::{Offloader, Planned, RetentionError};
+use cellar_engine::retention::{Offloader, PlannedSegment, RetentionError};
 use cellar_engine::system::SystemClock;
 use cellar_log::retention::Policy;
 
@@ -77,7 +77,7 @@ async fn offload(
 /// Offloads the due segments one after another.
 async fn offload_all(
     offloader: &Offloader,
-    planned: Vec<Planned>,
+    planned: Vec<PlannedSegment>,
     output: &Output,
 ) -> Batch<SegmentOutcome, RetentionError> {
     let mut batch = Batch::default();
@@ -88,7 +88,7 @@ async fn offload_all(
         }
         let (log, number) = (planned.segment.log, planned.segment.num);
         let step = output.step(&format!("Offload segment {number} of {log}"));
-        match offloader.carry_out(&planned).await {
+        match offloader.execute(&planned).await {
             Ok(done) => {
                 step.succeed(&format!("{} entries trimmed", done.deleted));
                 batch.add(SegmentOutcome::Done(planned, done));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cellar_base::identity::LogId;
-use cellar_engine::retention::{Done, Planned};
+use cellar_engine::retention::{OffloadOutcome, PlannedSegment};
 use cellar_log::{retention::Keep, retention::Plan, retention::Policy};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
@@ -20,11 +20,11 @@ const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 /// A segment and its outcome.
 pub(super) enum SegmentOutcome {
     /// Planned, or kept.
-    Planned(Planned),
+    Planned(PlannedSegment),
     /// Offloaded and trimmed.
-    Done(Planned, Done),
+    Done(PlannedSegment, OffloadOutcome),
     /// Failed, with the reason.
-    Failed(Planned, String),
+    Failed(PlannedSegment, String),
 }
 
 /// The report, as printed with `--json`.
@@ -62,7 +62,7 @@ struct Total {
 }
 
 /// Returns whether the plan does anything.
-pub(super) fn is_due(planned: &Planned) -> bool {
+pub(super) fn is_due(planned: &PlannedSegment) -> bool {
     matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
 

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cellar_stacks::Config;
-use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables};
+use cellar_stacks::cellar::{
+    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables,
+};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -102,7 +104,7 @@ impl<'a> Restore<'a> {
         for output in OUTPUT_TABLES {
             match state.outputs.get(output) {
                 Some(name) => current_tables.push(name.clone()),
-                None if output == OUTPUT_STREAM_TABLE => {}
+                None if output == OUTPUT_EVENT_STREAM_TABLE => {}
                 None => {
                     let missing = "outputs that name its tables";
                     let stack = stack.clone();
@@ -346,7 +348,7 @@ async fn event_stream_table_is_newer(
     state: &StackState,
     requested: RestoreTime,
 ) -> Result<bool, SynthError> {
-    let Some(table) = state.outputs.get(OUTPUT_STREAM_TABLE) else { return Ok(false) };
+    let Some(table) = state.outputs.get(OUTPUT_EVENT_STREAM_TABLE) else { return Ok(false) };
     let RestoreTime::At(at_s) = requested else { return Ok(false) };
     let created_s = aws.describe_table(table).await?.and_then(|table| table.created_s);
     Ok(created_s.is_some_and(|created_s| !existed_at(created_s, at_s)))

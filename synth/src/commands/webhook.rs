@@ -100,7 +100,7 @@ async fn deliver(
         stack: project.config.stack.clone(),
         incarnation: *incarnation,
     };
-    let webhook = parts.webhook();
+    let webhook = parts.build();
     let step = output.step("Deliver pending items");
     let delivered = deliver_all(data, &webhook, &step).await;
     step.finish(delivered, |items| format!("{items} items"))?;

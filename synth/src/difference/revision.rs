@@ -51,7 +51,7 @@ pub(super) fn read_file_in_folder_at(
 mod tests {
     use std::process::Command;
 
-    use cellar_stacks::stack::limits::TEMPLATE_BYTES_MAX;
+    use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 
     use super::*;
 

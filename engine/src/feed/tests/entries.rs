@@ -132,7 +132,7 @@ impl Logged {
             (Policy { offload_after_days: 1, keep_segments: 2 }, Vec::new());
         offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
         for segment in &planned {
-            offloader.carry_out(segment).await.unwrap();
+            offloader.execute(segment).await.unwrap();
         }
     }
 }
