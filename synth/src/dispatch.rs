@@ -6,7 +6,10 @@ use cellar_local::Ports;
 use clap::error::ErrorKind;
 
 use crate::cli::{Arguments, Command, Output};
-use crate::commands;
+use crate::commands::{
+    bundle, ci, cost, deploy, destroy, diff, drift, feed, init, local_cloud, logs, offload, plan,
+    purge, reprocess, restore, runbook, smoke, status, template, token, webhook,
+};
 use crate::error::SynthError;
 use crate::project::ConfigSelection;
 
@@ -79,69 +82,37 @@ async fn dispatch(
     ports: Ports,
 ) -> Result<ExitCode, SynthError> {
     match command {
-        Command::Init(arguments) => commands::init::run(config, &arguments, output).map(success),
-        Command::Template(arguments) => {
-            commands::template::run(config, &arguments, output).map(success)
-        }
-        Command::Runbook(arguments) => {
-            commands::runbook::run(config, &arguments, output).map(success)
-        }
-        Command::Bundle(arguments) => {
-            commands::bundle::run(config, &arguments, output).map(success)
-        }
-        Command::Ci(arguments) => {
-            commands::ci::run(config, &arguments.command, output).map(success)
-        }
-        Command::Token(arguments) => commands::token::run(config, &arguments, output).map(success),
-        Command::Diff(arguments) => {
-            commands::diff::run(config, &arguments, output).await.map(compared)
-        }
-        Command::Plan(arguments) => {
-            commands::plan::run(config, &arguments, output).await.map(compared)
-        }
+        Command::Init(arguments) => init::run(config, &arguments, output).map(success),
+        Command::Template(arguments) => template::run(config, &arguments, output).map(success),
+        Command::Runbook(arguments) => runbook::run(config, &arguments, output).map(success),
+        Command::Bundle(arguments) => bundle::run(config, &arguments, output).map(success),
+        Command::Ci(arguments) => ci::run(config, &arguments.command, output).map(success),
+        Command::Token(arguments) => token::run(config, &arguments, output).map(success),
+        Command::Diff(arguments) => diff::run(config, &arguments, output).await.map(compared),
+        Command::Plan(arguments) => plan::run(config, &arguments, output).await.map(compared),
         Command::Deploy(arguments) => {
             let output = output.with_progress(arguments.progress);
-            commands::deploy::run(config, &arguments, &output, ports).await.map(success)
+            deploy::run(config, &arguments, &output, ports).await.map(success)
         }
-        Command::Drift(arguments) => {
-            commands::drift::run(config, &arguments, output).await.map(compared)
-        }
-        Command::Status(arguments) => {
-            commands::status::run(config, &arguments, output).await.map(success)
-        }
-        Command::Logs(arguments) => {
-            commands::logs::run(config, &arguments, output).await.map(success)
-        }
-        Command::Cost(arguments) => {
-            commands::cost::run(config, &arguments, output).await.map(success)
-        }
-        Command::Smoke(arguments) => {
-            commands::smoke::run(config, &arguments, output).await.map(success)
-        }
-        Command::Offload(arguments) => {
-            commands::offload::run(config, &arguments, output).await.map(success)
-        }
-        Command::Purge(arguments) => {
-            commands::purge::run(config, &arguments, output).await.map(success)
-        }
+        Command::Drift(arguments) => drift::run(config, &arguments, output).await.map(compared),
+        Command::Status(arguments) => status::run(config, &arguments, output).await.map(success),
+        Command::Logs(arguments) => logs::run(config, &arguments, output).await.map(success),
+        Command::Cost(arguments) => cost::run(config, &arguments, output).await.map(success),
+        Command::Smoke(arguments) => smoke::run(config, &arguments, output).await.map(success),
+        Command::Offload(arguments) => offload::run(config, &arguments, output).await.map(success),
+        Command::Purge(arguments) => purge::run(config, &arguments, output).await.map(success),
         Command::Reprocess(arguments) => {
-            commands::reprocess::run(config, &arguments, output).await.map(success)
+            reprocess::run(config, &arguments, output).await.map(success)
         }
         Command::Feed(arguments) => {
-            commands::feed::run(config, &arguments.command, output).await.map(compared)
+            feed::run(config, &arguments.command, output).await.map(compared)
         }
         Command::Webhook(arguments) => {
-            commands::webhook::run(config, &arguments.command, output).await.map(compared)
+            webhook::run(config, &arguments.command, output).await.map(compared)
         }
-        Command::Restore(arguments) => {
-            commands::restore::run(config, &arguments, output).await.map(success)
-        }
-        Command::Destroy(arguments) => {
-            commands::destroy::run(config, &arguments, output).await.map(success)
-        }
-        Command::LocalCloud(arguments) => {
-            commands::local_cloud::run(&arguments, ports).await.map(success)
-        }
+        Command::Restore(arguments) => restore::run(config, &arguments, output).await.map(success),
+        Command::Destroy(arguments) => destroy::run(config, &arguments, output).await.map(success),
+        Command::LocalCloud(arguments) => local_cloud::run(&arguments, ports).await.map(success),
     }
 }
 

@@ -126,7 +126,7 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     let changed = account.deploy(&[]);
     assert!(changed.code == 0 && changed.stderr.contains(MEMORY), "{changed:?}");
     let put_back =
-        "put back the block of public access, the refusal of what is not TLS, the end of";
+        "restored public access block, TLS-only policy, cleanup of";
     assert!(changed.stderr.contains(put_back), "{changed:?}");
     assert!(changed.stderr.contains("Smoke test: 13 checks passed"), "{changed:?}");
     let same = account.synth(&["diff"]);

@@ -95,7 +95,7 @@ async fn deliver(
         streams: Arc::clone(streams),
         blobs: Arc::clone(&data.blobs) as _,
         url: configured.url,
-        receivers: Receivers::AlsoThisMachine,
+        receivers: Receivers::PublicAndLocalhost,
         events: configured.payloads,
         stack: project.config.stack.clone(),
         incarnation: *incarnation,

@@ -83,8 +83,8 @@ async fn what_may_not_be_read_is_left_alone_and_what_may_not_be_written_is_told(
     assert!(!said.contains("restored") && puts(&fake) == 0, "{said}");
     fake.fail("PutPublicAccessBlock", 1, denied("s3:PutBucketPublicAccessBlock"));
     let said = deploy(&account, &[]).await;
-    let told = "is without the block of public access, and it could not be put back: cannot block \
-                public access to the bucket of the bundles: User u is not authorized to perform: \
+    let told = "has no public access block, and restoring this setting failed: cannot block \
+                public access to the artifact bucket: User u is not authorized to perform: \
                 s3:PutBucketPublicAccessBlock";
     assert!(said.contains(told), "{said}");
     assert!(said.contains("restored TLS-only policy, cleanup of"), "{said}");
