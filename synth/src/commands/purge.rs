@@ -107,7 +107,7 @@ async fn purge_all(
             continue;
         }
         let step = output.step(&format!("Purge {}", planned.log));
-        match purger.carry_out(planned.log).await {
+        match purger.purge(planned.log).await {
             Ok(removed) => {
                 step.succeed(&format!("{} entries, {} objects", removed.entries, removed.objects));
                 batch.add(PurgeOutcome::Purged(planned, removed));

@@ -2,7 +2,7 @@
 
 use cellar_base::identity::LogId;
 use cellar_catalog::purge::DeletedPlan;
-use cellar_engine::purge::{PlannedPurge, Removed};
+use cellar_engine::purge::{PlannedPurge, PurgedData};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ pub(super) enum PurgeOutcome {
     /// Planned, or kept.
     Planned(PlannedPurge),
     /// Purged.
-    Purged(PlannedPurge, Removed),
+    Purged(PlannedPurge, PurgedData),
     /// Failed, with the reason. Parts of the spreadsheet may be removed.
     Failed(PlannedPurge, String),
 }
@@ -105,7 +105,7 @@ impl Report {
 
 impl Row {
     fn new(outcome: PurgeOutcome) -> Self {
-        let nothing = Removed::default();
+        let nothing = PurgedData::default();
         let (planned, action, why, removed) = match outcome {
             PurgeOutcome::Planned(planned) => {
                 let (action, why) = describe_plan(planned.plan);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_text_contains_totals_and_failures() {
-        let removed = Removed { entries: 7, objects: 3, object_bytes: 2_049 };
+        let removed = PurgedData { entries: 7, objects: 3, object_bytes: 2_049 };
         let report = Report::new(
             false,
             vec![
