@@ -189,7 +189,7 @@ impl Delta {
             Axis::Rows => deleted.iter().flat_map(|run| self.cells_in_rows(*run)).collect(),
             Axis::Columns => {
                 let columns = Places::of(deleted.iter().copied());
-                self.cells.keys().copied().filter(|(_, column)| columns.holds(*column)).collect()
+                self.cells.keys().copied().filter(|(_, column)| columns.contains(*column)).collect()
             }
         };
         for id in cells {

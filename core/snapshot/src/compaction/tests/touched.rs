@@ -4,7 +4,7 @@
 use super::*;
 use crate::cells::stored_cells;
 use crate::touched::touched_cells;
-use cellar_sheet::oracle::looks_different;
+use cellar_sheet::oracle::display_difference;
 use cellar_sheet::workbook::undo;
 
 impl Store {
@@ -61,6 +61,6 @@ proptest! {
         let full = undo(&whole, &whole_after, &whole_now).unwrap_or_default();
         let few = undo(&part, &part_after, &part_now).unwrap_or_default();
         let (left, right) = (after(&whole_now, &full), after(&whole_now, &few));
-        prop_assert_eq!(looks_different(&left, &right), None);
+        prop_assert_eq!(display_difference(&left, &right), None);
     }
 }
