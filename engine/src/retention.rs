@@ -307,7 +307,7 @@ impl Offloader {
                     OffloadedRead::Whole(entries)
                         if entries.last().is_some_and(|end| end.position == *last) =>
                     {
-                        TrimEvent::OffloadedIsWhole
+                        TrimEvent::OffloadedIsComplete
                     }
                     OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
                         TrimEvent::OffloadedIsDamaged

@@ -221,7 +221,7 @@ impl ByHand {
             incarnation: 0,
         };
         let place = Checkpoint::new(place).unwrap();
-        parts.webhook().deliver((place, place), u64::MAX).await
+        parts.build().deliver((place, place), u64::MAX).await
     }
 
     /// Read units, write units and requests for objects of a delivery.

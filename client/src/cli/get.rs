@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cellar_api::{wire::CellsReply, wire::ProblemKind};
 use cellar_sheet::a1::{CellName, Range, Rectangle};
-use cellar_sheet::workbook::Extent;
+use cellar_sheet::metadata::Extent;
 use serde::Serialize;
 
 use super::args;

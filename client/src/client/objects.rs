@@ -193,7 +193,7 @@ fn space_map(moved: &[SheetAxisMaps]) -> Option<SpaceMap> {
     let sheets = moved.iter().map(|sheet| {
         let rows = axis_map(Axis::Rows, &sheet.rows)?;
         let columns = axis_map(Axis::Columns, &sheet.columns)?;
-        Some((sheet.sheet, SheetMap { sheet: sheet.target, rows, columns }))
+        Some((sheet.sheet, SheetMap { target: sheet.target, rows, columns }))
     });
     let sheets: Option<Vec<(SheetId, SheetMap)>> = sheets.collect();
     sheets.map(SpaceMap::from_sheets)

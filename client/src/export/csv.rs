@@ -149,8 +149,8 @@ mod tests {
     use cellar_api::wire::CellAt;
     use cellar_base::position::Position;
     use cellar_exchange::{CsvImport, CsvOptions, Import as _, Piece};
+    use cellar_sheet::metadata::Extent;
     use cellar_sheet::operation::SheetId;
-    use cellar_sheet::workbook::Extent;
 
     use super::*;
 

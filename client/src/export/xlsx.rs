@@ -7,8 +7,8 @@ use cellar_api::{wire::CellsReply, wire::SheetView, wire::SheetsReply};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_exchange::{OutCell, WriteError, XlsxWriter};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::Extent;
 
 use super::{ExportError, Exported, ExportedSheet, pages, put_in_place, unwritten};
 use crate::sheet_loss::find_sheet;

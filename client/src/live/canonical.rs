@@ -117,7 +117,7 @@ impl Canonical {
     }
 
     pub(super) fn known(&self) -> Known<'_> {
-        let state = Some(self.tail.fold.outline());
+        let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
     }
 
@@ -180,7 +180,7 @@ impl Canonical {
     /// Reads from what is shown.
     pub(super) fn show(&mut self, shown: &mut Shown) {
         if !shown.is_read {
-            (self.opened.outline, self.opened.tail) = shown.fold.clone().finish();
+            (self.opened.metadata, self.opened.tail) = shown.fold.clone().finish();
             self.opened.position = self.position;
             shown.is_read = true;
         }

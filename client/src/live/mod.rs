@@ -217,19 +217,19 @@ impl LiveSheet {
     /// The sheets, in the order of their tabs, own edits included.
     #[must_use]
     pub fn sheets(&self) -> Vec<SheetView> {
-        let outline = self.shown.outline();
+        let metadata = self.shown.metadata();
         let view = |sheet: &SheetId| {
-            let name = outline.tabs.name(*sheet)?.to_owned();
-            let extent = outline.sheets.get(sheet)?.extent;
+            let name = metadata.tabs.name(*sheet)?.to_owned();
+            let extent = metadata.sheets.get(sheet)?.extent;
             Some(SheetView { sheet: *sheet, name, extent })
         };
-        outline.tabs.order().iter().filter_map(view).collect()
+        metadata.tabs.order().iter().filter_map(view).collect()
     }
 
     /// The number for a new sheet: above every one that was ever used.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
-        self.shown.outline().tabs.next_sheet()
+        self.shown.metadata().tabs.next_sheet()
     }
 
     /// Shows the edits anew, on what is canonical now, and keeps both.

@@ -1,7 +1,7 @@
 //! What is shown: the canonical state with the edits that wait on top.
 
 use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_snapshot::fold::Fold;
 
 use super::canonical::Canonical;
@@ -52,8 +52,8 @@ impl Shown {
         self.placed.iter().flat_map(|placed| &placed.outlooks)
     }
 
-    pub(super) fn outline(&self) -> &Outline {
-        self.fold.outline()
+    pub(super) fn metadata(&self) -> &WorkbookMetadata {
+        self.fold.metadata()
     }
 }
 

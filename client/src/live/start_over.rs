@@ -34,7 +34,7 @@ impl LiveSheet {
             self.report.set_aside.push(SetAside { file, edits: aside.len() });
         }
         let again = self.pending.iter().filter(|pending| pending.id > doubtful);
-        let next = self.canonical.tail.fold.outline().tabs.next_sheet();
+        let next = self.canonical.tail.fold.metadata().tabs.next_sheet();
         let again = renumbered(again.map(|pending| pending.operation.clone()), next);
         for operation in again {
             let (what, object) =
@@ -60,7 +60,7 @@ fn renumbered(
         if let Operation::AddSheet(AddSheet { sheet, name }) = operation {
             let number = SheetId(next);
             next = next.saturating_add(1);
-            moved.push((sheet, SheetMap { sheet: Some(number), ..SheetMap::identity(sheet) }));
+            moved.push((sheet, SheetMap { target: Some(number), ..SheetMap::identity(sheet) }));
             return Operation::AddSheet(AddSheet { sheet: number, name });
         }
         let map = SpaceMap::from_sheets(moved.iter().cloned());

@@ -112,12 +112,12 @@ impl Opened {
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
-        let tabs = &self.outline.tabs;
+        let tabs = &self.metadata.tabs;
         let id: Option<SheetId> = match sheet {
             None => tabs.order().first().copied(),
             Some(name) => tabs.named(name),
         };
-        let found = id.and_then(|id| Some((id, tabs.name(id)?, self.outline.sheets.get(&id)?)));
+        let found = id.and_then(|id| Some((id, tabs.name(id)?, self.metadata.sheets.get(&id)?)));
         let (id, name, own) = found.ok_or_else(|| {
             let why = format!("sheet `{}` does not exist", sheet.unwrap_or_default());
             ReaderError::refused(ProblemKind::SheetNotFound, why)

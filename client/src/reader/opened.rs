@@ -3,7 +3,7 @@
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::WorkbookTooLarge;
 use cellar_snapshot::SnapshotError;
@@ -23,7 +23,7 @@ pub(crate) struct Opened {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
     /// All of the state but cells.
-    pub(crate) outline: Outline,
+    pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
     /// What the entries behind the root did.
     pub(crate) tail: FoldedLevel,
@@ -142,14 +142,14 @@ impl Loaded {
         incarnation: u32,
     ) -> Result<Self, ReaderError> {
         let mut objects = Objects::default();
-        let outline = match &root {
-            None => Outline::default(),
+        let metadata = match &root {
+            None => WorkbookMetadata::default(),
             Some(root) => {
-                source.ready(&mut objects, |objects| view::outline(root, objects)).await?
+                source.ready(&mut objects, |objects| view::metadata(root, objects)).await?
             }
         };
         let next = Some(root.as_ref().map_or(Position::FIRST, |root| root.position));
-        let tail = Tail { fold: Fold::new(outline), last: None, next };
+        let tail = Tail { fold: Fold::new(metadata), last: None, next };
         Ok(Self { incarnation, root_key, root, objects, tail, entries: Vec::new() })
     }
 
@@ -171,8 +171,8 @@ impl Loaded {
     fn opened(self, source: &Source) -> Result<Opened, ReaderError> {
         let Self { incarnation, root, objects, tail, .. } = self;
         let position = tail.position(source)?;
-        let (outline, tail) = tail.fold.finish();
-        Ok(Opened { position, incarnation, outline, root, tail, objects })
+        let (metadata, tail) = tail.fold.finish();
+        Ok(Opened { position, incarnation, metadata, root, tail, objects })
     }
 
     /// The state to read from, and the tail to go on with.
@@ -182,8 +182,8 @@ impl Loaded {
     ) -> Result<(Opened, Tail, Vec<EntryView>), ReaderError> {
         let Self { incarnation, root, objects, tail, entries, .. } = self;
         let position = tail.position(source)?;
-        let (outline, folded) = tail.fold.clone().finish();
-        Ok((Opened { position, incarnation, outline, root, tail: folded, objects }, tail, entries))
+        let (metadata, folded) = tail.fold.clone().finish();
+        Ok((Opened { position, incarnation, metadata, root, tail: folded, objects }, tail, entries))
     }
 }
 

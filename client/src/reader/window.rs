@@ -7,8 +7,8 @@ use cellar_api::wire::CellAt;
 use cellar_base::limits::MAX_READ_BAND_TILES;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::Extent;
 use cellar_snapshot::cells::{self, cells};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
@@ -70,7 +70,7 @@ impl Opened {
         sheet: SheetId,
         rectangle: Rectangle,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let (rows, columns) = written(rectangle, own.extent);
         let width = u32::try_from(columns.len()).unwrap_or(u32::MAX);
         let mut band_rows = (BAND_CELLS / width.max(1)).max(1);
@@ -125,7 +125,7 @@ impl Opened {
         sheet: SheetId,
         tile: &Tile,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let found = cells(tile, &own.formats);
         let texts = self.long_texts(source, &found).await?;
         let placed = found.into_iter().map(|placed| {

@@ -5,7 +5,8 @@ use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Edits, Entry, FIRST_INCARNATION, Header, Mutation};
-use cellar_log::transform::{Author, transform};
+use cellar_log::transform::transform;
+use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
 use super::append::{Piece, Settled};
@@ -21,12 +22,12 @@ pub(super) async fn settle(
     replay: &ForkReplay,
     pieces: &[Piece],
 ) -> Result<Vec<Settled>, ReplayError> {
-    let mut author = Author::new(OWN);
+    let mut viewpoint = Viewpoint::new(OWN);
     for entry in since(replay).await? {
-        author.learn(&entry);
+        viewpoint.add_entry(&entry);
     }
     let base = replay.from;
-    let mut map = author.map(base).ok().filter(|map| !map.is_too_long());
+    let mut map = viewpoint.map_from(base).ok().filter(|map| !map.is_too_long());
     let mut settled = Vec::with_capacity(pieces.len());
     for Piece { of, operation, .. } in pieces {
         let committed = match &mut map {
@@ -34,7 +35,7 @@ pub(super) async fn settle(
             Some(moved) => {
                 let committed = transform(operation, moved);
                 let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
-                moved.follow_own(operation, effective);
+                moved.add_own(operation, effective);
                 map = map.filter(|map| !map.is_too_long());
                 committed
             }

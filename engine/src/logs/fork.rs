@@ -6,7 +6,7 @@ use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry, Header};
 use cellar_log::lineage::Lineage;
-use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::records::fork::{ListedFork, list_number};
 use cellar_log::segment::Segment;
 
 use super::{LogError, Logs};
@@ -215,7 +215,7 @@ fn records(
         },
         listed: ListedFork {
             source,
-            number: number(new.log, now_ms),
+            number: list_number(new.log, now_ms),
             fork: new.log,
             position,
             created_s,

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_KNOWN_LINEAGES;
+use cellar_base::limits::MAX_CACHED_LINEAGES;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_log::lineage::{Inherited, Lineage, StalePage};
@@ -35,7 +35,7 @@ impl KnownLineages {
 
     pub(super) fn keep(&self, log: LogId, lineage: Option<Lineage>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_KNOWN_LINEAGES && !kept.contains_key(&log) {
+        if kept.len() >= MAX_CACHED_LINEAGES && !kept.contains_key(&log) {
             kept.clear();
         }
         kept.insert(log, lineage);
@@ -101,7 +101,7 @@ impl Logs {
             let begin = from.min(lineage.position);
             for consistent in [consistent, true] {
                 let page = self.page(lineage.source, begin, consistent).await?;
-                match lineage.cut(log, begin, &page.entries, page.more) {
+                match lineage.inherited_part(log, begin, &page.entries, page.more) {
                     Ok(Inherited { mut entries, more }) => {
                         entries.retain(|entry| entry.position >= from);
                         return Ok(Page { entries, more });
@@ -144,7 +144,7 @@ impl Logs {
             let found = self.get_anywhere(lineage.source, shared).await?;
             Ok(found.map(|entry| match at == shared {
                 true => Arc::new(Entry { log, ..entry.as_ref().clone() }),
-                false => Arc::new(lineage.end_behind(log, &entry)),
+                false => Arc::new(lineage.end_after(log, &entry)),
             }))
         })
     }

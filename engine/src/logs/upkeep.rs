@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{KNOWN_TAIL_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
+use cellar_base::limits::{CACHED_ENTRY_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::roll::Rolled;
@@ -38,7 +38,7 @@ impl Logs {
         if self.read(|| self.inherits(log, tail.position)).await?.is_some() {
             return Ok(Upkept::Nothing);
         }
-        if policy.rolls(&tail) {
+        if policy.should_roll(&tail) {
             match self.roll(Arc::clone(&tail)).await? {
                 Rolled::Into { segment } => return Ok(Upkept::Rolled { segment }),
                 Rolled::NoSnapshotYet => {}
@@ -51,7 +51,7 @@ impl Logs {
     fn young_tail(&self, log: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let tail = self.known.last(now_ms, log)?;
-        let is_young = now_ms / 1_000 < tail.created_s.saturating_add(KNOWN_TAIL_AGE_S);
+        let is_young = now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S);
         is_young.then_some(tail)
     }
 
@@ -63,7 +63,7 @@ impl Logs {
     ) -> Result<Upkept, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;
-            let Some(entry) = policy.snapshot_behind(&tail, now_s) else { break };
+            let Some(entry) = policy.snapshot_after(&tail, now_s) else { break };
             let position = entry.position;
             match self.entries.put(&entry).await {
                 PutOutcome::Accepted => {

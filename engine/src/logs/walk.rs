@@ -51,7 +51,7 @@ impl Logs {
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<Walked, LogError> {
         for entry in self.known.entries_from(self.clock.now_ms(), log, from) {
-            if read.take(&entry) && visit(&entry)?.is_break() {
+            if read.add_entry(&entry) && visit(&entry)?.is_break() {
                 return Ok(Walked::Stopped);
             }
         }
@@ -70,7 +70,7 @@ impl Logs {
             self.learn(contiguous(&page.entries));
             let mut whole = true;
             for entry in &page.entries {
-                if !read.take(entry) {
+                if !read.add_entry(entry) {
                     whole = false;
                     break;
                 }

@@ -124,7 +124,7 @@ impl Data {
             random: Arc::clone(&random) as _,
         };
         let reader = FeedReader::new(Arc::clone(&index) as _, incarnation);
-        let auditor = Auditor::new(&streams, reader, ports.indexer(incarnation), clock, random);
+        let auditor = Auditor::new(&streams, reader, ports.build(incarnation), clock, random);
         let logs = (self.feed == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
     }

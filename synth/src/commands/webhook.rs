@@ -118,7 +118,7 @@ async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool
         stack: project.config.stack.clone(),
         incarnation,
     };
-    let webhook = parts.webhook();
+    let webhook = parts.build();
     let step = output.step("Deliver what was not delivered");
     let delivered = everything(data, &webhook, &step).await;
     step.ended(delivered, |items| format!("{items} items"))?;

@@ -305,7 +305,7 @@ fn line(progress: UploadProgress) -> String {
 #[cfg(test)]
 mod tests {
     use cellar_exchange::ImportProgress as ReadProgress;
-    use cellar_sheet::workbook::Extent;
+    use cellar_sheet::metadata::Extent;
 
     use super::*;
 

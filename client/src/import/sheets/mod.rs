@@ -19,8 +19,8 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::Name;
 use cellar_exchange::Survey;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, sheet_name_from};
-use cellar_sheet::workbook::Extent;
 
 use super::file::unreadable;
 use super::{ImportError, ReadOptions};

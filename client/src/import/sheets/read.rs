@@ -21,7 +21,7 @@ use crate::import::{ImportError, ReadOptions};
 
 /// Names of objects that are remembered, so that a text in many cells is sent once; with more, some
 /// may be sent again, and are there already.
-const MAX_KNOWN_OBJECTS: usize = 1 << 16;
+const MAX_CACHED_OBJECTS: usize = 1 << 16;
 
 /// Bytes of a csv file by which it is decided what its columns are, until others show that they are
 /// something else: then it is read once more, and what was sent of it may be of no use. Below it, all is
@@ -204,7 +204,7 @@ impl<S: Sink> Reader<'_, S> {
     }
 
     fn is_new(&mut self, hash: ChunkHash) -> bool {
-        if self.known.len() >= MAX_KNOWN_OBJECTS {
+        if self.known.len() >= MAX_CACHED_OBJECTS {
             self.known.clear();
         }
         self.known.insert(hash)

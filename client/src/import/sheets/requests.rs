@@ -5,8 +5,8 @@ use cellar_base::limits::{
     IMPORT_NAMED_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES,
 };
 use cellar_base::position::Position;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
-use cellar_sheet::workbook::Extent;
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::index::Stripes;
 use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_apart};

@@ -1,10 +1,10 @@
 //! Forks: what they share with their source, what they do not, and what goes wrong while they are made.
 
 use cellar_base::limits::{
-    MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_KNOWN_LINEAGES, MAX_LISTED_FORKS,
+    MAX_CACHED_LINEAGES, MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS,
 };
 use cellar_log::lineage::Lineage;
-use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::records::fork::{ListedFork, list_number};
 use cellar_log::upkeep::LogPolicy;
 
 use super::super::inherited::KnownLineages;
@@ -272,7 +272,7 @@ async fn a_place_in_the_list_that_is_taken_leads_to_the_next() {
     service.fork(one.clone()).await.unwrap();
     let listed = service.forks(source, None).await.unwrap().forks.remove(0);
     // The second wants the very place that some other has.
-    let number = number(two.log, StoppedClock.now_ms());
+    let number = list_number(two.log, StoppedClock.now_ms());
     take_place(&tables, &listed, number).await;
     assert!(!service.fork(two.clone()).await.unwrap().existed);
     let listed = service.forks(source, None).await.unwrap().forks;
@@ -304,14 +304,14 @@ async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
 fn as_many_lineages_are_known_as_may_be() {
     let known = KnownLineages::default();
     let id = |number: usize| LogId::from_uuid(uuid::Uuid::from_u128(number as u128));
-    for number in 0..MAX_KNOWN_LINEAGES {
+    for number in 0..MAX_CACHED_LINEAGES {
         known.keep(id(number), None);
     }
     known.keep(id(0), None);
-    assert_eq!(known.get(id(MAX_KNOWN_LINEAGES - 1)), Some(None::<Lineage>));
-    known.keep(id(MAX_KNOWN_LINEAGES), None);
+    assert_eq!(known.get(id(MAX_CACHED_LINEAGES - 1)), Some(None::<Lineage>));
+    known.keep(id(MAX_CACHED_LINEAGES), None);
     assert_eq!(known.get(id(0)), None);
-    assert_eq!(known.get(id(MAX_KNOWN_LINEAGES)), Some(None));
+    assert_eq!(known.get(id(MAX_CACHED_LINEAGES)), Some(None));
 }
 
 /// The same numbers for the same seed.
@@ -446,7 +446,7 @@ async fn a_fork_is_tried_so_often_and_no_more() {
         let two = fork_of(source, "two", None);
         for attempt in 0..taken {
             let now_ms = StoppedClock.now_ms() + u64::from(attempt);
-            take_place(&tables, &listed, number(two.log, now_ms)).await;
+            take_place(&tables, &listed, list_number(two.log, now_ms)).await;
         }
         let tried = service.fork(two).await;
         assert_eq!(tried.is_ok(), forks, "{taken} places are taken: {tried:?}");

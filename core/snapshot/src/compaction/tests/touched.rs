@@ -10,11 +10,11 @@ use cellar_sheet::workbook::undo;
 impl Store {
     /// The workbook at the root, with the cells that some operations touch.
     fn touched_by(&self, operations: &[Operation]) -> Workbook {
-        let before = self.base().outline;
+        let before = self.base().metadata;
         let mut fold = Fold::new(before.clone());
         fold.apply_operations(operations).unwrap();
         let (after, level) = fold.finish();
-        let mut workbook = Workbook::of_outline(&before);
+        let mut workbook = Workbook::from_metadata(&before);
         let tail = FoldedLevel::default();
         for (sheet, touched) in touched(&before, &after, &level) {
             for part in touched.windows() {
@@ -46,7 +46,7 @@ proptest! {
         for (few, many) in rounds {
             let operations: Vec<Operation> = many.into_iter().chain(few).collect();
             whole.apply_operations(&operations).unwrap();
-            store.round(&operations);
+            store.compact(&operations);
         }
         let part = store.touched_by(&entry);
         let after = |workbook: &Workbook, operations: &[Operation]| {

@@ -1,8 +1,8 @@
-//! What a round comes to: a new young level, or a merge.
+//! What a compaction step comes to: a new level 0, or a merge.
 
 use super::merge::MergePlan;
 use super::next::{NextRoot, next_root};
-use super::{Base, FoldedRound, counts};
+use super::{Base, FoldedEntries, counts};
 use crate::SnapshotError;
 use crate::chunk;
 use crate::level::{Level, LevelSheet, StoredTile, Stripe, TilePlace};
@@ -11,42 +11,45 @@ use crate::merge::{
 };
 use crate::tile::Tile;
 use cellar_base::limits::{
-    MAX_COLUMNS, MAX_LEVEL_CHANGES, MAX_ROWS, MAX_STRIPE_COLUMNS, MAX_YOUNG_CELLS, YOUNG_BYTES,
+    LEVEL_0_BYTES, MAX_COLUMNS, MAX_LEVEL_0_CELLS, MAX_LEVEL_CHANGES, MAX_ROWS, MAX_STRIPE_COLUMNS,
 };
 use cellar_sheet::operation::{SheetId, Span};
 
-/// What is to be done for a round.
+/// What is to be done for a compaction step.
 #[derive(Debug, Clone)]
-pub enum Plan {
-    /// The new young level is small: this is the next root.
-    Young(Box<NextRoot>),
+pub enum CompactionPlan {
+    /// The new level 0 is small: this is the next root.
+    LevelZero(Box<NextRoot>),
     /// It is merged with levels.
     Merge(Box<MergePlan>),
 }
 
-/// Plans a round.
+/// Plans a compaction step.
 ///
 /// # Errors
 /// [`SnapshotError`] if the next root would be beyond a limit.
-pub fn plan(base: &Base, folded: &FoldedRound) -> Result<Plan, SnapshotError> {
-    let fits = || young(&inputs(base, folded, base.levels.len()));
+pub fn plan_compaction(
+    base: &Base,
+    folded: &FoldedEntries,
+) -> Result<CompactionPlan, SnapshotError> {
+    let fits = || level_0(&inputs(base, folded, base.levels.len()));
     match if is_too_large(base, folded) { None } else { fits() } {
         Some(level) => {
             let root = next_root(base, folded, base.levels.clone(), Some(&level))?;
-            Ok(Plan::Young(Box::new(root)))
+            Ok(CompactionPlan::LevelZero(Box::new(root)))
         }
-        None => Ok(Plan::Merge(Box::new(MergePlan::new(base, folded)))),
+        None => Ok(CompactionPlan::Merge(Box::new(MergePlan::new(base, folded)))),
     }
 }
 
-/// Whether nobody needs to try whether all fits into the young level: what is new takes as much a cell
+/// Whether nobody needs to try whether all fits into level 0: what is new takes as much a cell
 /// as what is there.
-fn is_too_large(base: &Base, folded: &FoldedRound) -> bool {
+fn is_too_large(base: &Base, folded: &FoldedEntries) -> bool {
     // Its cells are in chunks.
     if !folded.level.imported.sheets.is_empty() {
         return true;
     }
-    let sizes = base.young.values().map(super::base::YoungSheet::size);
+    let sizes = base.level_0.values().map(super::base::LevelZeroSheet::size);
     let add = |(cells, bytes): (usize, usize), more: (usize, usize)| {
         (cells.saturating_add(more.0), bytes.saturating_add(more.1))
     };
@@ -54,16 +57,16 @@ fn is_too_large(base: &Base, folded: &FoldedRound) -> bool {
     let new = folded.level.sheets.iter().map(|sheet| sheet.tile.cells());
     let new = new.fold(0, usize::saturating_add);
     let of_new = bytes.saturating_mul(new).checked_div(cells).unwrap_or(0);
-    bytes.saturating_add(of_new) > YOUNG_BYTES
+    bytes.saturating_add(of_new) > LEVEL_0_BYTES
 }
 
-/// The young level and what was folded, sheet by sheet, above so many levels.
-fn inputs(base: &Base, folded: &FoldedRound, levels: usize) -> Vec<SheetInput> {
-    let sheets = folded.outline.sheets.keys().filter_map(|id| {
-        let young = base.young.get(id).map(super::base::YoungSheet::input);
+/// Level 0 and what was folded, sheet by sheet, above so many levels.
+fn inputs(base: &Base, folded: &FoldedEntries, levels: usize) -> Vec<SheetInput> {
+    let sheets = folded.metadata.sheets.keys().filter_map(|id| {
+        let level_0 = base.level_0.get(id).map(super::base::LevelZeroSheet::input);
         let new = folded.level.sheets.iter().find(|sheet| sheet.sheet == *id).cloned();
         let inputs: Vec<LevelInput> =
-            young.into_iter().chain(new.map(LevelInput::folded)).collect();
+            level_0.into_iter().chain(new.map(LevelInput::folded)).collect();
         (!inputs.is_empty()).then(|| sheet_input(base, folded, *id, levels, inputs))
     });
     sheets.collect()
@@ -72,37 +75,37 @@ fn inputs(base: &Base, folded: &FoldedRound, levels: usize) -> Vec<SheetInput> {
 /// Levels of a sheet that become one above so many others.
 pub(super) fn sheet_input(
     base: &Base,
-    folded: &FoldedRound,
+    folded: &FoldedEntries,
     sheet: SheetId,
     levels: usize,
     inputs: Vec<LevelInput>,
 ) -> SheetInput {
-    let outline = folded.outline.sheets.get(&sheet);
-    let formatted = outline.is_some_and(|outline| !outline.formats.is_empty());
+    let metadata = folded.metadata.sheets.get(&sheet);
+    let formatted = metadata.is_some_and(|metadata| !metadata.formats.is_empty());
     let below = match (base.is_below(sheet, levels), formatted) {
         (true, _) => Below::Levels,
         (false, true) => Below::Nothing,
         (false, false) => Below::NothingFormatted,
     };
-    let columns = outline.map_or(0, |outline| outline.extent.columns);
+    let columns = metadata.map_or(0, |metadata| metadata.extent.columns);
     let stripe_columns = MAX_STRIPE_COLUMNS;
     SheetInput { sheet, below, columns, stripe_columns, levels: inputs }
 }
 
 /// The inputs as one level inside the root; `None` if it would be too large for that.
-fn young(inputs: &[SheetInput]) -> Option<Level> {
+fn level_0(inputs: &[SheetInput]) -> Option<Level> {
     let cells = inputs.iter().flat_map(|input| &input.levels).map(|level| match &level.cells {
         InputCells::Memory(tile) => tile.cells(),
         InputCells::Chunks(_) => usize::MAX,
     });
-    if cells.fold(0, usize::saturating_add) > MAX_YOUNG_CELLS {
+    if cells.fold(0, usize::saturating_add) > MAX_LEVEL_0_CELLS {
         return None;
     }
     let (mut level, mut bytes) = (Level::default(), 0_usize);
     for input in inputs {
-        let (sheet, sheet_bytes) = young_sheet(input)?;
+        let (sheet, sheet_bytes) = merge_level_0_sheet(input)?;
         bytes = bytes.saturating_add(sheet_bytes);
-        if bytes > YOUNG_BYTES || counts::changes(&sheet.moves) > MAX_LEVEL_CHANGES {
+        if bytes > LEVEL_0_BYTES || counts::changes(&sheet.moves) > MAX_LEVEL_CHANGES {
             return None;
         }
         if !sheet.is_nothing() {
@@ -112,7 +115,7 @@ fn young(inputs: &[SheetInput]) -> Option<Level> {
     Some(level)
 }
 
-fn young_sheet(input: &SheetInput) -> Option<(LevelSheet, usize)> {
+fn merge_level_0_sheet(input: &SheetInput) -> Option<(LevelSheet, usize)> {
     let moves = input.moves();
     let sources = sources(&moves);
     let parts =

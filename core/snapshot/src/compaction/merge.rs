@@ -1,8 +1,8 @@
-//! A round that merges the young level with some of the newest.
+//! A compaction step that merges level 0 with some of the newest.
 
+use super::level_0::sheet_input;
 use super::next::{NextRoot, next_root};
-use super::young::sheet_input;
-use super::{Base, FoldedRound, counts};
+use super::{Base, FoldedEntries, counts};
 use crate::SnapshotError;
 use crate::index::{PackedLevel, pack_level};
 use crate::level::Level;
@@ -25,20 +25,21 @@ pub struct MergePlan {
 }
 
 impl MergePlan {
-    pub(super) fn new(base: &Base, folded: &FoldedRound) -> Self {
-        /// What a cell of the young level will take, about.
+    pub(super) fn new(base: &Base, folded: &FoldedEntries) -> Self {
+        /// What a cell of level 0 will take, about.
         const CELL_BYTES: u64 = 6;
-        let lives = |sheet: &SheetId| folded.outline.sheets.contains_key(sheet);
-        let young = base.young.iter().filter(|(sheet, _)| lives(sheet));
-        let young = young.map(|(_, young)| young.size().0);
+        let lives = |sheet: &SheetId| folded.metadata.sheets.contains_key(sheet);
+        let level_0 = base.level_0.iter().filter(|(sheet, _)| lives(sheet));
+        let level_0 = level_0.map(|(_, level_0)| level_0.size().0);
         let new = folded.level.sheets.iter().filter(|sheet| lives(&sheet.sheet));
-        let cells = young.chain(new.map(|sheet| sheet.tile.cells())).fold(0, usize::saturating_add);
+        let cells =
+            level_0.chain(new.map(|sheet| sheet.tile.cells())).fold(0, usize::saturating_add);
         let cells = u64::try_from(cells).unwrap_or(u64::MAX);
-        let young_bytes = cells.saturating_mul(CELL_BYTES).max(1);
+        let level_0_bytes = cells.saturating_mul(CELL_BYTES).max(1);
         let sizes: Vec<u64> = base.levels.iter().map(|level| level.bytes).collect();
-        let merged = levels_to_merge(&sizes, young_bytes);
+        let merged = levels_to_merge(&sizes, level_0_bytes);
         let kept = base.levels.len().saturating_sub(merged);
-        // Room for this one and a young one.
+        // Room for the merged level and level 0.
         let kept = if kept.saturating_add(2) > MAX_LEVELS { 0 } else { kept };
         Self { kept, stripe_columns: MAX_STRIPE_COLUMNS }
     }
@@ -58,7 +59,7 @@ impl MergePlan {
     pub fn inputs(
         &mut self,
         base: &Base,
-        folded: &FoldedRound,
+        folded: &FoldedEntries,
         objects: &Objects,
     ) -> Result<Fetch<Vec<SheetInput>>, SnapshotError> {
         loop {
@@ -72,7 +73,7 @@ impl MergePlan {
     fn inputs_above(
         &self,
         base: &Base,
-        folded: &FoldedRound,
+        folded: &FoldedEntries,
         objects: &Objects,
     ) -> Result<Fetch<Vec<SheetInput>>, SnapshotError> {
         let mut missing = Missing::default();
@@ -85,7 +86,7 @@ impl MergePlan {
         let imported = folded.level.imported.load_all(&|hash| objects.index.get(hash))?;
         levels.extend(missing.take(fetch(imported, ObjectKind::Index)));
         let mut found: Vec<SheetInput> = Vec::new();
-        for sheet in folded.outline.sheets.keys() {
+        for sheet in folded.metadata.sheets.keys() {
             found.extend(self.sheet_inputs(base, folded, *sheet, &levels)?);
         }
         found.iter_mut().for_each(|input| input.stripe_columns = self.stripe_columns);
@@ -95,7 +96,7 @@ impl MergePlan {
     fn sheet_inputs(
         &self,
         base: &Base,
-        folded: &FoldedRound,
+        folded: &FoldedEntries,
         sheet: SheetId,
         levels: &[Level],
     ) -> Result<Option<SheetInput>, SnapshotError> {
@@ -105,7 +106,7 @@ impl MergePlan {
         for level in levels.iter().filter_map(of) {
             inputs.push(LevelInput::stored(level).ok_or(INLINE)?);
         }
-        inputs.extend(base.young.get(&sheet).map(super::base::YoungSheet::input));
+        inputs.extend(base.level_0.get(&sheet).map(super::base::LevelZeroSheet::input));
         let new = folded.level.sheets.iter().find(|folded| folded.sheet == sheet).cloned();
         inputs.extend(new.map(LevelInput::folded));
         let some = !inputs.is_empty();
@@ -119,7 +120,7 @@ impl MergePlan {
     pub fn finish(
         &self,
         base: &Base,
-        folded: &FoldedRound,
+        folded: &FoldedEntries,
         merged: &Level,
     ) -> Result<NextRoot, SnapshotError> {
         let mut levels: Vec<RootLevel> = base.levels.iter().take(self.kept).cloned().collect();

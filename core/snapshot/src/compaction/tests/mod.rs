@@ -69,8 +69,8 @@ impl Store {
         }
     }
 
-    fn folded(&mut self, base: &Base, operations: &[Operation]) -> FoldedRound {
-        let mut fold = RoundFold::new(base);
+    fn folded(&mut self, base: &Base, operations: &[Operation]) -> FoldedEntries {
+        let mut fold = CompactionFold::new(base);
         for operation in operations {
             self.entries += 1;
             let position = Position::new(0, self.entries).unwrap();
@@ -80,12 +80,12 @@ impl Store {
         fold.finish().unwrap()
     }
 
-    fn round(&mut self, operations: &[Operation]) {
+    fn compact(&mut self, operations: &[Operation]) {
         let base = self.base();
         let folded = self.folded(&base, operations);
-        let next = match plan(&base, &folded).unwrap() {
-            Plan::Young(next) => *next,
-            Plan::Merge(mut plan) => {
+        let next = match plan_compaction(&base, &folded).unwrap() {
+            CompactionPlan::LevelZero(next) => *next,
+            CompactionPlan::Merge(mut plan) => {
                 let (inputs, _) =
                     self.ready(|objects| plan.inputs(&base, &folded, objects).unwrap());
                 let level = self.merge(&inputs);
@@ -131,16 +131,16 @@ impl Store {
     /// What is shown at the root and behind some more operations is what a workbook shows.
     fn assert_shows(&self, tail: &[Operation], workbook: &Workbook, window: &Window) {
         let base = self.base();
-        let mut fold = Fold::new(base.outline);
+        let mut fold = Fold::new(base.metadata);
         fold.apply_operations(tail).unwrap();
-        let (outline, tail) = fold.finish();
-        assert_eq!(workbook.tabs(), &outline.tabs);
+        let (metadata, tail) = fold.finish();
+        assert_eq!(workbook.tabs(), &metadata.tabs);
         let rectangle = Rectangle {
             first: CellName { row: window.rows.start, column: window.columns.start },
             last: CellName { row: window.rows.end - 1, column: window.columns.end - 1 },
         };
         for (id, sheet) in workbook.sheets() {
-            let own = &outline.sheets[&id];
+            let own = &metadata.sheets[&id];
             assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
             let expected: Vec<_> = sheet.cells_in(rectangle).collect();
             let root = self.root.as_ref();
@@ -204,7 +204,7 @@ proptest! {
         for (few, many) in rounds {
             let operations: Vec<Operation> = many.into_iter().chain(few).collect();
             workbook.apply_operations(&operations).unwrap();
-            store.round(&operations);
+            store.compact(&operations);
             store.assert_shows(&[], &workbook, &window);
         }
         workbook.apply_operations(&tail).unwrap();
@@ -219,7 +219,7 @@ fn single(row: u32, column: u32, number: u32) -> Operation {
 }
 
 #[test]
-fn many_edits_flush_the_young_level_and_leave_few_levels() {
+fn many_edits_flush_level_0_and_leave_few_levels() {
     let mut store = Store::default();
     let mut workbook = Workbook::default();
     let mut random = 1_u32;
@@ -231,7 +231,7 @@ fn many_edits_flush_the_young_level_and_leave_few_levels() {
             })
             .collect();
         workbook.apply_operations(&operations).unwrap();
-        store.round(&operations);
+        store.compact(&operations);
     }
     let root = store.root.as_ref().unwrap();
     assert!((1..=6).contains(&root.levels.len()), "{}", root.levels.len());
@@ -268,7 +268,7 @@ fn a_window_is_looked_for_where_its_rows_stood_in_each_level() {
         vec![noisy_rows(1_000..1_010)],
     ] {
         workbook.apply_operations(&operations).unwrap();
-        store.round(&operations);
+        store.compact(&operations);
     }
     let tiles = store.root.as_ref().unwrap().levels.iter().map(|level| level.bytes).sum::<u64>();
     assert!(tiles > 500_000, "{tiles}");

@@ -1,6 +1,7 @@
 //! Sheet numbers ever used.
 
-use crate::operation::{SheetId, Span, Spans};
+use crate::sheet_id::SheetId;
+use crate::spans::{Span, Spans};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 
 /// Sheet numbers used in one spreadsheet, stored as runs. At most `MAX_SHEET_NUMBER_RUNS` runs,

@@ -1,9 +1,9 @@
-//! Checkpoints that nobody made, in the hands of a worker.
+//! Malformed and hostile progress records, given to a snapshot worker.
 
 use std::sync::{Arc, LazyLock};
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
-use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+use cellar_base::limits::MAX_PROGRESS_BYTES;
 use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryTables};
@@ -35,16 +35,16 @@ impl Random for NoRandom {
     }
 }
 
-/// A worker goes on from a checkpoint to a snapshot, or says that it cannot.
-pub(super) fn read(checkpoint: &[u8]) -> bool {
+/// A worker goes on from progress to a snapshot, or says that it cannot.
+pub(super) fn read(progress: &[u8]) -> bool {
     RUNTIME.block_on(async {
         let (builder, job) = prepared().await;
-        let mut checkpoint = checkpoint.to_vec();
+        let mut progress = progress.to_vec();
         for _ in 0..MAX_PIECES {
-            match builder.step(&job, &checkpoint).await {
-                Ok(BuildStep::Checkpoint(next)) => {
-                    assert!(next.len() <= MAX_CHECKPOINT_BYTES && next != checkpoint);
-                    checkpoint = next;
+            match builder.step(&job, &progress).await {
+                Ok(BuildStep::Progress(next)) => {
+                    assert!(next.len() <= MAX_PROGRESS_BYTES && next != progress);
+                    progress = next;
                 }
                 Ok(BuildStep::Finished { .. } | BuildStep::EarlierSnapshot(_)) => return true,
                 Err(error) => {

@@ -26,7 +26,7 @@ fn edit(number: u32) -> Operation {
 
 /// Bytes of edits: what they take as a chunk of their own.
 fn bytes_alone(operations: &[Operation]) -> usize {
-    let mut fold = Fold::new(Outline::default());
+    let mut fold = Fold::new(WorkbookMetadata::default());
     fold.apply_operations(operations).unwrap();
     let sheets = fold.finish().1.sheets;
     sheets.iter().map(|sheet| chunk_of(&sheet.tile).unwrap().stored.len()).sum()
@@ -38,7 +38,7 @@ fn first_view(store: &Store) -> (usize, usize) {
     let root = store.root.as_ref().unwrap();
     let mut fetched = 1;
     let (_, rounds) = store.ready(|objects| {
-        assert!(matches!(view::outline(root, objects), Ok(Fetch::Ready(_))), "it is in the root");
+        assert!(matches!(view::metadata(root, objects), Ok(Fetch::Ready(_))), "it is in the root");
         let tail = FoldedLevel::default();
         let cells = view::window(Some(root), &tail, SheetId::FIRST, &WINDOW, objects).unwrap();
         fetched += if let Fetch::Need(wanted) = &cells { wanted.len() } else { 0 };
@@ -49,22 +49,22 @@ fn first_view(store: &Store) -> (usize, usize) {
 
 #[test]
 fn snapshots_write_few_objects_and_bytes_and_a_first_view_reads_few() {
-    let (mut store, mut edit_bytes, mut young) = (Store::default(), 0, 0);
+    let (mut store, mut edit_bytes, mut level_0) = (Store::default(), 0, 0);
     for snapshot in 0..SNAPSHOTS {
         let numbers = snapshot * SNAPSHOT_EDITS..(snapshot + 1) * SNAPSHOT_EDITS;
         let operations: Vec<Operation> = numbers.map(edit).collect();
         edit_bytes += bytes_alone(&operations);
         let (puts, merges) = (store.puts, store.merges);
-        store.round(&operations);
+        store.compact(&operations);
         if store.merges == merges {
-            young += 1;
+            level_0 += 1;
             // The root, and the last mutations of clients.
             assert!(store.puts - puts <= 2, "{} objects", store.puts - puts);
         }
         let (objects, rounds) = first_view(&store);
         assert!(objects <= 7 && rounds <= 2, "{objects} objects in {rounds} rounds");
     }
-    assert!(young >= SNAPSHOTS / 2, "{young} stay in the young level");
+    assert!(level_0 >= SNAPSHOTS / 2, "{level_0} stay in level 0");
     assert!(store.merges >= 8, "{} merges", store.merges);
     assert!(
         store.put_bytes <= 10 * edit_bytes,

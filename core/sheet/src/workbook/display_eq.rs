@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::format_layer::FormatLayer;
 use super::{Sheet, Workbook};
 use crate::a1::Rectangle;
 use crate::axis_map::Axis;
 use crate::cell::GENERAL;
-use crate::operation::{SheetId, Spans};
+use crate::metadata::FormatLayer;
+use crate::sheet_id::SheetId;
+use crate::spans::Spans;
 
 /// Places at which the formats of two sheets are compared; with more places, the formats count as
 /// different.

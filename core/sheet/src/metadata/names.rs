@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::operation::SheetId;
+use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Sheets by name.

@@ -34,13 +34,13 @@ fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
 
 /// Returns the time of the maps of as many bases as an entry may have.
 fn measured(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32) -> u32) {
-    let mut author = Author::new(ClientKey([1; 8]));
-    entries.for_each(|entry| author.learn(&entry));
+    let mut viewpoint = Viewpoint::new(ClientKey([1; 8]));
+    entries.for_each(|entry| viewpoint.add_entry(&entry));
     let start = Instant::now();
     let mut runs = 0;
     for number in 0..u32::try_from(MAX_BASES_PER_ENTRY).unwrap() {
-        let map = author.map(at(bases(number)));
-        runs = map.map_or(0, |map| map.sheet(SheetId::FIRST).rows.runs().len()).max(runs);
+        let map = viewpoint.map_from(at(bases(number)));
+        runs = map.map_or(0, |map| map.sheet_map(SheetId::FIRST).rows.runs().len()).max(runs);
     }
     let took = start.elapsed();
     println!("{name}: {took:?}, {runs} runs");

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis_map::Axis;
-use crate::operation::Spans;
+use crate::axis::Axis;
+use crate::spans::Spans;
 
 /// Used range of a sheet: numbers of rows and columns ever written, from A1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

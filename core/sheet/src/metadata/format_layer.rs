@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::GENERAL;
-use crate::operation::{SetFormat, Span, Spans};
+use crate::operation::SetFormat;
+use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
 
 /// Number format of a range.
@@ -159,7 +160,7 @@ impl FormatLayer {
     }
 
     /// Returns the records moved by the maps of both axes.
-    pub(super) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
+    pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map(Axis::Rows, rows);
         mapped.map(Axis::Columns, columns);
@@ -167,7 +168,7 @@ impl FormatLayer {
     }
 
     /// Returns the end of the formats that do not extend to the end of the axis.
-    pub(super) fn reach(&self, axis: Axis) -> u32 {
+    pub(crate) fn reach(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
             Axis::Columns => record.columns.iter().last(),
@@ -189,7 +190,7 @@ impl FormatLayer {
     }
 
     /// Returns the approximate size in memory, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }

@@ -2,7 +2,9 @@
 //! or deleted.
 
 use super::SheetNumbers;
-use crate::operation::{Operation, SheetId, Spans};
+use crate::operation::Operation;
+use crate::sheet_id::SheetId;
+use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
 /// Sheet numbers of one workbook.

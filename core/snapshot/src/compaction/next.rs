@@ -1,7 +1,7 @@
-//! The root that a round ends with.
+//! The root that a compaction step ends with.
 
 use super::merge::root_level;
-use super::{Base, FoldedRound};
+use super::{Base, FoldedEntries};
 use crate::SnapshotError;
 use crate::index::pack_level;
 use crate::level::Level;
@@ -20,41 +20,41 @@ pub struct NextRoot {
     pub stored: PackedObject,
 }
 
-/// The root of some levels, and a young one, behind a round's entries.
+/// The root with these levels and level 0 after a compaction step's entries.
 pub(super) fn next_root(
     base: &Base,
-    folded: &FoldedRound,
+    folded: &FoldedEntries,
     levels: Vec<RootLevel>,
-    young: Option<&Level>,
+    level_0: Option<&Level>,
 ) -> Result<NextRoot, SnapshotError> {
     let mut objects = Vec::new();
-    let outline = &folded.outline;
-    let layers = outline.tabs.order().iter().filter_map(|id| outline.sheets.get(id));
+    let metadata = &folded.metadata;
+    let layers = metadata.tabs.order().iter().filter_map(|id| metadata.sheets.get(id));
     let (formats, chunks) =
         pack_formats(layers.clone().map(|sheet| &sheet.formats), PackLimits::AROUND)?;
     objects.extend(chunks);
-    let (used, chunk) = pack_sheet_numbers(outline.tabs.used().clone(), PackLimits::AROUND)?;
+    let (used, chunk) = pack_sheet_numbers(metadata.tabs.used().clone(), PackLimits::AROUND)?;
     objects.extend(chunk);
     let clients = folded.clients.pack()?;
     let clients_chunk = clients.as_ref().map(|packed| packed.chunk);
     objects.extend(clients.filter(|_| folded.clients != base.clients));
-    let young = match young {
+    let level_0 = match level_0 {
         None => None,
         Some(level) => {
-            let (packed, chunks) = pack_level(level, PackLimits::YOUNG)?;
+            let (packed, chunks) = pack_level(level, PackLimits::LEVEL_0)?;
             objects.extend(chunks);
             let after = levels.last().map(|level| level.last);
             Some(root_level(after, folded.last, packed, level))
         }
     };
-    let sheets = outline.tabs.order().iter().zip(layers).zip(formats);
+    let sheets = metadata.tabs.order().iter().zip(layers).zip(formats);
     let sheets = sheets.map(|((id, sheet), formats)| RootSheet {
         sheet: *id,
-        name: outline.tabs.name(*id).unwrap_or_default().to_owned(),
+        name: metadata.tabs.name(*id).unwrap_or_default().to_owned(),
         extent: sheet.extent,
         formats,
     });
-    let totals = levels.iter().chain(&young).fold(Totals::default(), |sum, level| Totals {
+    let totals = levels.iter().chain(&level_0).fold(Totals::default(), |sum, level| Totals {
         cells: sum.cells.saturating_add(level.cells),
         bytes: sum.bytes.saturating_add(level.bytes),
     });
@@ -64,7 +64,7 @@ pub(super) fn next_root(
         sheets: sheets.collect(),
         used,
         levels,
-        young,
+        level_0,
         clients: clients_chunk,
         totals,
     };

@@ -15,12 +15,12 @@ const VERSION_ANEW_START: u8 = 3;
 const VERSION_NARROW: u8 = 4;
 /// The same, of a snapshot that is made anew.
 const VERSION_ANEW_NARROW: u8 = 5;
-/// Tiles that a checkpoint names itself; older ones are in a chain of objects.
+/// Tiles that progress names itself; older ones are in a chain of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
 /// Where the work goes on.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Checkpoint {
+pub(super) struct BuildProgress {
     /// Key of the root that the round begins from; none at the beginning of a log.
     pub(super) root: Option<String>,
     /// How far the round's merge is; none before it has given a tile.
@@ -31,11 +31,11 @@ pub(super) struct Checkpoint {
     pub(super) narrow: bool,
 }
 
-/// What a checkpoint's bytes say.
+/// What progress's bytes say.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Begin {
     /// Go on from there.
-    At(Checkpoint),
+    At(BuildProgress),
     /// Make the snapshot anew on the one that stands there, or from the log's first entry on.
     Anew { behind: Option<Position> },
 }
@@ -148,8 +148,8 @@ impl TileChain {
     }
 }
 
-impl Checkpoint {
-    /// The bytes of a pending record's checkpoint.
+impl BuildProgress {
+    /// The bytes of a pending record's progress.
     pub(super) fn encode(&self) -> Vec<u8> {
         let merge = self.merge.as_ref().map(|merge| {
             let chain = TileChain { before: merge.chain, tiles: merge.recent.clone() };
@@ -183,7 +183,7 @@ impl Checkpoint {
 }
 
 impl Begin {
-    /// The bytes of a pending record's first checkpoint.
+    /// The bytes of a pending record's first progress.
     pub(super) fn anew(behind: Option<Position>) -> Vec<u8> {
         let start = StoredStart { version: VERSION_ANEW_START, behind: behind.map(Position::pack) };
         postcard::to_allocvec(&start).unwrap_or_default()
@@ -191,7 +191,7 @@ impl Begin {
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         if bytes.first() != Some(&VERSION_ANEW_START) {
-            return Checkpoint::decode(bytes).map(Self::At);
+            return BuildProgress::decode(bytes).map(Self::At);
         }
         let start: StoredStart = postcard::from_bytes(bytes)?;
         let behind = start.behind.map(Position::unpack).transpose();
@@ -202,14 +202,14 @@ impl Begin {
 
 #[cfg(test)]
 mod tests {
-    use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+    use cellar_base::limits::MAX_PROGRESS_BYTES;
     use cellar_sheet::operation::Span;
     use cellar_snapshot::level::{StoredTile, TilePlace};
 
     use super::*;
 
     #[test]
-    fn the_largest_checkpoint_reads_back_and_fits_its_record() {
+    fn the_largest_progress_reads_back_and_fits_its_record() {
         let chunk = ChunkRef { hash: ChunkHash([0xFF; 32]), bytes: u32::MAX };
         let rows = Span { first: u32::MAX, count: u32::MAX };
         let place = TilePlace { rows, cells: u32::MAX, stored: StoredTile::Chunk(chunk) };
@@ -221,10 +221,10 @@ mod tests {
         let root = Some(format!("sheets/{}/roots/{}", "0".repeat(36), "f".repeat(64)));
         for (anew, narrow) in [(false, false), (true, false), (false, true), (true, true)] {
             let (root, merge) = (root.clone(), merge.clone());
-            let checkpoint = Checkpoint { root, merge, anew, narrow };
-            let bytes = checkpoint.encode();
-            assert!(bytes.len() <= MAX_CHECKPOINT_BYTES, "{}", bytes.len());
-            assert_eq!(Begin::decode(&bytes), Ok(Begin::At(checkpoint)));
+            let progress = BuildProgress { root, merge, anew, narrow };
+            let bytes = progress.encode();
+            assert!(bytes.len() <= MAX_PROGRESS_BYTES, "{}", bytes.len());
+            assert_eq!(Begin::decode(&bytes), Ok(Begin::At(progress)));
             for cut in 0..bytes.len() {
                 assert!(Begin::decode(&bytes[..cut]).is_err());
             }
@@ -252,7 +252,7 @@ mod tests {
     fn the_released_layouts_do_not_change() {
         let root = Some("r".to_owned());
         let of =
-            |anew, narrow| Checkpoint { root: root.clone(), merge: None, anew, narrow }.encode();
+            |anew, narrow| BuildProgress { root: root.clone(), merge: None, anew, narrow }.encode();
         assert_eq!(of(false, false), [1, 1, 1, b'r', 0]);
         assert_eq!(of(true, false), [2, 1, 1, b'r', 0]);
         assert_eq!(of(false, true), [4, 1, 1, b'r', 0]);

@@ -1,9 +1,9 @@
 //! The state summary in each entry's header. From the newest entry alone, a writer decides whether
 //! a mutation can have an effect.
 
-use super::SheetSet;
-use crate::metadata::Outline;
-use crate::operation::{Operation, SetFormat, Spans};
+use super::{SheetSet, WorkbookMetadata};
+use crate::operation::{Operation, SetFormat};
+use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
 
 /// Existing sheets, and an upper bound of range formats.
@@ -24,10 +24,10 @@ impl StateSummary {
 
     /// Creates the summary of a state.
     #[must_use]
-    pub fn of(outline: &Outline) -> Self {
-        let spans = outline.sheets.values().map(|sheet| sheet.formats.span_count()).max();
+    pub fn of(metadata: &WorkbookMetadata) -> Self {
+        let spans = metadata.sheets.values().map(|sheet| sheet.formats.span_count()).max();
         let format_spans = u32::try_from(spans.unwrap_or(0)).unwrap_or(u32::MAX);
-        Self { sheets: outline.tabs.numbers().clone(), format_spans }
+        Self { sheets: metadata.tabs.numbers().clone(), format_spans }
     }
 
     /// Updates the summary for committed operations.

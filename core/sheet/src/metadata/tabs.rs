@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::names::Names;
 use super::{SheetNumbers, SheetSet};
-use crate::operation::{AddSheet, FIRST_SHEET_NAME, ImportSheet, SheetId, Spans};
+use crate::operation::{AddSheet, ImportSheet};
+use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
+use crate::spans::Spans;
 
 /// Sheets without content.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::InvalidOperation;
-use crate::axis_map::Axis;
-use cellar_base::limits::MAX_SPANS;
+use crate::axis::Axis;
 
 /// Consecutive rows or columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +41,7 @@ impl Span {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Spans(Vec<Span>);
+pub struct Spans(pub(crate) Vec<Span>);
 
 impl Spans {
     /// Creates one span.
@@ -184,29 +182,6 @@ impl Spans {
     pub fn is_all(&self, axis: Axis) -> bool {
         *self == Self::all(axis)
     }
-
-    /// Checks spans from a client and sorts them.
-    ///
-    /// # Errors
-    /// [`InvalidOperation`] for no spans, an empty span, too many spans, or a span past the end of
-    /// the axis.
-    pub(super) fn validated(mut self, axis: Axis) -> Result<Self, InvalidOperation> {
-        let what = super::axis_name(axis);
-        if self.0.is_empty() || self.0.iter().any(|span| span.count == 0) {
-            return Err(InvalidOperation::EmptySpan { what });
-        }
-        if self.0.len() > MAX_SPANS {
-            return Err(InvalidOperation::TooManySpans { what, count: self.0.len() });
-        }
-        let beyond =
-            |span: &&Span| u64::from(span.first) + u64::from(span.count) > u64::from(axis.limit());
-        if let Some(span) = self.0.iter().find(beyond) {
-            let (first, count, max) = (span.first, span.count, axis.limit());
-            return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });
-        }
-        self.0.sort_by_key(|span| span.first);
-        Ok(Self::from_sorted(self.0))
-    }
 }
 
 #[cfg(test)]
@@ -220,32 +195,6 @@ mod tests {
 
     fn spans(list: &[(u32, u32)]) -> Spans {
         Spans(list.iter().map(|(first, count)| Span { first: *first, count: *count }).collect())
-    }
-
-    #[test]
-    fn spans_that_touch_are_one() {
-        let validated = spans(&[(5, 2), (0, 1), (7, 1), (6, 4)]).validated(Axis::Rows).unwrap();
-        assert_eq!(validated, spans(&[(0, 1), (5, 5)]));
-        assert_eq!((validated.count(), validated.len()), (6, 2));
-        let inside: Vec<u32> = (0..12).filter(|index| validated.contains(*index)).collect();
-        assert_eq!(inside, [0, 5, 6, 7, 8, 9]);
-        assert_eq!(Spans::of(inside), validated);
-    }
-
-    #[test]
-    fn what_is_no_span_of_the_axis_is_refused() {
-        let limit = Axis::Columns.limit();
-        for good in [(limit - 1, 1), (0, limit)] {
-            assert!(spans(&[good]).validated(Axis::Columns).is_ok());
-        }
-        for bad in [(limit, 1), (0, limit + 1), (limit - 1, 2), (3, 0), (u32::MAX, u32::MAX)] {
-            assert!(spans(&[bad]).validated(Axis::Columns).is_err(), "{bad:?}");
-        }
-        assert!(spans(&[]).validated(Axis::Columns).is_err());
-        let many = |count| Spans((0..count).map(|i| Span { first: 2 * i, count: 1 }).collect());
-        let max = u32::try_from(MAX_SPANS).unwrap();
-        assert!(many(max).validated(Axis::Rows).is_ok());
-        assert!(many(max + 1).validated(Axis::Rows).is_err());
     }
 
     #[test]

@@ -1,45 +1,45 @@
-//! A round of a snapshot's work: from one root, and what some entries did, to the next.
+//! A compaction step of a snapshot's work: from one root, and what some entries did, to the next.
 //!
-//! Where a round ends depends on the entries only, so any worker that repeats it comes to the same
-//! root. Most rounds rewrite the young level, which is inside the root; when that has grown too large,
+//! Where a compaction step ends depends on the entries only, so any worker that repeats it comes to the same
+//! root. Most compaction steps rewrite level 0, which is inside the root; when that has grown too large,
 //! it is merged with the newest levels into a level of its own.
 
 mod base;
 mod counts;
+mod level_0;
 mod merge;
 mod next;
 #[cfg(test)]
 mod tests;
-mod young;
 
 pub use base::Base;
-pub(super) use base::{clients, outline};
+pub(super) use base::{clients, metadata};
+pub use level_0::{CompactionPlan, plan_compaction};
 pub use merge::MergePlan;
 pub use next::NextRoot;
-pub use young::{Plan, plan};
 
 use super::fold::{Fold, FoldedLevel, LongTextObject};
 use super::root::ClientMap;
 use crate::SnapshotError;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::Operation;
 
-/// The entries of a round, as far as they are folded.
+/// The entries of a compaction step, as far as they are folded.
 #[derive(Debug, Clone)]
-pub struct RoundFold {
+pub struct CompactionFold {
     fold: Fold,
     clients: ClientMap,
     last: Option<(Position, u64)>,
     entries: u64,
 }
 
-/// The entries of a round.
+/// The entries of a compaction step.
 #[derive(Debug, Clone)]
-pub struct FoldedRound {
-    /// The outline behind the last.
-    pub outline: Outline,
+pub struct FoldedEntries {
+    /// The metadata behind the last.
+    pub metadata: WorkbookMetadata,
     /// What they did.
     pub level: FoldedLevel,
     /// The last mutations of clients.
@@ -50,12 +50,12 @@ pub struct FoldedRound {
     pub entries: u64,
 }
 
-impl RoundFold {
+impl CompactionFold {
     /// Begins behind a base.
     #[must_use]
     pub fn new(base: &Base) -> Self {
         Self {
-            fold: Fold::new(base.outline.clone()),
+            fold: Fold::new(base.metadata.clone()),
             clients: base.clients.clone(),
             last: None,
             entries: base.entries,
@@ -89,7 +89,7 @@ impl RoundFold {
         self.clients.note_name(client, name);
     }
 
-    /// Whether the round ends here. Asked behind each entry.
+    /// Whether the compaction step ends here. Asked behind each entry.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.fold.is_full()
@@ -97,16 +97,16 @@ impl RoundFold {
 
     /// What the entries did; `None` if there was none.
     #[must_use]
-    pub fn finish(self) -> Option<FoldedRound> {
+    pub fn finish(self) -> Option<FoldedEntries> {
         let (last, now_s) = self.last?;
         let mut clients = self.clients;
         clients.prune(now_s);
-        let (outline, level) = self.fold.finish();
-        Some(FoldedRound { outline, level, clients, last, entries: self.entries })
+        let (metadata, level) = self.fold.finish();
+        Some(FoldedEntries { metadata, level, clients, last, entries: self.entries })
     }
 }
 
-impl FoldedRound {
+impl FoldedEntries {
     /// Texts that are objects of their own.
     #[must_use]
     pub fn long_texts(&self) -> &[LongTextObject] {

@@ -8,8 +8,8 @@ use crate::level::{StoredTile, Stripe, TilePlace};
 use crate::merge::SheetWriter;
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::Cell;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Span};
-use cellar_sheet::workbook::Extent;
 
 type Cells = BTreeMap<(u32, u32), Cell>;
 
@@ -164,7 +164,7 @@ proptest! {
         let mut workbook = Workbook::default();
         for steps in rounds {
             let operations = apply(steps, &mut store, &mut workbook);
-            store.round(&operations);
+            store.compact(&operations);
             store.assert_shows(&[], &workbook, &window);
         }
         let tail = apply(tail, &mut store, &mut workbook);
@@ -188,7 +188,7 @@ fn the_tiles_of_an_import_are_merged_by_reference() {
     let steps = vec![Step::Import(large(1, Some(0))), edit(30_000)];
     let operations = apply(steps, &mut store, &mut workbook);
     let puts = store.puts;
-    store.round(&operations);
+    store.compact(&operations);
     let root = store.root.clone().unwrap();
     assert_eq!((root.sheets.len(), root.levels.len()), (1, 1));
     // The tile that was edited, the small ones at the ends, the root: the others stay where they are.
@@ -237,10 +237,10 @@ fn what_a_tile_has_beyond_its_place_is_no_part_of_the_sheet() {
     workbook.fill(SheetId(1), cells).unwrap();
     let window = Window { rows: 0..100, columns: 0..100 };
     store.assert_shows(std::slice::from_ref(&import), &workbook, &window);
-    store.round(&[import]);
+    store.compact(&[import]);
     store.assert_shows(&[], &workbook, &window);
     let more = single(50, 0, 1);
     workbook.apply_operation(&more);
-    store.round(&[more]);
+    store.compact(&[more]);
     store.assert_shows(&[], &workbook, &window);
 }
