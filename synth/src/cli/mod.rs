@@ -30,6 +30,12 @@ const DIFFERENCES: u8 = 2;
 /// Exit code of wrong usage.
 const USAGE: u8 = 64;
 
+/// Returns the definition of the command line, for its reference page.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::grouped()
+}
+
 /// Runs the command of this process.
 #[must_use]
 pub fn main() -> ExitCode {
