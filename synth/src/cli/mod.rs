@@ -85,7 +85,7 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
     // An empty variable is an unset one.
     let stage = arguments.stage.as_deref().filter(|stage| !stage.is_empty());
     let config = Named { file: arguments.config.as_deref(), stage };
-    let ended = runtime.block_on(command(arguments.command, config, output, ports));
+    let ended = runtime.block_on(run_command(arguments.command, config, output, ports));
     if matches!(ended, Err(SynthError::Interrupted { .. })) {
         // Somebody may still be asked something.
         runtime.shutdown_background();
@@ -93,7 +93,7 @@ fn run(arguments: Arguments, output: &Output, ports: Ports) -> Result<ExitCode, 
     ended
 }
 
-async fn command(
+async fn run_command(
     command: Command,
     config: Named<'_>,
     output: &Output,

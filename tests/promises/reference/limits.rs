@@ -52,7 +52,11 @@ fn constants(source: &str) -> Vec<Constant<'_>> {
             let start = source.find(&format!("pub const {name}:")).unwrap();
             let statement = source[start..].split(';').next().unwrap();
             let (_, expression) = statement.split_once('=').unwrap();
-            constants.push(Constant { name, expression: expression.trim(), meaning: meaning.join(" ") });
+            constants.push(Constant {
+                name,
+                expression: expression.trim(),
+                meaning: meaning.join(" "),
+            });
         }
         meaning.clear();
     }
@@ -106,9 +110,12 @@ fn grouped(number: u128) -> String {
 #[test]
 fn expressions_are_evaluated() {
     let known = BTreeMap::from([("A", 3)]);
-    for (expression, value) in
-        [("1_000", 1_000), ("4 * 1024", 4_096), ("(1 << 53) - 1", (1 << 53) - 1), ("2 * A as usize", 6)]
-    {
+    for (expression, value) in [
+        ("1_000", 1_000),
+        ("4 * 1024", 4_096),
+        ("(1 << 53) - 1", (1 << 53) - 1),
+        ("2 * A as usize", 6),
+    ] {
         assert_eq!(evaluate(expression, &known), Some(value), "{expression}");
     }
     assert_eq!(evaluate("B + 1", &known), None);
