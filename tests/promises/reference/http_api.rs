@@ -74,9 +74,9 @@ fn push_operation(text: &mut String, method: &str, path: &str, operation: &Value
         if matches!(status.as_str(), "4XX" | "503") {
             continue;
         }
-        let body = schema_of_content(response).map(|schema| format!(": {schema}"));
+        let body = schema_of_content(response).map(|schema| format!(" ({schema})"));
         let description = string(&response["description"]);
-        writeln!(text, "\nReply {status}, {description}{}", body.unwrap_or_default()).unwrap();
+        writeln!(text, "\nReply {status}: {description}{}.", body.unwrap_or_default()).unwrap();
     }
 }
 
