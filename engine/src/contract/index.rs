@@ -1,5 +1,5 @@
-//! The contract of the Feed table.
-#![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
+//! Contract of the Feed table.
+#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Mark, Span};
@@ -7,7 +7,7 @@ use cellar_catalog::stream::{InvalidEvent, Kind, StreamName};
 
 use crate::ports::{Index, IndexOutcome};
 
-/// Checks the Feed table against everything that the engine relies on. It has to be empty.
+/// Checks an empty Feed table.
 pub async fn index<T: Index>(index: &T) {
     partitions_are_begun_once_and_the_newest_is_found(index).await;
     items_are_put_once_and_read_in_order(index).await;
@@ -62,7 +62,7 @@ async fn items_are_put_once_and_read_in_order<T: Index>(index: &T) {
         assert_eq!(ok(index.last_item(9).await), Some((*offset, item.clone())));
     }
     assert_eq!(index.put_item(at(9, 1), &item("c", 0, 1)).await, IndexOutcome::Exists);
-    // Another partition whose number begins with the same digit.
+    // A partition whose number starts with the same digit.
     assert_eq!(index.put_item(at(90, 0), &item("d", 0, 1)).await, IndexOutcome::Done);
     for consistent in [true, false] {
         assert_eq!(ok(index.items(at(9, 0), 10, consistent).await), all);
@@ -86,7 +86,7 @@ async fn marks_only_rise<T: Index>(index: &T) {
         (mark(0, 2), mark(0, 3)),
         (mark(0, 3), mark(0, 3)),
         (mark(0, 10), mark(0, 10)),
-        // Another feed begins with nothing, and the one before says nothing any more.
+        // A mark of a later feed replaces any mark of an earlier one.
         (mark(7, 1), mark(7, 1)),
         (mark(0, 99), mark(7, 1)),
     ] {

@@ -1,4 +1,4 @@
-//! The Feed table in memory: the same records, the same conditions, no database.
+//! In-memory Feed table, with the records and conditions of the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use crate::ports::{Index, IndexOutcome, PortError, WebhookProgresses};
 type Key = (String, String);
 type Items = BTreeMap<Key, Item>;
 
-/// The table in memory; consistent reads and eventually consistent ones see the same.
+/// An in-memory Feed table. All reads are strongly consistent.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
     items: Mutex<Items>,
@@ -39,15 +39,15 @@ impl MemoryIndex {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A table of its own that holds the same.
+    /// Returns an independent copy of the table.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { items: Mutex::new(self.lock().clone()) }
     }
 
-    /// All of its records, in the order of their keys.
+    /// Returns all records, sorted by key.
     #[cfg(test)]
-    pub(crate) fn everything(&self) -> Vec<Item> {
+    pub(crate) fn all_records(&self) -> Vec<Item> {
         self.lock().values().cloned().collect()
     }
 
@@ -61,7 +61,7 @@ impl MemoryIndex {
         IndexOutcome::Done
     }
 
-    /// The last record of a partition.
+    /// Returns the last record of a partition.
     fn last(&self, partition: &str) -> Option<Item> {
         let items = self.lock();
         let mut range = items.range((partition.to_owned(), String::new())..);
@@ -74,7 +74,7 @@ impl MemoryIndex {
         last
     }
 
-    /// Takes an item away, as if the table had lost it: for tests of those who look for that.
+    /// Removes an item as if the table had lost it, for tests of repairs.
     pub fn lose(&self, at: Checkpoint) {
         self.lock().remove(&key_of(&item_key(at)));
     }
@@ -126,7 +126,7 @@ impl Index for MemoryIndex {
         let mut items = self.lock();
         let key = key_of(&mark_key(stream));
         let there = items.get(&key).map(decode_mark).transpose()?;
-        // A mark of a later feed is higher, wherever it is.
+        // A mark of a later feed is greater, whatever its index.
         if there.is_none_or(|(_, there)| there < mark) {
             items.insert(key, encode_mark(stream, mark));
         }

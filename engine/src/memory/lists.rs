@@ -1,4 +1,4 @@
-//! People's lists of spreadsheets in memory, beside the feed as in the table.
+//! In-memory spreadsheet lists, stored in the Feed table as in DynamoDB.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;

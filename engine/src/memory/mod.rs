@@ -1,4 +1,4 @@
-//! In-memory ports: the same promises, no database, no object store and no queue service.
+//! In-memory ports with the guarantees of the real services, for tests and the local stack.
 
 mod blobs;
 mod clock;
@@ -16,6 +16,6 @@ pub use clock::ManualClock;
 pub use index::MemoryIndex;
 pub use pending_snapshots::MemoryPendingSnapshots;
 pub use pending_tags::MemoryPendingTags;
-pub use queue::{MemoryQueue, QueueRules};
+pub use queue::MemoryQueue;
 pub use streams::MemoryStreams;
 pub use tables::MemoryTables;

@@ -11,8 +11,8 @@ use cellar_snapshot::relay::INSERT;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::*;
-use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue, QueueRules};
-use crate::ports::{Receipt, Received};
+use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue};
+use crate::ports::{QueueRules, Receipt, Received};
 
 fn log() -> LogId {
     LogId::derive(&cellar_base::identity::SubjectKey::new("relay", "test"), "log").unwrap()

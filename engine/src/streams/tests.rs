@@ -1,4 +1,4 @@
-//! The driver over the table in memory, in trouble.
+//! The driver over the table in memory, in faults.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -69,7 +69,7 @@ impl Decider for Words {
 
 /// What goes wrong with the next requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Trouble {
+enum FaultPlan {
     None,
     /// A write is done and its reply lost.
     ReplyLost,
@@ -89,7 +89,7 @@ type Late = (Option<EventBatch>, Option<Update>, Option<Tip>);
 #[derive(Default)]
 struct Faulty {
     table: Arc<MemoryStreams>,
-    planned: Mutex<VecDeque<Trouble>>,
+    planned: Mutex<VecDeque<FaultPlan>>,
     late: Mutex<Vec<Late>>,
     reads: Mutex<u32>,
     writes: Mutex<u32>,
@@ -97,8 +97,8 @@ struct Faulty {
 }
 
 impl Faulty {
-    fn next(&self) -> Trouble {
-        self.planned.lock().unwrap().pop_front().unwrap_or(Trouble::None)
+    fn next(&self) -> FaultPlan {
+        self.planned.lock().unwrap().pop_front().unwrap_or(FaultPlan::None)
     }
 
     async fn write(
@@ -110,18 +110,18 @@ impl Faulty {
         *self.writes.lock().unwrap() += 1;
         let lost = || StreamOutcome::Unknown(PortError::temporary("the reply is lost"));
         match self.next() {
-            Trouble::ReplyLost => {
+            FaultPlan::ReplyLost => {
                 apply(&self.table, batch, update, tip).await;
                 return lost();
             }
-            Trouble::Late => {
+            FaultPlan::Late => {
                 let late = (batch.cloned(), update.cloned(), tip.cloned());
                 self.late.lock().unwrap().push(late);
                 return lost();
             }
-            Trouble::Throttled => return StreamOutcome::Throttled(PortError::temporary("busy")),
-            Trouble::Overtaken => self.overtake().await,
-            Trouble::None | Trouble::ReadFails | Trouble::Stale => {}
+            FaultPlan::Throttled => return StreamOutcome::Throttled(PortError::temporary("busy")),
+            FaultPlan::Overtaken => self.overtake().await,
+            FaultPlan::None | FaultPlan::ReadFails | FaultPlan::Stale => {}
         }
         let outcome = apply(&self.table, batch, update, tip).await;
         let late = std::mem::take(&mut *self.late.lock().unwrap());
@@ -171,8 +171,8 @@ impl Streams for Faulty {
     ) -> Result<Option<Arc<Tip>>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
-            Trouble::ReadFails => Err(PortError::temporary("no answer")),
-            Trouble::Stale if !consistent => Ok(None),
+            FaultPlan::ReadFails => Err(PortError::temporary("no answer")),
+            FaultPlan::Stale if !consistent => Ok(None),
             _ => self.table.tip(name, consistent).await,
         }
     }
@@ -185,8 +185,8 @@ impl Streams for Faulty {
     ) -> Result<Vec<EventBatch>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
-            Trouble::ReadFails => Err(PortError::temporary("no answer")),
-            Trouble::Stale if !consistent => Ok(vec![]),
+            FaultPlan::ReadFails => Err(PortError::temporary("no answer")),
+            FaultPlan::Stale if !consistent => Ok(vec![]),
             _ => self.table.batches_before(name, below, consistent).await,
         }
     }
@@ -222,7 +222,7 @@ fn store(streams: Arc<dyn Streams>) -> StreamStore {
         .with_split_policy(policy)
 }
 
-/// A store in trouble, whose stream has these words.
+/// A store in faults, whose stream has these words.
 async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
     let faulty = Arc::new(Faulty::default());
     let store = store(faulty.clone());
@@ -258,7 +258,7 @@ async fn words(store: &StreamStore) -> String {
 }
 
 impl Faulty {
-    fn plan(&self, planned: &[Trouble]) {
+    fn plan(&self, planned: &[FaultPlan]) {
         *self.planned.lock().unwrap() = planned.iter().copied().collect();
     }
 
@@ -292,7 +292,7 @@ async fn event_batches_are_read_where_there_is_no_unfold() {
     // A tip, and two pages of two event batches and one.
     assert_eq!(faulty.requests(), (3, 0));
     // A page that is not there yet is read again.
-    faulty.plan(&[Trouble::None, Trouble::Stale, Trouble::Stale]);
+    faulty.plan(&[FaultPlan::None, FaultPlan::Stale, FaultPlan::Stale]);
     assert_eq!(words(&store).await, "a b c d e f g");
     assert_eq!(faulty.requests(), (3 + 4, 0));
 }
@@ -300,7 +300,7 @@ async fn event_batches_are_read_where_there_is_no_unfold() {
 #[tokio::test]
 async fn a_conflict_is_decided_again_without_a_read() {
     let (faulty, store) = fixture(&["a"]).await;
-    faulty.plan(&[Trouble::None, Trouble::Overtaken]);
+    faulty.plan(&[FaultPlan::None, FaultPlan::Overtaken]);
     assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a other1 b");
     assert_eq!(faulty.requests().1, 2);
     assert_eq!(words(&store).await, "a other1 b");
@@ -320,13 +320,13 @@ async fn nothing_is_refused_on_what_may_be_old() {
         Err(TransactError::Rejected("a word has letters"))
     );
     // A stale read that says there is no stream costs a write.
-    faulty.plan(&[Trouble::Stale]);
+    faulty.plan(&[FaultPlan::Stale]);
     assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }
 
 #[tokio::test]
 async fn whatever_is_lost_a_word_is_there_once() {
-    use Trouble::{Late, None, Overtaken, ReadFails, ReplyLost, Throttled};
+    use FaultPlan::{Late, None, Overtaken, ReadFails, ReplyLost, Throttled};
     for length in 0..5 {
         for plan in [
             &[None, ReplyLost][..],
@@ -356,7 +356,7 @@ async fn a_command_is_decided_so_often_and_no_more() {
     let losses = usize::try_from(MAX_DECIDE_ATTEMPTS).unwrap();
     for (losses, succeeds) in [(losses - 1, true), (losses, false)] {
         let (faulty, store) = fixture(&["a"]).await;
-        faulty.plan(&[vec![Trouble::None], vec![Trouble::Overtaken; losses]].concat());
+        faulty.plan(&[vec![FaultPlan::None], vec![FaultPlan::Overtaken; losses]].concat());
         let added = add(&store, "b", CachedTip::Unknown).await;
         match succeeds {
             true => assert!(added.is_ok()),

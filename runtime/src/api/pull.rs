@@ -48,7 +48,9 @@ pub(super) async fn pull_changes(
         Err(UnknownCookie) => PullOutcome::UnknownCookie,
     };
     Ok(Json(match pulled {
-        PullOutcome::UnknownCookie => SyncAnswer::Refused(error_response(SyncError::ClientStateNotFound)),
+        PullOutcome::UnknownCookie => {
+            SyncAnswer::Refused(error_response(SyncError::ClientStateNotFound))
+        }
         PullOutcome::Nothing(cookie) => SyncAnswer::Done(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),

@@ -15,9 +15,8 @@ use cellar_catalog::records::stream::{encode_event_batch, encode_tip};
 use cellar_catalog::stream::{EventBatch, StreamName, Tip};
 use cellar_engine::memory::{
     MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
-    QueueRules,
 };
-use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, Segments as _};
+use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, QueueRules, Segments as _};
 use cellar_log::entry::Entry;
 use cellar_log::records::fork::ListedFork;
 use cellar_log::segment::Segment;

@@ -131,7 +131,7 @@ async fn any_lost_reply_leaves_one_log_and_one_edit() {
             assert_eq!(logs(&tables).load(log(), None).await.unwrap().entries.len(), 2);
             assert_eq!(logs(&tables).head(log(), None).await.unwrap().head, at(0, 1));
             assert_eq!(texts(&logs(&tables), None).await, ["one"]);
-            most_calls = most_calls.max(tables.trouble.requests());
+            most_calls = most_calls.max(tables.faults.requests());
         }
     }
     assert!(most_calls <= 13, "{most_calls} calls, but only the first 13 went wrong");

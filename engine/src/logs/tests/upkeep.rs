@@ -18,7 +18,7 @@ fn counted() -> Arc<FaultyPorts> {
 }
 
 fn calls(tables: &FaultyPorts) -> usize {
-    tables.trouble.take_requests()
+    tables.faults.take_requests()
 }
 
 /// Appends one edit behind the newest entry; gives its position.
@@ -126,7 +126,7 @@ async fn an_upkeep_whose_reply_is_lost_costs_the_next_append_nothing() {
         for id in 1..=10 {
             append(&logs, id).await;
         }
-        assert_eq!(tables.trouble.requests(), 11);
+        assert_eq!(tables.faults.requests(), 11);
         assert!(matches!(logs.upkeep(log(), &POLICY).await, Err(LogError::Store(_))));
         let tail = append(&logs, 11).await;
         let expected = if fault == Fault::Refused { at(0, 11) } else { at(0, 12) };

@@ -36,7 +36,8 @@ fn indexer(process: &Process) -> Indexer {
         Arc::clone(&port) as _,
     );
     let time = (Arc::clone(&port) as _, Arc::clone(&port) as _);
-    Indexer::new(Arc::clone(&port) as _, port, Arc::new(lists), time, 0).with_partition_policy(PARTITIONS)
+    Indexer::new(Arc::clone(&port) as _, port, Arc::new(lists), time, 0)
+        .with_partition_policy(PARTITIONS)
 }
 
 /// The webhook in a process.

@@ -56,7 +56,7 @@ async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
             let again = world.append(vec![sheet.operation()]).await.unwrap();
             assert_eq!(again.results[0].position, first.results[0].position);
             assert!(again.results[0].duplicate && !first.results[0].duplicate);
-            last = world.blobs.trouble.requests();
+            last = world.blobs.faults.requests();
             // A read is not what fails here.
             if call < last {
                 assert_eq!(world.shown().await, sheet.numbers());
@@ -76,13 +76,13 @@ async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
     for object in sheet.objects() {
         world.delete(object.chunk.hash).await;
     }
-    let calls = world.blobs.trouble.requests();
+    let calls = world.blobs.faults.requests();
     for logs in [&world.logs, &world.another()] {
         let again = logs.append(import_request(two(), Position::FIRST)).await.unwrap();
         assert!(again.results.iter().all(|result| result.duplicate), "{again:?}");
         assert_eq!(again.results[1].position, first.results[1].position);
     }
-    assert_eq!(world.blobs.trouble.requests(), calls, "nothing was looked at");
+    assert_eq!(world.blobs.faults.requests(), calls, "nothing was looked at");
     // What comes behind it in the same request is new.
     let three = [two(), vec![sheet.operation_for(SheetId(3))]].concat();
     for logs in [&world.logs, &world.another()] {
@@ -174,7 +174,7 @@ async fn no_more_objects_than_allowed_are_read_at_the_same_time() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 40, FLAT));
     world.upload_all(&sheet).await;
     world.append(vec![sheet.operation()]).await.unwrap();
-    assert_eq!(world.blobs.trouble.most_running(), IMPORT_CHECKS_AT_ONCE);
+    assert_eq!(world.blobs.faults.most_running(), IMPORT_CHECKS_AT_ONCE);
 }
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn a_tile_in_many_places_is_read_once() {
     let tiles = (0..20).map(|at| place(at * ROWS, same.chunk)).collect();
     let sheet = Sheet::of(vec![Stripe { columns: columns(0), tiles }], FLAT);
     world.upload(&same).await;
-    let before = world.blobs.trouble.requests();
+    let before = world.blobs.faults.requests();
     world.append(vec![sheet.operation()]).await.unwrap();
-    assert_eq!(world.blobs.trouble.requests() - before, 2, "read and published");
+    assert_eq!(world.blobs.faults.requests() - before, 2, "read and published");
 }

@@ -45,9 +45,9 @@ async fn an_edit_of_an_imported_sheet_is_taken_back_and_shown() {
     let edited = at(0, 2);
     world.edit(2, at(0, 1), set_number(ROWS - 1, 77.0)).await;
     assert_eq!(world.shown().await, ["77", "1"]);
-    let calls = world.blobs.trouble.requests();
+    let calls = world.blobs.faults.requests();
     let diff = world.diff(at(0, 1), edited).await;
-    assert_eq!(world.blobs.trouble.requests() - calls, 1, "one tile is read, not the other");
+    assert_eq!(world.blobs.faults.requests() - calls, 1, "one tile is read, not the other");
     let [cell] = diff.sheets[0].cells.as_slice() else { panic!("{diff:?}") };
     assert_eq!((cell.row, cell.before.text(), cell.after.text()), (9, "0".into(), "77".into()));
     let undone = world.edit(3, edited, undo(edited)).await;

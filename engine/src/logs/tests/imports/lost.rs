@@ -120,7 +120,7 @@ async fn a_text_that_cannot_be_read_now_is_not_lost() {
         let world = World::that_lost(Wrong::Missing).await;
         world.put(&text(1)).await;
         world.shown().await;
-        world.blobs.trouble.requests()
+        world.blobs.faults.requests()
     };
     let whole = [long(0), long(1), long(2)];
     let mut failed = 0;

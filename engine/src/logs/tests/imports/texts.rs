@@ -124,10 +124,10 @@ async fn texts_of_a_published_tile_are_not_read_again() {
     let refused = fault(world.check(deep.chunks[0].chunk).await);
     assert_eq!(refused, ImportFault::TooManyTexts { hash, texts: count, most: count - 1 });
     assert_eq!(world.check_tile(tile.chunk).await, Ok(1));
-    let before = world.blobs.trouble.requests();
+    let before = world.blobs.faults.requests();
     world.check(deep.chunks[0].chunk).await.unwrap();
     // The index is read and published; the tile is read, found to be published, and published again.
-    assert_eq!(world.blobs.trouble.requests() - before, 5);
+    assert_eq!(world.blobs.faults.requests() - before, 5);
     world.check_all(&deep).await.unwrap();
     world.append(vec![deep.operation()]).await.unwrap();
     let first_page = world.shown().await;
