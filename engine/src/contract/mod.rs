@@ -3,8 +3,8 @@
 //! Call the functions of this module from a test of the adapter. They panic at the first violation.
 
 mod blobs;
+mod feed_table;
 mod forks;
-mod index;
 mod jobs;
 mod lists;
 mod pending_snapshots;
@@ -13,7 +13,7 @@ mod segments;
 mod streams;
 mod webhook;
 
-pub use index::index;
+pub use feed_table::feed_table;
 pub use jobs::{JobsUnderTest, jobs};
 pub use lists::lists;
 pub use pending_snapshots::pending_snapshots;

@@ -12,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 use super::presigned::Grants;
 use crate::contract::{UrlReply, UrlRequest};
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, Got, Kept, ListedBlob, ListedVersion,
-    NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, GetOutcome, KeepOutcome, ListedBlob,
+    ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
 };
 
 /// An in-memory object store. [`MemoryBlobs::send`] answers requests with its presigned URLs, which
@@ -142,13 +142,15 @@ impl Blobs for MemoryBlobs {
         Ok(())
     }
 
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
         Ok(match self.lock().objects.get(key.as_str()) {
-            None => Got::Absent,
+            None => GetOutcome::Absent,
             Some(object) if object.head.length > max_bytes => {
-                Got::TooLong { length: object.head.length }
+                GetOutcome::TooLong { length: object.head.length }
             }
-            Some(object) => Got::Found { head: object.head.clone(), bytes: object.bytes.clone() },
+            Some(object) => {
+                GetOutcome::Found { head: object.head.clone(), bytes: object.bytes.clone() }
+            }
         })
     }
 
@@ -160,12 +162,12 @@ impl Blobs for MemoryBlobs {
         Ok(self.lock().objects.get(key.as_str()).map(|object| object.pending))
     }
 
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         Ok(match self.lock().objects.get_mut(key.as_str()) {
-            None => Kept::Absent,
+            None => KeepOutcome::Absent,
             Some(object) => {
                 object.pending = false;
-                Kept::Kept
+                KeepOutcome::Kept
             }
         })
     }

@@ -5,11 +5,11 @@ use cellar_base::identity::LogId;
 use cellar_catalog::records::list::{decode, encode, list_partition};
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
-use super::MemoryIndex;
+use super::MemoryFeed;
 use crate::ports::{ListPage, Lists, PortError};
 
 #[async_trait]
-impl Lists for MemoryIndex {
+impl Lists for MemoryFeed {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
         let mut items = self.lock();
         let key = (list_partition(person), entry.log.to_string());

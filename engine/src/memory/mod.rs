@@ -2,7 +2,7 @@
 
 mod blobs;
 mod clock;
-mod index;
+mod feed_table;
 mod lists;
 mod pending_snapshots;
 mod pending_tags;
@@ -13,7 +13,7 @@ mod tables;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
-pub use index::MemoryIndex;
+pub use feed_table::MemoryFeed;
 pub use pending_snapshots::MemoryPendingSnapshots;
 pub use pending_tags::MemoryPendingTags;
 pub use queue::MemoryQueue;

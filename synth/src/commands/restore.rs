@@ -5,7 +5,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables};
+use cellar_stacks::cellar::{
+    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables,
+};
 use cellar_stacks::{Config, Template};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -298,7 +300,8 @@ async fn streams_are_later(
     state: &StackState,
     to: RestoreTime,
 ) -> Result<bool, SynthError> {
-    let (Some(table), RestoreTime::At(at_s)) = (state.outputs.get(OUTPUT_EVENT_STREAM_TABLE), to) else {
+    let (Some(table), RestoreTime::At(at_s)) = (state.outputs.get(OUTPUT_EVENT_STREAM_TABLE), to)
+    else {
         return Ok(false);
     };
     let made_s = aws.restored_table(table).await?.and_then(|table| table.made_s);

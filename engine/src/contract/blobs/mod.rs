@@ -7,7 +7,7 @@ mod versions;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
-use crate::ports::{BlobKey, Blobs, Got, NewBlob};
+use crate::ports::{BlobKey, Blobs, GetOutcome, NewBlob};
 
 pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
@@ -35,7 +35,7 @@ fn blob(name: &str, bytes: impl Into<Bytes>) -> NewBlob {
 /// Returns the content of an object, if it exists.
 async fn stored(blobs: &dyn Blobs, key: &BlobKey) -> Option<Bytes> {
     match blobs.get(key, MAX_BYTES).await {
-        Ok(Got::Found { bytes, .. }) => Some(bytes),
+        Ok(GetOutcome::Found { bytes, .. }) => Some(bytes),
         _ => None,
     }
 }

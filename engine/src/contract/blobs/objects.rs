@@ -3,7 +3,9 @@
 use bytes::Bytes;
 
 use super::{blob, key, sha256, stored};
-use crate::ports::{BlobHead, BlobKey, BlobPage, Blobs, Got, Inspected, Kept, NewBlob};
+use crate::ports::{
+    BlobHead, BlobInspection, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, NewBlob,
+};
 use crate::ports::{Clock as _, PortError};
 use crate::system::SystemClock;
 
@@ -33,11 +35,11 @@ pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
 
 async fn nothing_is_there_at_first(blobs: &dyn Blobs) {
     let absent = key("absent");
-    assert_eq!(blobs.get(&absent, 10).await, Ok(Got::Absent));
+    assert_eq!(blobs.get(&absent, 10).await, Ok(GetOutcome::Absent));
     assert_eq!(blobs.head(&absent).await, Ok(None));
     assert_eq!(blobs.pending(&absent).await, Ok(None));
     assert_eq!(blobs.inspect(&absent).await, Ok(None));
-    assert_eq!(blobs.keep(&absent).await, Ok(Kept::Absent));
+    assert_eq!(blobs.keep(&absent).await, Ok(KeepOutcome::Absent));
     assert_eq!(blobs.delete(&absent).await, Ok(()));
     assert_eq!(blobs.list("contract/", None, 10).await, Ok(BlobPage::default()));
 }
@@ -54,10 +56,10 @@ async fn what_is_put_reads_back(blobs: &dyn Blobs) {
         let head = blobs.head(&new.key).await.ok().flatten();
         assert!(head.as_ref().is_some_and(|head| describes(head, &new)), "{name}: {head:?}");
         let got = blobs.get(&new.key, new.bytes.len() as u64).await;
-        let Ok(Got::Found { head: read, bytes }) = got else { unread(name) };
+        let Ok(GetOutcome::Found { head: read, bytes }) = got else { unread(name) };
         assert!(describes(&read, &new) && bytes == new.bytes, "{name}: {read:?}");
         assert_eq!(Some(&read), head.as_ref(), "{name}");
-        let inspected = head.map(|head| Inspected { head, pending: false });
+        let inspected = head.map(|head| BlobInspection { head, pending: false });
         assert_eq!(blobs.inspect(&new.key).await, Ok(inspected));
     }
 }
@@ -79,9 +81,9 @@ fn unread(name: &str) -> ! {
 async fn reads_are_bounded(blobs: &dyn Blobs) {
     let new = blob("bounded", vec![7; 1_000]);
     assert_eq!(blobs.put(new.clone()).await, Ok(()));
-    assert!(matches!(blobs.get(&new.key, 1_000).await, Ok(Got::Found { .. })));
+    assert!(matches!(blobs.get(&new.key, 1_000).await, Ok(GetOutcome::Found { .. })));
     for max_bytes in [999, 0] {
-        assert_eq!(blobs.get(&new.key, max_bytes).await, Ok(Got::TooLong { length: 1_000 }));
+        assert_eq!(blobs.get(&new.key, max_bytes).await, Ok(GetOutcome::TooLong { length: 1_000 }));
     }
 }
 
@@ -120,7 +122,7 @@ async fn the_pending_tag_is_removed_permanently(blobs: &dyn Blobs) {
     let head = blobs.head(&new.key).await.ok().flatten();
     assert_eq!(blobs.pending(&new.key).await, Ok(Some(true)));
     for _ in 0..2 {
-        assert_eq!(blobs.keep(&new.key).await, Ok(Kept::Kept));
+        assert_eq!(blobs.keep(&new.key).await, Ok(KeepOutcome::Kept));
         assert_eq!(blobs.pending(&new.key).await, Ok(Some(false)));
     }
     assert_eq!(blobs.head(&new.key).await, Ok(head), "nothing else changed");
@@ -134,7 +136,7 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
     }
     for _ in 0..2 {
         assert_eq!(blobs.delete(&gone.key).await, Ok(()));
-        assert_eq!(blobs.get(&gone.key, 10).await, Ok(Got::Absent));
+        assert_eq!(blobs.get(&gone.key, 10).await, Ok(GetOutcome::Absent));
     }
     assert_eq!(stored(blobs, &stays.key).await, Some(stays.bytes));
     assert_eq!(blobs.put(gone.clone()).await, Ok(()), "a deleted key can be used again");

@@ -10,26 +10,26 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::FaultyPorts;
 use crate::ports::{
-    DeliveryRejected, Index, IndexOutcome, ListPage, Lists, PortError, WebhookProgresses,
+    DeliveryRejected, FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, WebhookProgresses,
     WebhookSender,
 };
 
-fn write_failed(error: PortError) -> IndexOutcome {
-    if error.temporary { IndexOutcome::Unknown(error) } else { IndexOutcome::Failed(error) }
+fn write_failed(error: PortError) -> FeedWriteOutcome {
+    if error.temporary { FeedWriteOutcome::Unknown(error) } else { FeedWriteOutcome::Failed(error) }
 }
 
 #[async_trait]
-impl Index for FaultyPorts {
+impl FeedTable for FaultyPorts {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
         self.faults.read(self.index.newest_partition(consistent)).await
     }
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
         self.faults.around(self.index.begin_partition(partition, feed), write_failed).await
     }
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError> {
         self.faults.read(self.index.last_item(partition)).await
     }
-    async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
+    async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome {
         self.faults.around(self.index.put_item(at, item), write_failed).await
     }
     async fn items(

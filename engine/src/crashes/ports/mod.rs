@@ -17,7 +17,7 @@ use super::faults::{Fault, FaultPlan};
 use crate::contract::UrlRequest;
 use crate::logs::Logs;
 use crate::memory::{
-    ManualClock, MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams,
+    ManualClock, MemoryBlobs, MemoryFeed, MemoryPendingSnapshots, MemoryQueue, MemoryStreams,
     MemoryTables,
 };
 use crate::ports::{Clock as _, PresignedRequest, QueueRules, WriteOutcome};
@@ -31,7 +31,7 @@ pub(crate) struct FaultyPorts {
     pub(crate) pending: MemoryPendingSnapshots,
     pub(crate) queue: MemoryQueue,
     pub(crate) streams: MemoryStreams,
-    pub(crate) index: MemoryIndex,
+    pub(crate) index: MemoryFeed,
     /// Deliveries that the webhook's receiver got.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
@@ -56,7 +56,7 @@ impl FaultyPorts {
             pending: MemoryPendingSnapshots::default(),
             queue: MemoryQueue::new(clock.clone(), QueueRules::LONGEST),
             streams: MemoryStreams::default(),
-            index: MemoryIndex::default(),
+            index: MemoryFeed::default(),
             received: Mutex::default(),
             clock,
             roots: Mutex::default(),

@@ -6,9 +6,9 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::FaultyPorts;
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Got, Jobs, Kept, NewBlob, PendingSnapshots,
-    PortError, PresignedRequest, Random, Receipt, Received, UploadGrant, VersionMarker,
-    VersionPage, WriteOutcome,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, GetOutcome, Jobs, KeepOutcome, NewBlob,
+    PendingSnapshots, PortError, PresignedRequest, Random, Receipt, Received, UploadGrant,
+    VersionMarker, VersionPage, WriteOutcome,
 };
 
 fn write_failed(error: PortError) -> WriteOutcome {
@@ -57,7 +57,7 @@ impl Blobs for FaultyPorts {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
         self.faults.around(self.blobs.put(blob), Err).await
     }
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
         self.faults.read(self.blobs.get(key, max_bytes)).await
     }
     async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
@@ -66,7 +66,7 @@ impl Blobs for FaultyPorts {
     async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
         self.faults.read(Blobs::pending(&self.blobs, key)).await
     }
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         self.faults.around(self.blobs.keep(key), Err).await
     }
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {

@@ -15,14 +15,14 @@ use cellar_catalog::records::webhook;
 use cellar_catalog::stream::StreamName;
 use cellar_catalog::webhook::WebhookProgress;
 
-use crate::ports::{Index, IndexOutcome, PortError, WebhookProgresses};
+use crate::ports::{FeedTable, FeedWriteOutcome, PortError, WebhookProgresses};
 
 type Key = (String, String);
 type Items = BTreeMap<Key, Item>;
 
 /// An in-memory Feed table. All reads are strongly consistent.
 #[derive(Debug, Default)]
-pub struct MemoryIndex {
+pub struct MemoryFeed {
     items: Mutex<Items>,
 }
 
@@ -34,7 +34,7 @@ fn key_of(record: &Item) -> Key {
     (text(FEED_PARTITION_KEY), text(FEED_SORT_KEY))
 }
 
-impl MemoryIndex {
+impl MemoryFeed {
     pub(super) fn lock(&self) -> MutexGuard<'_, Items> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -51,14 +51,14 @@ impl MemoryIndex {
         self.lock().values().cloned().collect()
     }
 
-    fn put_new(&self, record: Item) -> IndexOutcome {
+    fn put_new(&self, record: Item) -> FeedWriteOutcome {
         let mut items = self.lock();
         let key = key_of(&record);
         if items.contains_key(&key) {
-            return IndexOutcome::Exists;
+            return FeedWriteOutcome::Exists;
         }
         items.insert(key, record);
-        IndexOutcome::Done
+        FeedWriteOutcome::Done
     }
 
     /// Returns the last record of a partition.
@@ -81,12 +81,12 @@ impl MemoryIndex {
 }
 
 #[async_trait]
-impl Index for MemoryIndex {
+impl FeedTable for MemoryFeed {
     async fn newest_partition(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
         Ok(self.last(PARTITIONS).as_ref().map(decode_partition).transpose()?)
     }
 
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
         self.put_new(encode_partition(partition, feed))
     }
 
@@ -95,10 +95,10 @@ impl Index for MemoryIndex {
         Ok(last.as_ref().map(decode_item).transpose()?)
     }
 
-    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> IndexOutcome {
+    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
         match encode_item(at, item) {
             Ok(record) => self.put_new(record),
-            Err(error) => IndexOutcome::Failed(error.into()),
+            Err(error) => FeedWriteOutcome::Failed(error.into()),
         }
     }
 
@@ -135,7 +135,7 @@ impl Index for MemoryIndex {
 }
 
 #[async_trait]
-impl WebhookProgresses for MemoryIndex {
+impl WebhookProgresses for MemoryFeed {
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
         let items = self.lock();
         let record = items.get(&key_of(&webhook::key()));
@@ -172,8 +172,8 @@ mod tests {
 
     #[tokio::test]
     async fn memory_keeps_the_contract() {
-        contract::index(&MemoryIndex::default()).await;
-        contract::lists(&MemoryIndex::default()).await;
-        contract::webhook(&MemoryIndex::default()).await;
+        contract::feed_table(&MemoryFeed::default()).await;
+        contract::lists(&MemoryFeed::default()).await;
+        contract::webhook(&MemoryFeed::default()).await;
     }
 }
