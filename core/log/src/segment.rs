@@ -22,8 +22,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Returns the position of the newest finished snapshot of the segment or, in a fork's first record,
-    /// of the inherited entries.
+    /// Returns the position of the newest finished snapshot of the segment or, in a fork's first
+    /// record, of the inherited entries.
     #[must_use]
     pub fn newest_snapshot(&self) -> Option<Position> {
         let own = self.last_snapshot.and_then(|num| Position::new(self.num, num).ok());

@@ -105,7 +105,7 @@ impl Indexer {
     /// # Errors
     /// [`IndexError`].
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
-        self.run(Indexing::begin_anew(self.tables_incarnation, self.inputs())).await
+        self.run(Indexing::begin_rebuild(self.tables_incarnation, self.inputs())).await
     }
 
     async fn run(&self, begun: (Indexing, IndexingAction)) -> Result<Indexed, IndexError> {

@@ -113,7 +113,7 @@ async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool
         streams,
         blobs: Arc::clone(&data.blobs) as _,
         url: configured.url,
-        receivers: Receivers::AlsoThisMachine,
+        receivers: Receivers::PublicAndLocalhost,
         events: configured.payloads,
         stack: project.config.stack.clone(),
         incarnation,

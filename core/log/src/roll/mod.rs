@@ -1,8 +1,8 @@
 //! Roll: closes a log segment and opens the next segment in one transaction.
 //!
-//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next action
-//! and receives the result of that action. A roll that fails is harmless, because the next append starts
-//! another roll.
+//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next
+//! action and receives the result of that action. A roll that fails is harmless, because the next
+//! append starts another roll.
 
 #[cfg(test)]
 mod tests;
@@ -86,8 +86,8 @@ pub enum Rolled {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment was not closed because it has no finished snapshot yet. A load must find a snapshot
-    /// in the two newest segments.
+    /// The segment was not closed because it has no finished snapshot yet. A load must find a
+    /// snapshot in the two newest segments.
     NoSnapshotYet,
 }
 
@@ -137,8 +137,8 @@ impl Roll {
         (roll, RollAction::ReadNewestSegment)
     }
 
-    /// Processes the result of the last action and returns the next action. An event that does not match
-    /// the last action ends the roll with [`RollRefusal::Store`].
+    /// Processes the result of the last action and returns the next action. An event that does not
+    /// match the last action ends the roll with [`RollRefusal::Store`].
     #[must_use]
     pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -221,7 +221,8 @@ impl Roll {
         RollAction::Transact(Box::new(transaction))
     }
 
-    /// Continues after a lost race or a lost reply by reading the entries after the newest known entry.
+    /// Continues after a lost race or a lost reply by reading the entries after the newest known
+    /// entry.
     fn handle_lost_transaction(&mut self, inputs: Inputs) -> RollAction {
         self.attempts += 1;
         if self.attempts >= MAX_PUT_ATTEMPTS {
@@ -260,8 +261,8 @@ impl Roll {
         RollAction::Finish(Ok(Rolled::Into { segment }))
     }
 
-    /// Retries a failed read from `retry_phase`, unless the error is permanent or too many reads have
-    /// failed.
+    /// Retries a failed read from `retry_phase`, unless the error is permanent or too many reads
+    /// have failed.
     fn handle_read_failure(
         &mut self,
         retry_phase: Phase,

@@ -2,7 +2,7 @@
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_catalog::feed::{EntryKind, put, segment_of_stream, stream_of_segment};
+use cellar_catalog::feed::{EntryKind, entry_span, segment_of_stream, stream_of_segment};
 use cellar_log::records::entry::encode;
 use cellar_log::retention::Policy;
 
@@ -78,7 +78,7 @@ impl Logged {
     /// Returns the span that the Entry table's change stream reports for an entry.
     async fn record(&self, segment: u32, num: u32) -> Span {
         let entry = self.tables.get(log(), position(segment, num)).await.unwrap().unwrap();
-        put(&encode(&entry).unwrap()).unwrap()
+        entry_span(&encode(&entry).unwrap()).unwrap()
     }
 
     async fn index(&self, records: &[(u32, u32)]) -> u64 {
@@ -192,7 +192,7 @@ async fn only_own_entries_of_a_fork_are_indexed() {
     let new = NewFork { log: fork, source: log(), at: Some(position(1, 1)), author: None };
     logged.logs().fork(new).await.unwrap();
     let first = logged.tables.get(fork, position(2, 0)).await.unwrap().unwrap();
-    let span = put(&encode(&first).unwrap()).unwrap();
+    let span = entry_span(&encode(&first).unwrap()).unwrap();
     assert_eq!(logged.indexer().index(vec![span]).await.unwrap().events, 1);
     assert_eq!(logged.feed().await, [(fork, 2, 0, "Snapshot".to_owned())]);
     let audit = logged.auditor(true).verify().await.unwrap();

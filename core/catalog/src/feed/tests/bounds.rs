@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::world::{name, span};
 use crate::feed::{
-    BadCheckpoint, Checkpoint, Content, Feed, FeedId, Item, Span, appended, decode_spans,
-    encode_spans, is_appended, joined,
+    BadCheckpoint, Checkpoint, Content, Feed, FeedId, Item, Span, appended_span, decode_spans,
+    encode_spans, is_append, join_spans,
 };
 use crate::records::feed::{
     decode_item, decode_partition, encode_item, encode_partition, item_size,
@@ -48,11 +48,11 @@ fn feeds_have_ids_of_sixteen_digits() {
 
 #[test]
 fn spans_are_cut_and_joined() {
-    assert_eq!(span(0, 3, 4).from(0), Some(span(0, 3, 4)));
-    assert_eq!(span(0, 3, 4).from(5), Some(span(0, 5, 2)));
-    assert_eq!(span(0, 3, 4).from(7), None);
+    assert_eq!(span(0, 3, 4).starting_at(0), Some(span(0, 3, 4)));
+    assert_eq!(span(0, 3, 4).starting_at(5), Some(span(0, 5, 2)));
+    assert_eq!(span(0, 3, 4).starting_at(7), None);
     let parts = vec![span(0, 4, 2), span(1, 0, 1), span(0, 0, 3), span(0, 2, 2), span(0, 8, 1)];
-    let joined = joined(parts);
+    let joined = join_spans(parts);
     assert_eq!(joined[&name(0)], [span(0, 0, 6), span(0, 8, 1)]);
     assert_eq!(joined[&name(1)], [span(1, 0, 1)]);
 }
@@ -122,11 +122,11 @@ fn only_a_tip_counts_as_appended() {
     let events = vec![event(1, "a"), event(2, "b"), event(2, "c")];
     let tip = crate::stream::Tip { appended: 2, ..(*tip(1, 7, events)).clone() };
     let image = crate::records::stream::encode_tip(&tip);
-    assert!(is_appended(&image));
-    let span = appended(&image).unwrap();
+    assert!(is_append(&image));
+    let span = appended_span(&image).unwrap();
     assert_eq!((span.stream, span.first, span.kinds.len()), (tip.name.clone(), tip.next - 2, 2));
     let batch = crate::stream::EventBatch { name: tip.name.clone(), index: 0, events: tip.events };
-    assert!(!is_appended(&crate::records::stream::encode_event_batch(&batch)));
+    assert!(!is_append(&crate::records::stream::encode_event_batch(&batch)));
     let number = |number| Attribute::Number(number);
     for (attribute, value) in [
         (APPENDED, number(0)),
@@ -139,7 +139,7 @@ fn only_a_tip_counts_as_appended() {
     ] {
         let mut image = image.clone();
         image.insert(attribute.to_owned(), value.clone());
-        assert!(appended(&image).is_err(), "{attribute} {value:?}");
+        assert!(appended_span(&image).is_err(), "{attribute} {value:?}");
     }
 }
 

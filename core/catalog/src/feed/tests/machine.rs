@@ -191,7 +191,7 @@ fn a_new_feed_begins_behind_the_old_one_with_nothing_in_it() {
     table.streams.insert(name(0), 2);
     let whole = PartitionPolicy::default();
     let (_, known, _) = run(&mut table, Known::default(), vec![span(0, 0, 2)], whole);
-    let anew = Indexing::begin_anew(0, Inputs { now_s: 8, random: 9 });
+    let anew = Indexing::begin_rebuild(0, Inputs { now_s: 8, random: 9 });
     drive(&mut table, anew).0.unwrap();
     let feed = Feed { id: FeedId(1_u64.to_le_bytes()), first_partition: 1 };
     assert_eq!((table.partitions[&1], table.walk()), (feed, vec![]));
@@ -301,8 +301,8 @@ fn so_many_marks_are_known_and_no_more() {
     let mut known = Known::default();
     for stream in 0..=MAX_CACHED_MARKS {
         let is_known = |known: &Known| known.mark(&name(0)).is_some();
-        known.learn(name(stream), 1);
-        known = known.bounded();
+        known.raise_mark(name(stream), 1);
+        known = known.limit_marks();
         assert_eq!(is_known(&known), stream < MAX_CACHED_MARKS, "{stream}");
     }
 }

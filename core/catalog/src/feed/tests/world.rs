@@ -1,5 +1,6 @@
-//! A world of indexers: streams that are appended to, records of them that are delivered twice, late, in
-//! any order or never, and indexers that work beside each other, lose replies, stand still and die.
+//! A world of indexers: streams that are appended to, records of them that are delivered twice,
+//! late, in any order or never, and indexers that work beside each other, lose replies, stand still
+//! and die.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +98,8 @@ impl Table {
         spans
     }
 
-    /// Every event once, in the order of its stream, without a gap; and nothing that was not reacted to.
+    /// Every event once, in the order of its stream, without a gap; and nothing that was not
+    /// reacted to.
     pub(super) fn indexed(&self) -> BTreeMap<StreamName, u64> {
         let mut indexed: BTreeMap<StreamName, u64> = BTreeMap::new();
         for part in self.walk() {
@@ -222,7 +224,7 @@ impl World {
                 let worker = &mut self.workers[indexer];
                 if worker.running.is_none() {
                     worker.known = Known::default();
-                    worker.running = Some(Indexing::begin_anew(0, inputs));
+                    worker.running = Some(Indexing::begin_rebuild(0, inputs));
                 }
             }
         }

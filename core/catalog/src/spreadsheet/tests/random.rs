@@ -61,8 +61,8 @@ fn command() -> impl Strategy<Value = Command> {
 }
 
 proptest! {
-    /// There is an owner, nobody is there twice, what was done is done, only who may do it does, and the
-    /// listing is what its events and its unfold say.
+    /// There is an owner, nobody is there twice, what was done is done, only who may do it does,
+    /// and the listing is what its events and its unfold say.
     #[test]
     fn the_rules_hold_whatever_is_done(commands in proptest::collection::vec(command(), 1..40)) {
         let mut listed = Listed::by_alice();

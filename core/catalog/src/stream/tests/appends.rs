@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::support::{SMALL, event, name, proposal, tip};
-use crate::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
+use crate::stream::append::{AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer};
 use crate::stream::{Append, Etag, EventBatch, Tip, Write};
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
 use cellar_log::append::Inputs;
@@ -43,7 +43,7 @@ impl Run {
         }
     }
 
-    fn end(&self) -> End {
+    fn end(&self) -> AppendOutcome {
         match &self.action {
             StreamAppendAction::Finish(Ok(end)) => end.clone(),
             action => panic!("{action:?}"),
@@ -58,8 +58,8 @@ impl Run {
     }
 }
 
-fn conflict(tip: &Arc<Tip>) -> End {
-    End::Conflict { tip: Some(Arc::clone(tip)) }
+fn conflict(tip: &Arc<Tip>) -> AppendOutcome {
+    AppendOutcome::Conflict { tip: Some(Arc::clone(tip)) }
 }
 
 fn batch(index: u64, writers: &[u8]) -> EventBatch {
@@ -72,7 +72,8 @@ fn a_stream_starts_grows_and_splits() {
     let run = Run::begin(None, &["a", "b"]);
     let Write::First(first) = run.write() else { panic!() };
     assert_eq!((first.next, first.appended, first.first(), first.batch_bytes), (2, 2, 0, 0));
-    let End::Appended { tip, index: 0 } = run.answer(StreamAppendAnswer::Done).end() else {
+    let AppendOutcome::Appended { tip, index: 0 } = run.answer(StreamAppendAnswer::Done).end()
+    else {
         panic!()
     };
     assert_eq!(*tip, first);
@@ -81,7 +82,8 @@ fn a_stream_starts_grows_and_splits() {
     let Write::Update(update) = run.write() else { panic!() };
     assert_eq!((update.expected, update.tip.next, update.appended.len()), (first.etag, 3, 1));
     assert_eq!(update.tip.events.len(), 3);
-    let End::Appended { tip, index: 2 } = run.answer(StreamAppendAnswer::Done).end() else {
+    let AppendOutcome::Appended { tip, index: 2 } = run.answer(StreamAppendAnswer::Done).end()
+    else {
         panic!()
     };
 
@@ -90,7 +92,10 @@ fn a_stream_starts_grows_and_splits() {
     assert_eq!((batch.index, &batch.events, batch.next()), (0, &tip.events, 3));
     assert_eq!((update.expected, update.tip.first(), update.tip.next), (tip.etag, 3, 4));
     assert!(update.tip.events == update.appended && update.tip.batch_bytes > 0);
-    assert!(matches!(run.answer(StreamAppendAnswer::Done).end(), End::Appended { index: 3, .. }));
+    assert!(matches!(
+        run.answer(StreamAppendAnswer::Done).end(),
+        AppendOutcome::Appended { index: 3, .. }
+    ));
 }
 
 #[test]
@@ -131,7 +136,7 @@ fn while_the_etag_is_the_old_one_the_same_write_is_sent_again() {
     // The first one lands late: the second is refused by the tip that it made.
     let landed = Arc::new(write.tip().clone());
     let run = run.answer(StreamAppendAnswer::Refused { tip: Some(Arc::clone(&landed)) });
-    assert_eq!(run.end(), End::Appended { tip: landed, index: 1 });
+    assert_eq!(run.end(), AppendOutcome::Appended { tip: landed, index: 1 });
     // The same of a stream's first.
     let run = Run::begin(None, &["a"]);
     let write = run.write();
@@ -143,7 +148,7 @@ fn a_writer_finds_itself_in_the_tip_behind_others() {
     let on = tip(1, 1, vec![event(9, "x")]);
     let later = tip(3, 3, vec![event(9, "x"), event(1, "a"), event(8, "y")]);
     let run = Run::begin(Some(on), &["a"]).lost(Some(Arc::clone(&later)));
-    assert_eq!(run.end(), End::Appended { tip: later, index: 1 });
+    assert_eq!(run.end(), AppendOutcome::Appended { tip: later, index: 1 });
 }
 
 #[test]
@@ -154,7 +159,7 @@ fn a_writer_finds_its_own_events_in_event_batches() {
     assert_eq!(begin().action, StreamAppendAction::ReadBatches { below: 10 });
     let (new, old) = (batch(7, &[8, 8, 8]), batch(4, &[9, 1, 8]));
     let both = || vec![new.clone(), old.clone()];
-    let found = End::Appended { tip: Arc::clone(&later), index: 5 };
+    let found = AppendOutcome::Appended { tip: Arc::clone(&later), index: 5 };
     assert_eq!(begin().answer(StreamAppendAnswer::Batches { batches: both() }).end(), found);
     // By pages.
     let run = begin().answer(StreamAppendAnswer::Batches { batches: vec![new.clone()] });

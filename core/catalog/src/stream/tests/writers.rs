@@ -1,5 +1,6 @@
-//! Several writers at once in a world that loses replies, lets requests land late and reads what is old:
-//! each append is in the stream once, in order, and nobody decides on what is no beginning of it.
+//! Several writers at once in a world that loses replies, lets requests land late and reads what is
+//! old: each append is in the stream once, in order, and nobody decides on what is no beginning of
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::support::{SMALL, event, name};
-use crate::stream::append::{End, Rules, StreamAppendAction, StreamAppendAnswer};
+use crate::stream::append::{AppendOutcome, Rules, StreamAppendAction, StreamAppendAnswer};
 use crate::stream::{Append, EventBatch, Proposal, StreamEvent, Tip, Write, WriterId};
 use cellar_log::append::Inputs;
 
@@ -158,8 +159,8 @@ impl World {
         let StreamAppendAction::Finish(end) = action else { panic!("{action:?}") };
         let writer = &mut self.writers[at];
         match end {
-            Ok(End::Conflict { tip }) => return Doing::Deciding(tip.clone()),
-            Ok(End::Appended { index, .. }) => {
+            Ok(AppendOutcome::Conflict { tip }) => return Doing::Deciding(tip.clone()),
+            Ok(AppendOutcome::Appended { index, .. }) => {
                 writer.acknowledged.push(format!("{}/{}@{index}", writer.id, writer.left));
             }
             Err(_) => writer.doubts += 1,
