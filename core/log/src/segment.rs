@@ -11,7 +11,7 @@ pub struct Segment {
     pub log: LogId,
     /// Number of the segment in its log, from 0.
     pub num: u32,
-    /// Creation time, Unix seconds.
+    /// Creation time of the segment, Unix seconds.
     pub created_s: u64,
     /// Number of the last Snapshot entry with a finished snapshot; stored as `L`.
     pub last_snapshot: Option<u32>,

@@ -66,7 +66,7 @@ impl Logs {
         match read_offloaded(self.blobs.as_ref(), log, segment, &name).await? {
             OffloadedRead::Whole(entries) => {
                 let raise_incarnation = |entry: Arc<Entry>| {
-                    Arc::new(Arc::unwrap_or_clone(entry).at_least(self.incarnation))
+                    Arc::new(Arc::unwrap_or_clone(entry).raise_incarnation(self.incarnation))
                 };
                 let offloaded = Arc::new(entries.into_iter().map(raise_incarnation).collect());
                 self.last_offloaded.insert(&name, &offloaded);

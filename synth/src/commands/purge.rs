@@ -124,7 +124,7 @@ async fn carry_out(
             continue;
         }
         let step = output.step(&format!("Purge {}", planned.log));
-        match purger.carry_out(planned.log).await {
+        match purger.purge(planned.log).await {
             Ok(removed) => {
                 step.done(&format!("{} entries, {} objects", removed.entries, removed.objects));
                 outcomes.push(PurgeOutcome::Purged(planned, removed));

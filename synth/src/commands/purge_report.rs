@@ -2,7 +2,7 @@
 
 use cellar_base::identity::LogId;
 use cellar_catalog::purge::DeletedPlan;
-use cellar_engine::purge::{PlannedPurge, Removed};
+use cellar_engine::purge::{PlannedPurge, PurgedData};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ pub(super) enum PurgeOutcome {
     /// It is as it was, so far.
     Planned(PlannedPurge),
     /// It is gone.
-    Purged(PlannedPurge, Removed),
+    Purged(PlannedPurge, PurgedData),
     /// It is not, or not wholly: why.
     Failed(PlannedPurge, String),
 }
@@ -103,7 +103,7 @@ impl Report {
 
 impl Row {
     fn of(outcome: PurgeOutcome) -> Self {
-        let nothing = Removed::default();
+        let nothing = PurgedData::default();
         let (planned, action, why, removed) = match outcome {
             PurgeOutcome::Planned(planned) => {
                 let (action, why) = planned_words(planned.plan);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_counted_and_what_failed_is_said() {
-        let removed = Removed { entries: 7, objects: 3, object_bytes: 2_049 };
+        let removed = PurgedData { entries: 7, objects: 3, object_bytes: 2_049 };
         let report = Report::new(
             false,
             vec![

@@ -22,7 +22,7 @@ pub enum BadName {
     /// The name is too long.
     #[error("the name has {bytes} bytes, at most {MAX_SPREADSHEET_NAME_BYTES} are allowed")]
     TooLong {
-        /// Length in bytes.
+        /// Length of the name in bytes.
         bytes: usize,
     },
     /// The name contains a line break or another control character.

@@ -53,7 +53,7 @@ pub enum RebuildFault {
     Payload {
         /// Index of the event.
         index: u64,
-        /// Reason.
+        /// Reason why the data cannot be decoded.
         fault: PayloadError,
     },
     /// Events are missing.

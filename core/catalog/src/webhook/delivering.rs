@@ -2,7 +2,7 @@
 
 use crate::feed::{Checkpoint, FeedId};
 
-/// How far the webhook has delivered the feed.
+/// Progress of the webhook in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
     /// Generation of the feed.

@@ -148,7 +148,7 @@ pub enum InvalidRequest {
     /// A mutation id is too large for a JSON number.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
-        /// The id.
+        /// Id of the mutation.
         id: u64,
     },
 }

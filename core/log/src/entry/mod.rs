@@ -184,7 +184,7 @@ impl Entry {
     /// tables does not rewrite the newest entry of every log, so readers raise the incarnation
     /// instead.
     #[must_use]
-    pub fn at_least(mut self, incarnation: u32) -> Self {
+    pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
         self
     }

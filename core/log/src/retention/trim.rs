@@ -61,7 +61,7 @@ pub enum TrimEvent {
     },
     /// The requested entries are deleted.
     Deleted,
-    /// The store failed.
+    /// The store is unreachable or rejected the request.
     Failed,
 }
 
@@ -86,7 +86,7 @@ pub enum TrimRefusal {
         "the offloaded copy of the segment is missing or incomplete; offload the segment again"
     )]
     NotOffloaded,
-    /// The store failed.
+    /// The store is unreachable or rejected a request.
     #[error("the store failed; retry the trim")]
     Store,
 }

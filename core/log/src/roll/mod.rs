@@ -193,8 +193,13 @@ impl Roll {
         let (Some(end), Some(first)) = (end, first) else {
             return RollAction::Finish(Err(RollRefusal::NoSegment));
         };
-        let created_s = inputs.now_s;
-        let entry = |position, header, content| Entry {
+        let transaction = self.build_transaction(end, first, inputs.now_s);
+        self.phase = Phase::Transacting;
+        RollAction::Transact(Box::new(transaction))
+    }
+
+    fn build_transaction(&self, end: Position, first: Position, created_s: u64) -> Transaction {
+        let new_entry = |position, header, content| Entry {
             log: self.log,
             position,
             created_s,
@@ -205,8 +210,8 @@ impl Roll {
         let snapshot = Content::Snapshot { root: None, trimmed_s: None };
         let Header { incarnation, summary, .. } = self.tail.header.clone();
         let first_header = Header::of_segment(incarnation, summary);
-        let transaction = Transaction {
-            end: entry(end, self.tail.header.clone(), Content::EndSegment),
+        Transaction {
+            end: new_entry(end, self.tail.header.clone(), Content::EndSegment),
             segment: Segment {
                 log: self.log,
                 num: first.segment(),
@@ -215,10 +220,8 @@ impl Roll {
                 offloaded: None,
                 lineage: None,
             },
-            first: entry(first, first_header, snapshot),
-        };
-        self.phase = Phase::Transacting;
-        RollAction::Transact(Box::new(transaction))
+            first: new_entry(first, first_header, snapshot),
+        }
     }
 
     /// Continues after a lost race or a lost reply by reading the entries after the newest known

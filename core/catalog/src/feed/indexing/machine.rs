@@ -28,7 +28,8 @@ pub struct Indexing {
     policy: PartitionPolicy,
     rules: Rules,
     attempts: u32,
-    done: Indexed,
+    /// Numbers of items and events that were indexed so far.
+    indexed: Indexed,
     /// Set if a new generation of the feed must be started.
     rebuilds: bool,
 }
@@ -81,7 +82,7 @@ impl Indexing {
             policy,
             rules,
             attempts: 0,
-            done: Indexed::default(),
+            indexed: Indexed::default(),
             rebuilds: false,
         };
         let action = indexing.decide(inputs);
@@ -183,7 +184,7 @@ impl Indexing {
     /// Returns the next action, or finishes if all events are indexed.
     fn decide(&mut self, inputs: Inputs) -> IndexingAction {
         if self.work.is_empty() && !self.rebuilds && self.is_settled() {
-            return self.finish(Ok(self.done.clone()));
+            return self.finish(Ok(self.indexed.clone()));
         }
         let Some(tail) = self.known.tail.clone() else {
             return self.enter(Phase::ReadingPartition);
@@ -193,7 +194,7 @@ impl Indexing {
         }
         self.remove_indexed_events();
         if self.work.is_empty() && !self.rebuilds {
-            return self.finish(Ok(self.done.clone()));
+            return self.finish(Ok(self.indexed.clone()));
         }
         if self.rules.is_enforced(SafetyRule::FillGaps)
             && let Some((stream, from, to)) = self.work.first_gap(|stream| self.mark_of(stream))
@@ -210,7 +211,7 @@ impl Indexing {
 
     /// Returns whether the marks include the last item.
     fn is_settled(&self) -> bool {
-        self.done.items == 0
+        self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
     }
 
@@ -283,7 +284,7 @@ impl Indexing {
 
     fn handle_put(&mut self, at: Checkpoint, item: Item, inputs: Inputs) -> IndexingAction {
         let Some(tail) = &mut self.known.tail else { return self.restart(inputs) };
-        self.done.items += 1;
+        self.indexed.items += 1;
         match item.content {
             Content::End(feed) => {
                 self.rebuilds = false;
@@ -292,7 +293,7 @@ impl Indexing {
             }
             Content::Spans(spans) => {
                 let events = spans.iter().map(|span| span.kinds.len()).sum::<usize>();
-                self.done.events += u64::try_from(events).unwrap_or(u64::MAX);
+                self.indexed.events += u64::try_from(events).unwrap_or(u64::MAX);
                 tail.offset += 1;
                 tail.bytes = item.partition_bytes;
                 tail.unsettled = spans;
@@ -403,7 +404,7 @@ impl Indexing {
         let Some(span) = span.filter(is_requested) else {
             return self.finish(Err(IndexingFault::NotInStream { stream, index: from }));
         };
-        self.done.found += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
+        self.indexed.found += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
         self.work.add(span);
         self.decide(inputs)
     }

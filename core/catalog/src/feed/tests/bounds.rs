@@ -1,4 +1,4 @@
-//! Checkpoints, spans and items at their bounds.
+//! Tests of the limits of checkpoints, spans and items.
 
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn a_checkpoint_is_a_partition_and_a_place_in_it() {
 }
 
 #[test]
-fn feeds_have_ids_of_sixteen_digits() {
+fn feed_ids_have_sixteen_digits() {
     let id = FeedId([0xab, 1, 2, 3, 4, 5, 6, 0xff]);
     assert_eq!((id.to_string().as_str(), "ab010203040506ff".parse()), ("ab010203040506ff", Ok(id)));
     for text in ["", "ab", "ab010203040506f", "ab010203040506ffff", "zz010203040506ff"] {
@@ -62,7 +62,7 @@ fn item(spans: Vec<Span>) -> Item {
 }
 
 #[test]
-fn items_end_at_their_limits_and_the_largest_is_no_larger_than_an_item_may_be() {
+fn limits_items_so_that_the_largest_fits_the_table() {
     let at = Checkpoint::new(MAX_CHECKPOINT).unwrap();
     let kind = Kind::new(&"k".repeat(MAX_EVENT_KIND_BYTES)).unwrap();
     let events = MAX_FEED_ITEM_EVENTS / MAX_FEED_ITEM_SPANS;
@@ -89,21 +89,21 @@ fn items_end_at_their_limits_and_the_largest_is_no_larger_than_an_item_may_be() 
 }
 
 #[test]
-fn ends_and_partitions_read_back() {
+fn ends_and_partitions_round_trip() {
     let feed = Feed { id: FeedId([1; 8]), first_partition: 3 };
     let end = Item { time_ms: 1, partition_bytes: 2, content: Content::End(feed) };
     let at = Checkpoint::at(4, 5).unwrap();
     assert_eq!(decode_item(&encode_item(at, &end).unwrap()), Ok((5, end.clone())));
     assert!(item_size(at, &end) > 0);
     assert_eq!(decode_partition(&encode_partition(4, feed)), Ok((4, feed)));
-    assert!(decode_partition(&encode_partition(2, feed)).is_err(), "before its first");
+    assert!(decode_partition(&encode_partition(2, feed)).is_err(), "before the first partition");
     let mut damaged = encode_partition(4, feed);
     damaged.insert(FEED_SORT_KEY.to_owned(), Attribute::Text("+4".to_owned()));
     assert!(decode_partition(&damaged).is_err());
 }
 
 #[test]
-fn spans_that_cannot_be_are_refused() {
+fn rejects_invalid_spans() {
     for bad in [
         encode_spans(&[]).unwrap(),
         encode_spans(&[Span { kinds: vec![], ..span(0, 0, 1) }]).unwrap(),
