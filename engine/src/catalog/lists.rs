@@ -52,7 +52,7 @@ impl CatalogLists {
             Catalog.decode(&event.kind, &data).map_err(|_| unreadable(name, event.kind.as_str()))
         });
         let changes: Vec<CatalogEvent> = changes.collect::<Result<_, StreamError>>()?;
-        self.put_entries(log, loaded.next, &listing, listing.touched_by(&changes)).await?;
+        self.put_entries(log, loaded.next, &listing, listing.affected_persons(&changes)).await?;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::feed::{
-    EntryKind, LOG_CATEGORY, Span, segment_of_stream, span_of, stream_of_segment,
+    EntryKind, LOG_CATEGORY, Span, entries_span, segment_of_stream, stream_of_segment,
 };
 use cellar_catalog::stream::StreamName;
 use cellar_log::entry::Entry;
@@ -78,7 +78,7 @@ impl Sources {
             let Some(segment) = segment.checked_sub(1) else { continue };
             // A fork finds no entries in an inherited segment, which belongs to its source.
             if let Some(end) = entries.last(log, segment, true).await? {
-                ends.push(span_of(log, end.position, vec![EntryKind::of(&end.content)])?);
+                ends.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
             }
         }
         Ok(ends)
@@ -107,7 +107,7 @@ async fn span_of_entries(
     let without_gap =
         page.iter().zip(from..to).take_while(|(entry, index)| number(entry) == *index);
     let kinds: Vec<_> = without_gap.map(|(entry, _)| EntryKind::of(&entry.content)).collect();
-    Ok(Some(span_of(log, begin, kinds)?))
+    Ok(Some(entries_span(log, begin, kinds)?))
 }
 
 /// Returns a span for entries that are missing from the table, or `None` if their segment was not

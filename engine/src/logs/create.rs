@@ -27,7 +27,7 @@ impl Logs {
     /// [`LogError::Store`] if the store fails or the id is in use by another log.
     pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
-        let entry = Entry::first(log, author, created_s).at_least(self.incarnation);
+        let entry = Entry::first(log, author, created_s).raise_incarnation(self.incarnation);
         let segment =
             Segment { log, num: 0, created_s, last_snapshot: None, offloaded: None, lineage: None };
         let mut attempt = 1;

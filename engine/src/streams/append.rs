@@ -1,6 +1,8 @@
 //! Runs the append state machine: performs its actions and returns the answers.
 
-use cellar_catalog::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
+use cellar_catalog::stream::append::{
+    AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer,
+};
 use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
 
 use super::{StreamError, StreamStore};
@@ -12,7 +14,7 @@ impl StreamStore {
     /// # Errors
     /// [`StreamError::Append`] if the machine refuses, [`StreamError::Store`] if the store fails
     /// permanently.
-    pub async fn append(&self, proposal: &Proposal) -> Result<End, StreamError> {
+    pub async fn append(&self, proposal: &Proposal) -> Result<AppendOutcome, StreamError> {
         let (mut append, mut action) =
             Append::begin(proposal, self.policy).map_err(StreamError::Append)?;
         let mut store_error = None;

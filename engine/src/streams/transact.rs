@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
-use cellar_catalog::stream::append::End;
+use cellar_catalog::stream::append::AppendOutcome;
 use cellar_catalog::stream::{
     Decider, Encoded, Payload, PayloadError, Proposal, StreamEvent, StreamName, Tip, Unfold,
     WriterId,
@@ -79,12 +79,12 @@ impl StreamStore {
             let proposal = self.build_proposal(decider, name, tip, writer, &events, &state);
             let proposal = proposal.map_err(StreamError::from)?;
             match self.append(&proposal).await? {
-                End::Appended { tip, index } => {
+                AppendOutcome::Appended { tip, index } => {
                     let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
                     let next = index.saturating_add(count);
                     return Ok(Transacted { state, events, next, tip: Some(tip) });
                 }
-                End::Conflict { tip: current } => (tip, is_current) = (current, true),
+                AppendOutcome::Conflict { tip: current } => (tip, is_current) = (current, true),
             }
             lost_attempts += 1;
             if lost_attempts >= MAX_DECIDE_ATTEMPTS {

@@ -36,7 +36,7 @@ impl HttpSender {
 impl WebhookSender for HttpSender {
     async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         let not_accepted = |why: String| DeliveryRejected { reason: why };
-        if !self.receivers.takes_url(&self.url) {
+        if !self.receivers.allows_url(&self.url) {
             let why = format!("{}: the host is not on the public internet", self.url);
             return Err(not_accepted(why));
         }

@@ -96,7 +96,7 @@ impl Webhook {
                 DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items }) => {
                     return Err(WebhookError::More { items });
                 }
-                DeliveryAction::Finish(DeliveryOutcome::NotYetThere) => {
+                DeliveryAction::Finish(DeliveryOutcome::NotVisibleYet) => {
                     return Err(WebhookError::NotYetThere);
                 }
                 DeliveryAction::Finish(DeliveryOutcome::NotAccepted) => {

@@ -78,7 +78,7 @@ impl StreamFunction for IndexerFunction {
     }
 
     fn passes(&self, record: &Record) -> bool {
-        feed::is_appended(&record.image)
+        feed::is_append(&record.image)
     }
 
     fn retries(&self) -> Option<u32> {
@@ -116,7 +116,7 @@ impl StreamFunction for WebhookFunction {
 impl Handler for Indexing {
     async fn handle(&self, records: &[Record]) -> usize {
         let spans: Result<Vec<Span>, _> =
-            records.iter().map(|record| feed::appended(&record.image)).collect();
+            records.iter().map(|record| feed::appended_span(&record.image)).collect();
         let spans = match spans {
             Ok(spans) => spans,
             Err(error) => {
