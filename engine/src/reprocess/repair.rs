@@ -6,7 +6,7 @@ use cellar_snapshot::pending_snapshot::is_finished;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::{Finding, FindingKind, Reprocess};
-use crate::ports::{BlobKey, Kept, PortError};
+use crate::ports::{BlobKey, KeepOutcome, PortError};
 
 /// The result of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl Reprocess {
                 let key = BlobKey::new(key.as_str())
                     .map_err(|error| PortError::permanent(error.to_string()))?;
                 Ok(match self.retried(|| self.ports.blobs.keep(&key)).await? {
-                    Kept::Kept => RepairOutcome::Kept,
-                    Kept::Absent => RepairOutcome::Lost,
+                    KeepOutcome::Kept => RepairOutcome::Kept,
+                    KeepOutcome::Absent => RepairOutcome::Lost,
                 })
             }
             FindingKind::Skipped
