@@ -20,7 +20,7 @@ const INVALID_USAGE: u8 = 64;
 
 /// Returns the definition of the command line, for its reference page.
 #[must_use]
-pub fn command_line() -> clap::Command {
+pub fn command() -> clap::Command {
     Arguments::grouped()
 }
 

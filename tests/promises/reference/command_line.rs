@@ -13,7 +13,7 @@ fn the_page_of_cellar_is_up_to_date() {
 
 #[test]
 fn the_page_of_synth_is_up_to_date() {
-    assert_page("synth.md", "command_line.rs", &page(synth::command_line()));
+    assert_page("synth.md", "command_line.rs", &page(synth::command()));
 }
 
 fn page(mut root: Command) -> String {

@@ -74,9 +74,9 @@ fn push_operation(text: &mut String, method: &str, path: &str, operation: &Value
         if matches!(status.as_str(), "4XX" | "503") {
             continue;
         }
-        let body = schema_of_content(response).map(|schema| format!(": {schema}"));
+        let body = schema_of_content(response).map(|schema| format!(" ({schema})"));
         let description = string(&response["description"]);
-        writeln!(text, "\nReply {status}, {description}{}", body.unwrap_or_default()).unwrap();
+        writeln!(text, "\nReply {status}: {description}{}.", body.unwrap_or_default()).unwrap();
     }
 }
 
@@ -92,7 +92,8 @@ fn push_problems(text: &mut String) {
 fn push_schemas(text: &mut String, document: &Value) {
     text.push_str("\n## Schemas\n");
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-        writeln!(text, "\n### {name}\n\n{}", string(&schema["description"]).replace('\n', " ")).unwrap();
+        writeln!(text, "\n### {name}\n\n{}", string(&schema["description"]).replace('\n', " "))
+            .unwrap();
         if let Some(properties) = schema["properties"].as_object() {
             text.push('\n');
             push_table_head(text, &["Property", "Type", "Description"]);
@@ -156,7 +157,8 @@ fn type_of(schema: &Value) -> String {
     match &schema["type"] {
         Value::String(name) => name.clone(),
         Value::Array(names) => {
-            let names: Vec<&str> = names.iter().map(string).filter(|name| *name != "null").collect();
+            let names: Vec<&str> =
+                names.iter().map(string).filter(|name| *name != "null").collect();
             names.join(" or ")
         }
         _ => "any".to_owned(),

@@ -11,13 +11,14 @@ fn the_page_of_the_limits_is_up_to_date() {
     let mut text = "# Limits\n\nEvery constant of `core/base/src/limits`. `tests/promises/bounds.txt` names the \
                     tests of each at its value and one above.\n"
         .to_owned();
+    let files = LIMITS.map(|(_, source)| (source, constants(source)));
     let mut values = BTreeMap::new();
-    for (file, source) in LIMITS {
-        let constants: Vec<Constant> = constants(source);
-        assert!(!constants.is_empty(), "{file} has no constants");
-        for constant in &constants {
-            values.extend(evaluate(constant.expression, &values).map(|v| (constant.name, v)));
-        }
+    // Some constants refer to a constant of a later file: the second pass knows it.
+    for constant in files.iter().chain(&files).flat_map(|(_, constants)| constants) {
+        values.extend(evaluate(constant.expression, &values).map(|v| (constant.name, v)));
+    }
+    for (source, constants) in files {
+        assert!(!constants.is_empty(), "no constants in {source}");
         let title = source.lines().next().unwrap().trim_start_matches("//! ");
         writeln!(text, "\n## {}\n", title.trim_end_matches('.')).unwrap();
         push_table_head(&mut text, &["Constant", "Value", "Meaning"]);
@@ -52,7 +53,11 @@ fn constants(source: &str) -> Vec<Constant<'_>> {
             let start = source.find(&format!("pub const {name}:")).unwrap();
             let statement = source[start..].split(';').next().unwrap();
             let (_, expression) = statement.split_once('=').unwrap();
-            constants.push(Constant { name, expression: expression.trim(), meaning: meaning.join(" ") });
+            constants.push(Constant {
+                name,
+                expression: expression.trim(),
+                meaning: meaning.join(" "),
+            });
         }
         meaning.clear();
     }
@@ -106,9 +111,12 @@ fn grouped(number: u128) -> String {
 #[test]
 fn expressions_are_evaluated() {
     let known = BTreeMap::from([("A", 3)]);
-    for (expression, value) in
-        [("1_000", 1_000), ("4 * 1024", 4_096), ("(1 << 53) - 1", (1 << 53) - 1), ("2 * A as usize", 6)]
-    {
+    for (expression, value) in [
+        ("1_000", 1_000),
+        ("4 * 1024", 4_096),
+        ("(1 << 53) - 1", (1 << 53) - 1),
+        ("2 * A as usize", 6),
+    ] {
         assert_eq!(evaluate(expression, &known), Some(value), "{expression}");
     }
     assert_eq!(evaluate("B + 1", &known), None);
