@@ -156,7 +156,7 @@ impl BlockBuilder {
         let columns: Vec<TileColumn> = filled_columns
             .map(|column| {
                 // Allocates as much as before, because the next block is usually as large.
-                let next = column.with_room_of();
+                let next = column.with_same_capacity();
                 std::mem::replace(column, next)
             })
             .collect();

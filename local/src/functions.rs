@@ -128,7 +128,7 @@ impl EventFunctions<'_> {
                 let clients = self.services.clients(id, self.clock)?;
                 let (dynamodb, meter) = (clients.dynamodb, clients.meter);
                 let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
-                let (blobs, receivers) = (Arc::new(blobs), Receivers::AlsoThisMachine);
+                let (blobs, receivers) = (Arc::new(blobs), Receivers::PublicAndLocalhost);
                 let webhook = webhook::build_webhook(settings, dynamodb, blobs, meter, receivers);
                 let handler = WebhookHandler::new(webhook);
                 let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));

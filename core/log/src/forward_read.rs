@@ -1,7 +1,7 @@
 //! Reads a log forward across pages and segments without missing a gap.
 //!
-//! A stale read can show a gap, or an end before a position that the reader knows to exist. The machine
-//! repeats such a read with strong consistency before it reports the gap or the end.
+//! A stale read can show a gap, or an end before a position that the reader knows to exist. The
+//! machine repeats such a read with strong consistency before it reports the gap or the end.
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ pub enum ReadStep {
         /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Wait, then read one page with strong consistency. The items of a transaction may become visible at
-    /// different times.
+    /// Wait, then read one page with strong consistency. The items of a transaction may become
+    /// visible at different times.
     ReadLater {
         /// First position to read.
         from: Position,
@@ -52,8 +52,8 @@ pub enum ReadStep {
 }
 
 impl ForwardRead {
-    /// Starts a read at `from` (inclusive). If the end is before `must_reach`, the read continues with
-    /// strong consistency.
+    /// Starts a read at `from` (inclusive). If the end is before `must_reach`, the read continues
+    /// with strong consistency.
     #[must_use]
     pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
         Self {
@@ -83,8 +83,8 @@ impl ForwardRead {
         true
     }
 
-    /// Returns the action after a page. `contiguous` is set if every entry of the page was the next one,
-    /// `empty` if the page had no entries, and `more` if the segment may have later entries.
+    /// Returns the action after a page. `contiguous` is set if every entry of the page was the next
+    /// one, `empty` if the page had no entries, and `more` if the segment may have later entries.
     #[must_use]
     pub fn after_page(&mut self, contiguous: bool, empty: bool, more: bool) -> ReadStep {
         let Some(next) = self.next else { return ReadStep::End };

@@ -1,8 +1,9 @@
 //! Forks: logs that inherit their first segments from another log.
 //!
-//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. Segment s ends after
-//! entry n with an End Segment that is not stored; every reader creates it. The fork's own first entry
-//! is (s + 1, 0). Positions up to the fork have the same meaning in both logs, and nothing is copied.
+//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. Segment s ends
+//! after entry n with an End Segment that is not stored; every reader creates it. The fork's own
+//! first entry is (s + 1, 0). Positions up to the fork have the same meaning in both logs, and
+//! nothing is copied.
 
 use std::sync::Arc;
 
@@ -13,19 +14,21 @@ use cellar_base::position::Position;
 /// The immutable origin of a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lineage {
-    /// Log that contains the entries up to `position`, some of which it may inherit from its own source.
+    /// Log that contains the entries up to `position`, some of which it may inherit from its own
+    /// source.
     pub source: LogId,
-    /// Last entry that the fork inherits. The source stores the entry itself and does not inherit it.
+    /// Last entry that the fork inherits. The source stores the entry itself and does not inherit
+    /// it.
     pub position: Position,
     /// Set if the entry at `position` is an End Segment; otherwise readers create one after it.
     pub ended: bool,
-    /// The original log of all forks of the family, under whose prefix the snapshot objects of all logs
-    /// of the family are stored, so that equal objects are stored once.
+    /// The original log of all forks of the family, under whose prefix the snapshot objects of all
+    /// logs of the family are stored, so that equal objects are stored once.
     pub family: LogId,
     /// Number of forks from the family's original log to this log, including this fork.
     pub depth: u32,
-    /// Newest finished snapshot at or before `position` at the time of the fork; `None` for the snapshot
-    /// at the log's first entry.
+    /// Newest finished snapshot at or before `position` at the time of the fork; `None` for the
+    /// snapshot at the log's first entry.
     pub snapshot: Option<Position>,
     /// Time of the fork, Unix seconds.
     pub forked_s: u64,
@@ -81,11 +84,12 @@ impl Lineage {
         }
     }
 
-    /// Returns the part of a page of the source that the fork `log` inherits. The page was read from
-    /// `from`, which is at or before the position of the fork; `more` is set if further pages follow.
+    /// Returns the part of a page of the source that the fork `log` inherits. The page was read
+    /// from `from`, which is at or before the position of the fork; `more` is set if further pages
+    /// follow.
     ///
-    /// The inherited part ends with an End Segment, after a gap if the segment was trimmed. Otherwise a
-    /// writer would consider a position of the source free.
+    /// The inherited part ends with an End Segment, after a gap if the segment was trimmed.
+    /// Otherwise a writer would consider a position of the source free.
     ///
     /// # Errors
     /// [`StalePage`] if the page ends before the position of the fork.

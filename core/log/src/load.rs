@@ -8,11 +8,11 @@ use cellar_base::position::Position;
 pub enum LoadPlan {
     /// The log does not exist, because it has no segment.
     NoLog,
-    /// First position to read: the Snapshot entry of the newest finished snapshot, or the first entry of
-    /// a log without one.
+    /// First position to read: the Snapshot entry of the newest finished snapshot, or the first
+    /// entry of a log without one.
     From(Position),
-    /// Neither of the two newest segments has a snapshot, although a segment is rolled only after its
-    /// first snapshot.
+    /// Neither of the two newest segments has a snapshot, although a segment is rolled only after
+    /// its first snapshot.
     Corrupt {
         /// Number of the newest segment.
         segment: u32,
@@ -39,7 +39,8 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     if let Some(position) = newest.iter().find_map(Segment::newest_snapshot) {
         return LoadPlan::From(position);
     }
-    // In a fork, the second newest record may be the first, which stands for all inherited segments.
+    // In a fork, the second newest record may be the first, which stands for all inherited
+    // segments.
     let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
     if current.num == 0 || newest.iter().any(is_fork_record) {
         return LoadPlan::From(Position::FIRST);
@@ -47,7 +48,8 @@ pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     LoadPlan::Corrupt { segment: current.num }
 }
 
-/// Plans an update of a client that has read up to `after`, from the records of the two newest segments.
+/// Plans an update of a client that has read up to `after`, from the records of the two newest
+/// segments.
 #[must_use]
 pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
     // A fork's first record stands for the inherited segments, of which the last one counts.

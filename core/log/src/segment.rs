@@ -11,7 +11,7 @@ pub struct Segment {
     pub log: LogId,
     /// Number of the segment in its log, from 0.
     pub num: u32,
-    /// Creation time, Unix seconds.
+    /// Creation time of the segment, Unix seconds.
     pub created_s: u64,
     /// Number of the last Snapshot entry with a finished snapshot; stored as `L`.
     pub last_snapshot: Option<u32>,
@@ -22,8 +22,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Returns the position of the newest finished snapshot of the segment or, in a fork's first record,
-    /// of the inherited entries.
+    /// Returns the position of the newest finished snapshot of the segment or, in a fork's first
+    /// record, of the inherited entries.
     #[must_use]
     pub fn newest_snapshot(&self) -> Option<Position> {
         let own = self.last_snapshot.and_then(|num| Position::new(self.num, num).ok());

@@ -35,9 +35,9 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Returns whether to start a roll after `tail`, the newest entry. A roll costs a read even if it is
-    /// not possible yet, because the segment has no snapshot. Therefore a long segment starts a roll only
-    /// at every `ROLL_TRY_ENTRIES`th entry.
+    /// Returns whether to start a roll after `tail`, the newest entry. A roll costs a read even if
+    /// it is not possible yet, because the segment has no snapshot. Therefore a long segment starts
+    /// a roll only at every `ROLL_TRY_ENTRIES`th entry.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
         let num = tail.position.num();

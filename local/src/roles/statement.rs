@@ -79,7 +79,10 @@ impl Resource {
         let Self::Arn(patterns) = self else { return true };
         let named = parts(resource);
         named.is_some_and(|named| {
-            patterns.iter().zip(named).all(|(pattern, name)| matches(pattern, name, Case::Sensitive))
+            patterns
+                .iter()
+                .zip(named)
+                .all(|(pattern, name)| matches(pattern, name, Case::Sensitive))
         })
     }
 }

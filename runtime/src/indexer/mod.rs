@@ -135,10 +135,10 @@ fn read_appended(record: &mut EventRecord) -> Result<Option<Span>, RecordError> 
     let image = take_new_image(record, &ATTRIBUTES);
     let is_entry = image.contains_key(PARTITION_KEY);
     if is_entry && record.event_name == INSERT {
-        return feed::put(&image).map(Some);
+        return feed::entry_span(&image).map(Some);
     }
-    if !is_entry && feed::is_appended(&image) {
-        return feed::appended(&image).map(Some);
+    if !is_entry && feed::is_append(&image) {
+        return feed::appended_span(&image).map(Some);
     }
     Ok(None)
 }

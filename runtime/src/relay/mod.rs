@@ -34,7 +34,7 @@ impl RelayHandler {
     /// [`FirstRecordFailed`] if Lambda must split the batch.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
-        let failed = self.relay.batch(&changes).await;
+        let failed = self.relay.relay_batch(&changes).await;
         let first = changes.first().map(|change| &change.sequence_number);
         table_stream::batch_response(changes.len(), first, failed)
     }

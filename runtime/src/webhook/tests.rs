@@ -7,7 +7,7 @@ use cellar_api::wire::WebhookDelivery;
 use cellar_catalog::feed::{Feed, FeedId, Item, Span};
 use cellar_catalog::stream::{Kind, StreamName};
 use cellar_engine::memory::{ManualClock, MemoryIndex};
-use cellar_engine::ports::{Index as _, IndexOutcome, NotAccepted, WebhookSender};
+use cellar_engine::ports::{DeliveryRejected, Index as _, IndexOutcome, WebhookSender};
 use serde_json::{Value, json};
 
 use super::*;
@@ -32,7 +32,7 @@ struct Receiver(Mutex<Vec<WebhookDelivery>>);
 
 #[async_trait]
 impl WebhookSender for Receiver {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         self.0.lock().unwrap().push(delivery.clone());
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(super) fn check(webhook: Option<&Webhook>, problems: &mut Vec<ConfigProblem>
     let is_valid = |url: &str| {
         url.len() <= WEBHOOK_URL_CHARS_MAX
             && is_trustworthy(url)
-            && Receivers::AlsoThisMachine.takes_url(url)
+            && Receivers::PublicAndLocalhost.allows_url(url)
     };
     if webhook.is_some_and(|webhook| !is_valid(&webhook.url)) {
         problems.push(ConfigProblem::WebhookUrl);

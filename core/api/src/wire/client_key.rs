@@ -1,9 +1,10 @@
-//! A client's key as 16 hexadecimal digits.
+//! JSON encoding of an optional client key as 16 hexadecimal digits.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 
 use super::hexadecimal;
+use cellar_base::hexadecimal::parse_hexadecimal;
 use cellar_base::identity::ClientKey;
 
 const DIGITS: usize = 16;
@@ -22,10 +23,12 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<ClientKey>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let digits = text.len() == DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let parsed = u64::from_str_radix(&text, 16).ok().filter(|_| digits);
-    let fault = || D::Error::custom(format!("a client's key is {DIGITS} hexadecimal digits"));
-    Ok(Some(ClientKey(parsed.ok_or_else(fault)?.to_be_bytes())))
+    match parse_hexadecimal(&text) {
+        Some(bytes) => Ok(Some(ClientKey(bytes))),
+        None => Err(D::Error::custom(format_args!(
+            "client key `{text}` must consist of {DIGITS} hexadecimal digits"
+        ))),
+    }
 }
 
 #[cfg(test)]

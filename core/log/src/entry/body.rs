@@ -1,7 +1,7 @@
 //! Bodies of `E` entries, encoded with postcard.
 //!
-//! Most bodies have version 1, in which every mutation was committed as authored. Version 2 is written
-//! if a mutation was transformed.
+//! Most bodies have version 1, in which every mutation was committed as authored. Version 2 is
+//! written if a mutation was transformed.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,13 +72,13 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base relative to the position of its entry. Most bases are a few entries back, so this form is one
-/// or two bytes shorter than a position.
+/// A base relative to the position of its entry. Most bases are a few entries back, so this form is
+/// one or two bytes shorter than a position.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// Distance in entries if both positions are in the same segment; otherwise the number of the base
-    /// in its segment.
+    /// Distance in entries if both positions are in the same segment; otherwise the number of the
+    /// base in its segment.
     num: u32,
 }
 

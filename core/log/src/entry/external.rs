@@ -1,8 +1,8 @@
 //! Large entries, whose operations are in an external body in S3.
 //!
 //! An external body is in coordinates of its base. The entry contains the map from the base to the
-//! entry's position, which readers apply. An external body only sets cells; operations that move cells
-//! are small and never need one.
+//! entry's position, which readers apply. An external body only sets cells; operations that move
+//! cells are small and never need one.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,14 +72,15 @@ impl ExternalEdits {
         self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the committed form of an operation of the body; `None` if the operation is unchanged.
+    /// Returns the committed form of an operation of the body; `None` if the operation is
+    /// unchanged.
     #[must_use]
     pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
     }
 
-    /// Returns the approximate bytes of the edits in memory and in a reply, which includes a presigned
-    /// URL.
+    /// Returns the approximate bytes of the edits in memory and in a reply, which includes a
+    /// presigned URL.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
         /// Most of a presigned URL is the session token of the signing function.
@@ -315,8 +316,8 @@ mod tests {
         assert!(decode_external_body(&other_version).is_err());
     }
 
-    /// Returns an object with one operation per count, each of which sets that many blank cells. The
-    /// encoder would not write such an object.
+    /// Returns an object with one operation per count, each of which sets that many blank cells.
+    /// The encoder would not write such an object.
     fn bomb(cells: &[usize]) -> Vec<u8> {
         let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
         for count in cells {

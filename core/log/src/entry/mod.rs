@@ -39,12 +39,12 @@ pub struct Entry {
     pub content: Content,
 }
 
-/// Incarnation of tables that were never restored. A log that is created in restored tables starts with
-/// a later incarnation.
+/// Incarnation of tables that were never restored. A log that is created in restored tables starts
+/// with a later incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// Running totals that each entry continues from the preceding entry. From the newest entry alone, a
-/// writer knows the incarnation and whether a roll or a snapshot is due.
+/// Running totals that each entry continues from the preceding entry. From the newest entry alone,
+/// a writer knows the incarnation and whether a roll or a snapshot is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Total bytes of the bodies of this segment up to this entry, inclusive.
@@ -56,8 +56,8 @@ pub struct Header {
     pub snapshot_num: u32,
     /// `segment_bytes` at the last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Summary of the state after this entry. `None` on older entries, and if the sheet numbers have more
-    /// than `MAX_SUMMARY_RUNS` runs; a writer then reads the workbook metadata.
+    /// Summary of the state after this entry. `None` on older entries, and if the sheet numbers
+    /// have more than `MAX_SUMMARY_RUNS` runs; a writer then reads the workbook metadata.
     pub summary: Option<Arc<StateSummary>>,
 }
 
@@ -74,8 +74,8 @@ impl Header {
         Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
-    /// Returns the header of the next entry if it has a body of `body_bytes`. A Snapshot entry has a
-    /// different header.
+    /// Returns the header of the next entry if it has a body of `body_bytes`. A Snapshot entry has
+    /// a different header.
     #[must_use]
     pub fn followed_by(&self, body_bytes: usize) -> Self {
         let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
@@ -90,8 +90,8 @@ pub enum Content {
     Snapshot {
         /// Key of the root; set once the snapshot is finished.
         root: Option<String>,
-        /// Time at which the segment was trimmed, Unix seconds. Set only on the first entry of a trimmed
-        /// segment, of which only this entry and the End Segment remain.
+        /// Time at which the segment was trimmed, Unix seconds. Set only on the first entry of a
+        /// trimmed segment, of which only this entry and the End Segment remain.
         trimmed_s: Option<u64>,
     },
     /// `X`: end of the segment; the log continues in the next one.
@@ -130,8 +130,8 @@ pub struct Mutation {
 
 impl Mutation {
     /// Creates a rejected mutation. The authored operation is kept if it moves cells, because the
-    /// author's later mutations may be based on it until the author learns of the rejection. It is also
-    /// kept if it is an undo or revert, so that a search for undoable entries skips it.
+    /// author's later mutations may be based on it until the author learns of the rejection. It is
+    /// also kept if it is an undo or revert, so that a search for undoable entries skips it.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
@@ -180,10 +180,11 @@ impl Entry {
         }
     }
 
-    /// Raises the incarnation to at least `incarnation`, that of the tables. A restore of the tables
-    /// does not rewrite the newest entry of every log, so readers raise the incarnation instead.
+    /// Raises the incarnation to at least `incarnation`, that of the tables. A restore of the
+    /// tables does not rewrite the newest entry of every log, so readers raise the incarnation
+    /// instead.
     #[must_use]
-    pub fn at_least(mut self, incarnation: u32) -> Self {
+    pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
         self
     }
@@ -217,8 +218,8 @@ impl Entry {
         matches!(self.content, Content::Snapshot { trimmed_s: Some(_), .. })
     }
 
-    /// Applies the entry's edits to the workbook at the preceding position. Does not apply an external
-    /// body, whose operations are not part of the entry.
+    /// Applies the entry's edits to the workbook at the preceding position. Does not apply an
+    /// external body, whose operations are not part of the entry.
     ///
     /// # Errors
     /// [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
@@ -236,8 +237,8 @@ impl Entry {
         }
     }
 
-    /// Returns the client, the id of the first and the id of the last mutation, from which a repeated
-    /// request recognizes its committed mutations.
+    /// Returns the client, the id of the first and the id of the last mutation, from which a
+    /// repeated request recognizes its committed mutations.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {

@@ -9,9 +9,10 @@ use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::{CellEdit, Operation, SheetId};
 use cellar_sheet::workbook::{SheetDiff, Workbook};
 
-/// Checks I23 on a replay of `readable`: a mutation that was reported as appended produces the state that
-/// its operations request, and a mutation that was reported as without effect changes nothing. `reported`
-/// maps each reported mutation to whether it was reported as without effect. External bodies are ignored.
+/// Checks I23 on a replay of `readable`: a mutation that was reported as appended produces the
+/// state that its operations request, and a mutation that was reported as without effect changes
+/// nothing. `reported` maps each reported mutation to whether it was reported as without effect.
+/// External bodies are ignored.
 ///
 /// # Errors
 /// [`Violation::WithoutEffect`] or [`Violation::Effect`] with the first such mutation.
@@ -89,8 +90,8 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Returns whether rows or columns changed, according to `in_diff`. A diff does not list blank rows and
-/// columns after the last used one; for these, any difference of the states is sufficient.
+/// Returns whether rows or columns changed, according to `in_diff`. A diff does not list blank rows
+/// and columns after the last used one; for these, any difference of the states is sufficient.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

@@ -1,8 +1,8 @@
 //! The invariants of the log, as predicates for tests.
 //!
-//! Each predicate is a pure function of entries and segments that returns the first [`Violation`]. The
-//! model checker, the simulator and checks of stored logs share them. Lists of entries are in ascending
-//! order of position.
+//! Each predicate is a pure function of entries and segments that returns the first [`Violation`].
+//! The model checker, the simulator and checks of stored logs share them. Lists of entries are in
+//! ascending order of position.
 
 mod effect;
 mod history;
@@ -29,7 +29,8 @@ pub enum Violation {
         /// Position of the missing entry.
         at: Position,
     },
-    /// I2: an entry that was read has disappeared or changed, or another entry has appeared before it.
+    /// I2: an entry that was read has disappeared or changed, or another entry has appeared before
+    /// it.
     #[error("the entry at {at} changed after it was read")]
     PrefixChanged {
         /// First position that differs.
@@ -59,8 +60,8 @@ pub enum Violation {
         /// Lost mutation.
         mutation: MutationId,
     },
-    /// I5: a segment does not start with a Snapshot entry, has no record, or the preceding segment does
-    /// not end with an End Segment.
+    /// I5: a segment does not start with a Snapshot entry, has no record, or the preceding segment
+    /// does not end with an End Segment.
     #[error("segment {segment} is not linked to the preceding segment")]
     NotLinked {
         /// Number of the segment.
@@ -119,8 +120,8 @@ impl Attempts {
         }
     }
 
-    /// Checks I6: at most `MAX_PUT_ATTEMPTS` consecutive puts and `MAX_READ_ATTEMPTS` reads of an append
-    /// fail.
+    /// Checks I6: at most `MAX_PUT_ATTEMPTS` consecutive puts and `MAX_READ_ATTEMPTS` reads of an
+    /// append fail.
     ///
     /// # Errors
     /// [`Violation::TooManyAttempts`].

@@ -43,8 +43,8 @@ pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I3: a client's mutations take effect in the order of their ids, each after the preceding mutation
-/// was committed or rejected.
+/// Checks I3: a client's mutations take effect in the order of their ids, each after the preceding
+/// mutation was committed or rejected.
 ///
 /// # Errors
 /// [`Violation::OutOfOrder`] with the first mutation that does not.
@@ -60,7 +60,8 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I4: every acknowledged mutation takes effect in the [`readable`](super::readable) entries.
+/// Checks I4: every acknowledged mutation takes effect in the [`readable`](super::readable)
+/// entries.
 ///
 /// # Errors
 /// [`Violation::Lost`] with the first mutation that does not.

@@ -7,8 +7,8 @@ use crate::entry::{Content, Entry};
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// Checks I1: the segments, and the entries of each segment, are numbered from 0 without gaps. Entries may
-/// be missing only in a segment whose first entry is marked as trimmed.
+/// Checks I1: the segments, and the entries of each segment, are numbered from 0 without gaps.
+/// Entries may be missing only in a segment whose first entry is marked as trimmed.
 ///
 /// # Errors
 /// [`Violation::Gap`] with the first missing position.
@@ -34,8 +34,8 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`, and every segment
-/// except the newest ends with exactly one End Segment.
+/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`, and every
+/// segment except the newest ends with exactly one End Segment.
 ///
 /// # Errors
 /// [`Violation::NotLinked`] or [`Violation::AfterEnd`].

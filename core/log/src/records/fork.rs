@@ -1,5 +1,5 @@
-//! Record of a fork in the fork list of its source. The list is in the Segment table, under a partition
-//! key that no segment has.
+//! Record of a fork in the fork list of its source. The list is in the Segment table, under a
+//! partition key that no segment has.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -7,8 +7,8 @@ use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_
 use cellar_base::schema::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
-/// Last byte of a fork list's partition key, after the log's UUID. A segment's partition key is only the
-/// UUID.
+/// Last byte of a fork list's partition key, after the log's UUID. A segment's partition key is
+/// only the UUID.
 const FORKS: u8 = b'F';
 
 /// An item of a fork list.
@@ -28,8 +28,8 @@ pub struct ListedFork {
     pub author: Option<String>,
 }
 
-/// Returns the list number of a fork created at `now_ms` (Unix milliseconds), below 2⁵³. Forks of the
-/// same millisecond are in no particular order, and rarely have the same number.
+/// Returns the list number of a fork created at `now_ms` (Unix milliseconds), below 2⁵³. Forks of
+/// the same millisecond are in no particular order, and rarely have the same number.
 #[must_use]
 pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
     /// JSON represents integers of this many bits exactly.

@@ -35,8 +35,8 @@ pub fn encode(segment: &Segment) -> Item {
 
 /// First byte of a stored lineage: the version of the layout.
 const LINEAGE_VERSION: u8 = 1;
-/// Bytes of a stored lineage: version, source, family, position, `ended`, depth, snapshot, time of the
-/// fork. Numbers are big-endian.
+/// Bytes of a stored lineage: version, source, family, position, `ended`, depth, snapshot, time of
+/// the fork. Numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
 /// Stored instead of the position of a missing snapshot.
 const NO_SNAPSHOT: u64 = u64::MAX;

@@ -80,8 +80,8 @@ pub(super) fn check_object_size(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFau
     }
 }
 
-/// Decodes an offloaded segment and checks the hash in its key. Any bytes give entries or an error, with
-/// bounded memory.
+/// Decodes an offloaded segment and checks the hash in its key. Any bytes give entries or an error,
+/// with bounded memory.
 ///
 /// # Errors
 /// [`OffloadedFault`] with the reason.

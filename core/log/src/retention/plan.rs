@@ -12,7 +12,7 @@ pub struct Policy {
     pub keep_segments: u32,
 }
 
-/// What to do with a segment.
+/// Plan for a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
     /// Keep the segment.
@@ -36,8 +36,8 @@ pub enum Keep {
     Inherited,
 }
 
-/// Decides what to do with one segment of a log whose newest segment is `newest`. `closed_s` is the time
-/// at which the segment ended, which is the creation time of the next segment.
+/// Decides what to do with one segment of a log whose newest segment is `newest`. `closed_s` is the
+/// time at which the segment ended, which is the creation time of the next segment.
 #[must_use]
 pub fn plan(
     segment: &Segment,

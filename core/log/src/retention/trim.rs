@@ -1,10 +1,10 @@
 //! Trim: deletes the entries of an offloaded segment between its first entry and its End Segment.
 //!
-//! The first entry is marked as trimmed before the others are deleted in ascending order. A concurrent
-//! reader sees the mark, or a gap before a later entry, and never mistakes the gap for the end of the
-//! log. A frozen writer may have cached the untrimmed segment, but discards its cache after
-//! `CACHED_TAIL_AGE_MS`, long before a trim is allowed: `TRIM_FENCE_S` after the segment's end. A trim is
-//! idempotent.
+//! The first entry is marked as trimmed before the others are deleted in ascending order. A
+//! concurrent reader sees the mark, or a gap before a later entry, and never mistakes the gap for
+//! the end of the log. A frozen writer may have cached the untrimmed segment, but discards its
+//! cache after `CACHED_TAIL_AGE_MS`, long before a trim is allowed: `TRIM_FENCE_S` after the
+//! segment's end. A trim is idempotent.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub enum TrimEvent {
     },
     /// The requested entries are deleted.
     Deleted,
-    /// The store failed.
+    /// The store is unreachable or rejected the request.
     Failed,
 }
 
@@ -86,7 +86,7 @@ pub enum TrimRefusal {
         "the offloaded copy of the segment is missing or incomplete; offload the segment again"
     )]
     NotOffloaded,
-    /// The store failed.
+    /// The store is unreachable or rejected a request.
     #[error("the store failed; retry the trim")]
     Store,
 }
@@ -178,8 +178,8 @@ impl Trim {
         (trim, TrimAction::ReadLast)
     }
 
-    /// Processes the result of the last action and returns the next action. An event that does not match
-    /// the last action ends the trim with [`TrimRefusal::Store`].
+    /// Processes the result of the last action and returns the next action. An event that does not
+    /// match the last action ends the trim with [`TrimRefusal::Store`].
     #[must_use]
     pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -246,8 +246,8 @@ impl Trim {
         TrimAction::Delete { positions: deletable }
     }
 
-    /// Returns whether an entry is between the first entry and the End Segment. An entry after the End
-    /// Segment is kept, because the offloaded copy was not checked for it.
+    /// Returns whether an entry is between the first entry and the End Segment. An entry after the
+    /// End Segment is kept, because the offloaded copy was not checked for it.
     fn may_delete(&self, position: Position) -> bool {
         let is_between = position > self.segment_start && Some(position) < self.end;
         is_between || !self.fences.tombstones_are_enforced()

@@ -1,8 +1,8 @@
 //! Roll: closes a log segment and opens the next segment in one transaction.
 //!
-//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next action
-//! and receives the result of that action. A roll that fails is harmless, because the next append starts
-//! another roll.
+//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next
+//! action and receives the result of that action. A roll that fails is harmless, because the next
+//! append starts another roll.
 
 #[cfg(test)]
 mod tests;
@@ -86,8 +86,8 @@ pub enum Rolled {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment was not closed because it has no finished snapshot yet. A load must find a snapshot
-    /// in the two newest segments.
+    /// The segment was not closed because it has no finished snapshot yet. A load must find a
+    /// snapshot in the two newest segments.
     NoSnapshotYet,
 }
 
@@ -137,8 +137,8 @@ impl Roll {
         (roll, RollAction::ReadNewestSegment)
     }
 
-    /// Processes the result of the last action and returns the next action. An event that does not match
-    /// the last action ends the roll with [`RollRefusal::Store`].
+    /// Processes the result of the last action and returns the next action. An event that does not
+    /// match the last action ends the roll with [`RollRefusal::Store`].
     #[must_use]
     pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -193,8 +193,13 @@ impl Roll {
         let (Some(end), Some(first)) = (end, first) else {
             return RollAction::Finish(Err(RollRefusal::NoSegment));
         };
-        let created_s = inputs.now_s;
-        let entry = |position, header, content| Entry {
+        let transaction = self.build_transaction(end, first, inputs.now_s);
+        self.phase = Phase::Transacting;
+        RollAction::Transact(Box::new(transaction))
+    }
+
+    fn build_transaction(&self, end: Position, first: Position, created_s: u64) -> Transaction {
+        let new_entry = |position, header, content| Entry {
             log: self.log,
             position,
             created_s,
@@ -205,8 +210,8 @@ impl Roll {
         let snapshot = Content::Snapshot { root: None, trimmed_s: None };
         let Header { incarnation, summary, .. } = self.tail.header.clone();
         let first_header = Header::of_segment(incarnation, summary);
-        let transaction = Transaction {
-            end: entry(end, self.tail.header.clone(), Content::EndSegment),
+        Transaction {
+            end: new_entry(end, self.tail.header.clone(), Content::EndSegment),
             segment: Segment {
                 log: self.log,
                 num: first.segment(),
@@ -215,13 +220,12 @@ impl Roll {
                 offloaded: None,
                 lineage: None,
             },
-            first: entry(first, first_header, snapshot),
-        };
-        self.phase = Phase::Transacting;
-        RollAction::Transact(Box::new(transaction))
+            first: new_entry(first, first_header, snapshot),
+        }
     }
 
-    /// Continues after a lost race or a lost reply by reading the entries after the newest known entry.
+    /// Continues after a lost race or a lost reply by reading the entries after the newest known
+    /// entry.
     fn handle_lost_transaction(&mut self, inputs: Inputs) -> RollAction {
         self.attempts += 1;
         if self.attempts >= MAX_PUT_ATTEMPTS {
@@ -260,8 +264,8 @@ impl Roll {
         RollAction::Finish(Ok(Rolled::Into { segment }))
     }
 
-    /// Retries a failed read from `retry_phase`, unless the error is permanent or too many reads have
-    /// failed.
+    /// Retries a failed read from `retry_phase`, unless the error is permanent or too many reads
+    /// have failed.
     fn handle_read_failure(
         &mut self,
         retry_phase: Phase,

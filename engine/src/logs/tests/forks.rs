@@ -7,9 +7,9 @@ use cellar_log::lineage::Lineage;
 use cellar_log::records::fork::{ListedFork, list_number};
 use cellar_log::upkeep::LogPolicy;
 
-use super::super::inherited::KnownLineages;
+use super::super::inherited::LineageCache;
 use super::*;
-use crate::logs::{ForkFault, Forked, NewFork, Upkept};
+use crate::logs::{ForkFault, Forked, NewFork, UpkeepOutcome};
 
 fn alice() -> SubjectKey {
     SubjectKey::new("cellar", "alice")
@@ -252,10 +252,10 @@ async fn nothing_is_written_where_a_fork_inherits() {
     // A process that has read no further than a page of it: upkeep puts nothing there.
     let fresh = logs(&tables);
     let inherited = fresh.get(fork, at(0, 1)).await.unwrap().unwrap();
-    fresh.learn(&[inherited]);
+    fresh.cache_entries(&[inherited]);
     let eager = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     let upkept = fresh.upkeep(fork, &eager).await.unwrap();
-    assert!(matches!(upkept, Upkept::Nothing), "{upkept:?}");
+    assert!(matches!(upkept, UpkeepOutcome::Nothing), "{upkept:?}");
     // And a machine that were wrong would be refused.
     let refused = fresh.check_own(fork, at(0, 9)).await;
     assert!(refused.is_err_and(|error| !error.temporary));
@@ -302,14 +302,14 @@ async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
 
 #[test]
 fn as_many_lineages_are_known_as_may_be() {
-    let known = KnownLineages::default();
+    let known = LineageCache::default();
     let id = |number: usize| LogId::from_uuid(uuid::Uuid::from_u128(number as u128));
     for number in 0..MAX_CACHED_LINEAGES {
-        known.keep(id(number), None);
+        known.insert(id(number), None);
     }
-    known.keep(id(0), None);
+    known.insert(id(0), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES - 1)), Some(None::<Lineage>));
-    known.keep(id(MAX_CACHED_LINEAGES), None);
+    known.insert(id(MAX_CACHED_LINEAGES), None);
     assert_eq!(known.get(id(0)), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES)), Some(None));
 }

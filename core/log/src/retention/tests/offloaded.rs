@@ -37,8 +37,8 @@ fn an_offload_round_trips_and_is_deterministic() {
     assert_eq!(decoded(&encode_offloaded(&[]).unwrap()), Ok(vec![]));
 }
 
-/// The uncompressed bytes of version 1, which must stay decodable. The compressed bytes may change with
-/// the version of zstd.
+/// The uncompressed bytes of version 1, which must stay decodable. The compressed bytes may change
+/// with the version of zstd.
 const GOLDEN_PLAIN: &str = "020601430207014e020001530014070707070707070707070707070707070000000001540101530155\
     0105616c696365016800000601430207014e0201015300140707070707070707070707070707070700000000015401\
     015801550105616c69636501680000";
