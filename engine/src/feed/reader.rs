@@ -5,12 +5,12 @@ use std::sync::Arc;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
-use crate::ports::{Index, PortError};
+use crate::ports::{FeedTable, PortError};
 
 /// Reads the feed of one stack.
 #[derive(Clone)]
 pub struct FeedReader {
-    index: Arc<dyn Index>,
+    index: Arc<dyn FeedTable>,
     tables_incarnation: u32,
 }
 
@@ -70,7 +70,7 @@ struct ItemRun {
 impl FeedReader {
     /// Returns a reader of the feed in tables of this incarnation.
     #[must_use]
-    pub fn new(index: Arc<dyn Index>, tables_incarnation: u32) -> Self {
+    pub fn new(index: Arc<dyn FeedTable>, tables_incarnation: u32) -> Self {
         Self { index, tables_incarnation }
     }
 

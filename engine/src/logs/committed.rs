@@ -10,7 +10,7 @@ use cellar_log::entry::{Content, Entry, ExternalEdits, decode_external_body};
 use cellar_sheet::operation::Operation;
 
 use super::{LogError, Logs};
-use crate::ports::{BlobKey, Got};
+use crate::ports::{BlobKey, GetOutcome};
 use crate::sha256::sha256;
 
 /// Progress of reading the entries of a log.
@@ -102,7 +102,7 @@ impl Logs {
     ) -> Result<Option<Vec<Operation>>, LogError> {
         let Ok(key) = BlobKey::new(&external.object) else { return Ok(None) };
         let got = self.retry_read(|| self.blobs.get(&key, external.bytes)).await?;
-        let Got::Found { bytes, .. } = got else { return Ok(None) };
+        let GetOutcome::Found { bytes, .. } = got else { return Ok(None) };
         if sha256(&bytes) != external.sha256 {
             return Ok(None);
         }

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_reads_back_and_has_an_error_status() {
+    fn every_problem_type_round_trips_and_has_an_error_status() {
         for kind in ProblemKind::ALL {
             let problem = Problem::new(*kind, "because");
             let json = serde_json::to_string(&problem).unwrap();
