@@ -101,7 +101,7 @@ struct Total {
 }
 
 impl Report {
-    /// Builds the report of these outcomes.
+    /// Builds the report of `outcomes`.
     pub(super) fn new(
         survey: Seen,
         arguments: &ReprocessArguments,
