@@ -1,7 +1,7 @@
 //! Names of the environment variables of the functions.
 //!
-//! `stacks` writes the variables into the template, and `runtime` reads them. `local` passes them from
-//! the template to the runtime unchanged.
+//! `stacks` writes the variables into the template, and `runtime` reads them. `local` passes them
+//! from the template to the runtime unchanged.
 
 /// Handler that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
 /// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].
@@ -49,8 +49,8 @@ pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";
 /// Accepted OIDC issuers in addition to the stack's own keys, as JSON: a list of
 /// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If absent, there are none.
 pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
-/// Tokens issued before this time (Unix seconds) are rejected. If absent, tokens are not rejected because
-/// of their issue time.
+/// Tokens issued before this time (Unix seconds) are rejected. If absent, tokens are not rejected
+/// because of their issue time.
 pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
 /// URL to which the webhook delivers the feed.
 pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";

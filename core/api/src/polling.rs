@@ -1,8 +1,8 @@
-//! Intervals at which a client polls for changes: short after activity, longer while nothing changes,
-//! and with a backoff while the server does not respond.
+//! Intervals at which a client polls for changes: short after activity, longer while nothing
+//! changes, and with a backoff while the server does not respond.
 //!
-//! A poll costs half a read unit. An idle hour takes 60 polls, so 30 read units, once the interval has
-//! reached its maximum.
+//! A poll costs half a read unit. An idle hour takes 60 polls, so 30 read units, once the interval
+//! has reached its maximum.
 
 use cellar_base::backoff::Backoff;
 use cellar_base::limits::{POLL_MAX_MS, POLL_MIN_MS};

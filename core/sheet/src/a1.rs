@@ -109,7 +109,8 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// Parses the letters of a column, in upper or lower case. Returns `None` outside the largest sheet.
+/// Parses the letters of a column, in upper or lower case. Returns `None` outside the largest
+/// sheet.
 fn parse_column(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
     for byte in letters.bytes() {
@@ -192,7 +193,8 @@ fn ordered(start: Option<u32>, end: Option<u32>, limit: u32) -> Result<(u32, u32
     }
 }
 
-/// Splits a range into its sheet name, if any, and the rest. Inside a quoted name, a quote is doubled.
+/// Splits a range into its sheet name, if any, and the rest. Inside a quoted name, a quote is
+/// doubled.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::axis::Axis;
 use crate::spans::Spans;
 
-/// Used range of a sheet: the number of rows and columns, from A1, that contain every cell ever written.
+/// Used range of a sheet: the number of rows and columns, from A1, that contain every cell ever
+/// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Extent {

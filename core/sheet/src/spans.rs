@@ -37,7 +37,8 @@ impl Span {
     }
 }
 
-/// Spans of one axis, in ascending order. Spans from a client may be unsorted until they are validated.
+/// Spans of one axis, in ascending order. Spans from a client may be unsorted until they are
+/// validated.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -56,8 +57,8 @@ impl Spans {
         Self::one(0, axis.limit())
     }
 
-    /// Creates spans from a list in ascending order. Joins spans that are adjacent or overlap, and drops
-    /// empty spans.
+    /// Creates spans from a list in ascending order. Joins spans that are adjacent or overlap, and
+    /// drops empty spans.
     #[must_use]
     pub fn from_sorted(spans: Vec<Span>) -> Self {
         let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
@@ -78,8 +79,8 @@ impl Spans {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds the row or column `index`. Returns `false`, without a change, if a span already contains
-    /// the index or if there would be more than `max` spans.
+    /// Adds the row or column `index`. Returns `false`, without a change, if a span already
+    /// contains the index or if there would be more than `max` spans.
     pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
         let next_index = index.saturating_add(1);
         let span_count = self.0.len();

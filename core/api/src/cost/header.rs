@@ -17,8 +17,8 @@ use cellar_base::limits::MAX_COST_COUNT;
 /// | `sent`, `received` | bytes of objects |
 /// | `queues` | requests to queues |
 ///
-/// Further keys may be added: readers ignore unknown keys. All values are non-negative numbers without
-/// parameters.
+/// Further keys may be added: readers ignore unknown keys. All values are non-negative numbers
+/// without parameters.
 pub const HEADER: &str = "cellar-cost";
 
 const READ_UNITS: &str = "rr";
@@ -77,8 +77,8 @@ impl Cost {
         text
     }
 
-    /// Parses the value of the header. Of members with the same key, the last one counts. An empty text
-    /// is a cost of zero.
+    /// Parses the value of the header. Of members with the same key, the last one counts. An empty
+    /// text is a cost of zero.
     ///
     /// # Errors
     /// [`InvalidCost`] if the text is not a dictionary of non-negative numbers.

@@ -16,7 +16,8 @@ use std::ops::{Add, AddAssign};
 /// Consumption of requests to tables, objects and queues. All fields are integers, so that sums are
 /// exact; sums saturate at the maximum.
 ///
-/// Not included: duration and invocations of functions, data transfer out of the cloud, and storage.
+/// Not included: duration and invocations of functions, data transfer out of the cloud, and
+/// storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// Half read request units: an eventually consistent read of up to 4 KB takes one half unit.

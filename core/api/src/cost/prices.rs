@@ -78,12 +78,12 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Public on-demand prices in us-east-1: DynamoDB 0.625 dollars per million write request
-    /// units and 0.125 per million read request units; S3 Standard 0.005 per thousand PUT, LIST and
-    /// tag requests and 0.0004 per thousand GET; SQS 0.40 per million.
+    /// Public on-demand prices in us-east-1: DynamoDB 0.625 dollars per million write request units
+    /// and 0.125 per million read request units; S3 Standard 0.005 per thousand PUT, LIST and tag
+    /// requests and 0.0004 per thousand GET; SQS 0.40 per million.
     ///
-    /// Not included: Lambda, data transfer, storage, streams, backups and logs. The free tier is not
-    /// subtracted.
+    /// Not included: Lambda, data transfer, storage, streams, backups and logs. The free tier is
+    /// not subtracted.
     pub const US_EAST_1: Self = Self {
         read_half_unit: 62_500,
         write_unit: 625_000,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prices_are_those_of_the_price_list() {
+    fn prices_match_the_public_price_list() {
         let million = 1_000_000;
         let none = Cost::default();
         for (cost, expected) in [

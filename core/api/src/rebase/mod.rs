@@ -1,9 +1,9 @@
 //! Rebase: computes how a client's pending edits look on top of newer entries.
 //!
-//! Pending edits keep their ids and bases. The rebase computes the operations that the append machine
-//! would commit if the edits arrived now, with the same code (`append::commit`) and the same
-//! viewpoint. The displayed result is therefore what the server commits, unless entries of others
-//! arrive first. After such entries, the client rebases again.
+//! Pending edits keep their ids and bases. The rebase computes the operations that the append
+//! machine would commit if the edits arrived now, with the same code (`append::commit`) and the
+//! same viewpoint. The displayed result is therefore what the server commits, unless entries of
+//! others arrive first. After such entries, the client rebases again.
 //!
 //! The server resolves an undo or a revert when it appends the mutation. Until then, its effect is
 //! unknown and not displayed ([`Outlook::Unknown`]).
@@ -71,15 +71,15 @@ pub struct OwnEntries {
 }
 
 impl OwnEntries {
-    /// Creates the set of entries with the client key `client`. Without a key, own entries must be added
-    /// by [`OwnEntries::add_position`].
+    /// Creates the set of entries with the client key `client`. Without a key, own entries must be
+    /// added by [`OwnEntries::add_position`].
     #[must_use]
     pub fn new(client: Option<ClientKey>) -> Self {
         Self { client, positions: BTreeSet::new() }
     }
 
-    /// Adds the position that a response reports for an own mutation. Has no effect if the client key is
-    /// known.
+    /// Adds the position that a response reports for an own mutation. Has no effect if the client
+    /// key is known.
     pub fn add_position(&mut self, position: Position) {
         if self.client.is_none() {
             self.positions.insert(position);
@@ -105,7 +105,8 @@ pub struct Acknowledged {
     pub position: Position,
     /// Reason of a rejection; `None` if the edit was not rejected.
     pub rejection: Option<Rejection>,
-    /// Operations as committed, if the entry lists them because they differ from the authored operation.
+    /// Operations as committed, if the entry lists them because they differ from the authored
+    /// operation.
     pub committed: Option<Vec<Operation>>,
 }
 
@@ -141,10 +142,11 @@ pub struct EntriesNeeded {
 pub struct Known<'a> {
     /// Position after which all entries are loaded.
     pub after: Position,
-    /// Loaded entries without a gap, up to the canonical position. They may start at or before `after`.
+    /// Loaded entries without a gap, up to the canonical position. They may start at or before
+    /// `after`.
     pub entries: &'a [EntryView],
-    /// Metadata at the canonical position, if known. It allows to detect edits that will be rejected or
-    /// have no effect.
+    /// Metadata at the canonical position, if known. It shows which edits will be
+    /// rejected or have no effect.
     pub state: Option<&'a WorkbookMetadata>,
 }
 
@@ -183,8 +185,8 @@ impl Rebase {
         Ok((rebase, outlooks))
     }
 
-    /// Adds one pending edit after the earlier ones and returns its expected result. The base of the
-    /// edit must be the canonical position or the base of an earlier edit.
+    /// Adds one pending edit after the earlier ones and returns its expected result. The base of
+    /// the edit must be the canonical position or the base of an earlier edit.
     pub fn add_pending(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
         if operation.is_resolved_on_append() {

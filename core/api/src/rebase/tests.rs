@@ -106,8 +106,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares the expected results of each client with the committed results, for every entry at which its
-/// knowledge of the log may start.
+/// Compares the expected results of each client with the committed results, for every entry at
+/// which its knowledge of the log may start.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Supported schema versions of mutator arguments and patches. Replicache sends "" if an application
-/// sets no version. A version is never removed, because a client sends offline mutations under the
-/// version with which they were made.
+/// Supported schema versions of mutator arguments and patches. Replicache sends "" if an
+/// application sets no version. A version is never removed, because a client sends offline
+/// mutations under the version with which they were made.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
 
 const INCARNATION_DIGITS: usize = 8;
@@ -22,8 +22,8 @@ pub struct Cookie {
     pub incarnation: u32,
     /// Position of the newest entry in the view.
     pub position: Position,
-    /// Position of the Snapshot entry with whose root the view begins; `None` if the view begins with
-    /// the first entry.
+    /// Position of the Snapshot entry with whose root the view begins; `None` if the view begins
+    /// with the first entry.
     pub snapshot: Option<Position>,
 }
 
@@ -32,13 +32,13 @@ pub struct Cookie {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Incarnation and position in hexadecimal, as required by Replicache to order cookies: increases with
-    /// every entry and never decreases.
+    /// Incarnation and position in hexadecimal, as required by Replicache to order cookies:
+    /// increases with every entry and never decreases.
     pub order: String,
     /// Id of the spreadsheet.
     pub spreadsheet: LogId,
-    /// Position of the Snapshot entry with whose root the view begins; absent if the view begins with the
-    /// first entry.
+    /// Position of the Snapshot entry with whose root the view begins; absent if the view begins
+    /// with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Position>,
 }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_otherwise_is_none() {
+    fn rejects_other_cookies() {
         let view = cookie(1, 2, 0xabc).view();
         let with =
             |order: &str| Cookie::read(&CookieView { order: order.to_owned(), ..view.clone() });

@@ -1,8 +1,8 @@
 //! The Replicache protocol: the decisions of push and pull.
 //!
 //! Entries contain the client and mutation ids, so that the effect of a mutation and its
-//! acknowledgement become visible together. Nothing else is stored: the last mutation id of a client
-//! follows from the entries and from the client map of the snapshot root.
+//! acknowledgement become visible together. Nothing else is stored: the last mutation id of a
+//! client follows from the entries and from the client map of the snapshot root.
 
 mod cookie;
 mod mutation;

@@ -28,13 +28,13 @@ pub enum ParsedArguments {
         /// Operation as authored.
         operation: Operation,
     },
-    /// Invalid arguments. The mutation is appended as rejected, because its client would otherwise retry
-    /// it forever.
+    /// Invalid arguments. The mutation is appended as rejected, because its client would otherwise
+    /// retry it forever.
     Invalid(Rejection),
 }
 
-/// Parses the arguments of a mutation, `{base, incarnation, op}`. Arguments that are malformed, too long
-/// or nested too deeply yield [`ParsedArguments::Invalid`].
+/// Parses the arguments of a mutation, `{base, incarnation, op}`. Arguments that are malformed, too
+/// long or nested too deeply yield [`ParsedArguments::Invalid`].
 #[must_use]
 pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     if arguments.len() > MAX_MUTATION_BYTES {

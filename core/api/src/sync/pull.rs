@@ -21,9 +21,9 @@ pub enum PullPlan {
     UnknownState,
 }
 
-/// Decides the kind of the reply. `newest` is the newest entry from the cookie's position on, with its
-/// incarnation; `None` if the log does not contain this position. `snapshot` is the position of the
-/// newest finished snapshot.
+/// Decides the kind of the reply. `newest` is the newest entry from the cookie's position on, with
+/// its incarnation; `None` if the log does not contain this position. `snapshot` is the position of
+/// the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
     cookie: &Cookie,
@@ -79,8 +79,8 @@ impl ClientIds {
         }
     }
 
-    /// Adds an id if it belongs to the group. Compares the client key as well, because another subject may
-    /// use the same group and client ids.
+    /// Adds an id if it belongs to the group. Compares the client key as well, because another
+    /// subject may use the same group and client ids.
     fn add(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
         if name.group() == self.group && name.key(&self.subject) == client {
             let newest_id = self.ids.entry(name.client().to_owned()).or_insert(0);

@@ -1,12 +1,12 @@
 //! State machine that appends one run of a push, without I/O.
 //!
 //! A push does not contain the last mutation id that its client knows to be committed. The append
-//! machine finds the client's mutations after their base. Earlier ones are known to this process, or
-//! looked up in the client map of the newest root and the entries after it. There are two safety
+//! machine finds the client's mutations after their base. Earlier ones are known to this process,
+//! or looked up in the client map of the newest root and the entries after it. There are two safety
 //! rules; tests fail if either is disabled:
 //! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
-//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows that
-//!   the mutation is not in the log yet. A scan from its base cannot show this.
+//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows
+//! that the mutation is not in the log yet. A scan from its base cannot show this.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use cellar_sheet::operation::{Rejection, RejectionReason};
 pub enum PushAction {
     /// Append this request.
     Append(Request),
-    /// Look up the last mutation id of the client: in the newest root and in all entries after it, with
-    /// strongly consistent reads.
+    /// Look up the last mutation id of the client: in the newest root and in all entries after it,
+    /// with strongly consistent reads.
     LookUp,
     /// Return the outcome: the push of the run is finished.
     Finish(PushOutcome),
@@ -79,7 +79,8 @@ pub struct LookedUp {
 /// The outcome of pushing a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PushOutcome {
-    /// Results of the processed mutations. If the run stopped early, later mutations have no result.
+    /// Results of the processed mutations. If the run stopped early, later mutations have no
+    /// result.
     pub results: Vec<MutationResult>,
     /// Position of the newest entry that was read.
     pub head: Option<Position>,
@@ -89,7 +90,8 @@ pub struct PushOutcome {
     pub missing_from: Option<Position>,
     /// Last mutation id of the client, as far as known.
     pub last_id: u64,
-    /// Expected mutation id, if the run stopped because earlier mutations of the client are missing.
+    /// Expected mutation id, if the run stopped because earlier mutations of the client are
+    /// missing.
     pub gap: Option<u64>,
     /// Set if the log does not know the client, although its mutation ids do not start at 1.
     pub unknown_client: bool,
@@ -168,8 +170,9 @@ impl RemainingMutation {
 }
 
 impl RunPush {
-    /// Starts to push a run. `client` is the key of the client name `name` for the caller's subject.
-    /// `known_id` is a mutation id of the client that is known to be committed; 0 if none is known.
+    /// Starts to push a run. `client` is the key of the client name `name` for the caller's
+    /// subject. `known_id` is a mutation id of the client that is known to be committed; 0 if none
+    /// is known.
     #[must_use]
     pub fn begin(
         log: LogId,

@@ -80,8 +80,9 @@ impl Run {
     }
 }
 
-/// Returns whether an operation must be appended in a request of its own. An undo or a revert is resolved
-/// on the state before the request. An import with missing chunks must not fail other mutations.
+/// Returns whether an operation must be appended in a request of its own. An undo or a revert is
+/// resolved on the state before the request. An import with missing chunks must not fail other
+/// mutations.
 fn needs_own_request(operation: &Operation) -> bool {
     operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
 }

@@ -73,7 +73,8 @@ impl Cloud {
         }
     }
 
-    /// Returns the ids of the client in the log, in order, each with the reason of its rejection, if any.
+    /// Returns the ids of the client in the log, in order, each with the reason of its rejection,
+    /// if any.
     fn ids(&self) -> Vec<(u64, Option<RejectionReason>)> {
         let edits = self.world.entries.values().filter_map(|entry| entry.edits());
         let own = edits.filter(|edits| edits.client == key());

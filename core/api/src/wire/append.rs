@@ -8,8 +8,8 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations to append, in the order in which the client made them.
 ///
-/// Repeat the unchanged request until the server responds. The server recognizes committed mutations
-/// by client id and mutation id and does not append them again.
+/// Repeat the unchanged request until the server responds. The server recognizes committed
+/// mutations by client id and mutation id and does not append them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -32,7 +32,8 @@ pub struct AppendRequest {
 pub struct SentMutation {
     /// Mutation id: 1 for a client's first mutation, then consecutive.
     pub id: u64,
-    /// Position that the client had seen when it made the edit. Repeated requests must send the same base.
+    /// Position that the client had seen when it made the edit. Repeated requests must send the
+    /// same base.
     pub base: Position,
     /// Operation to perform.
     pub op: Operation,
@@ -68,12 +69,12 @@ pub struct AppendedMutation {
     /// Reason of a rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect, if they differ from the sent operation and this request appended the
-    /// mutation; empty if no effect remained.
+    /// Operations that took effect, if they differ from the sent operation and this request
+    /// appended the mutation; empty if no effect remained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Set if the mutation is committed but has no effect, because everything that it names was deleted
-    /// after its base.
+    /// Set if the mutation is committed but has no effect, because everything that it names was
+    /// deleted after its base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
 }

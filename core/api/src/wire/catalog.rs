@@ -30,8 +30,8 @@ pub struct DetailsReply {
     /// Id of the spreadsheet that this spreadsheet was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Number of changes of the details, also used as the `ETag`; 0 for a spreadsheet that is not in the
-    /// catalog.
+    /// Number of changes of the details, also used as the `ETag`; 0 for a spreadsheet that is not
+    /// in the catalog.
     pub version: u64,
     /// The caller's role; absent if access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,8 +117,8 @@ pub struct ShareRequest {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkRequest {
-    /// Secret of the link, 16 random bytes in base64url without padding, chosen by the client. A repeated
-    /// request finds the same link. Only a hash of the secret is stored.
+    /// Secret of the link, 16 random bytes in base64url without padding, chosen by the client. A
+    /// repeated request finds the same link. Only a hash of the secret is stored.
     pub secret: String,
     /// Role that the link grants.
     pub role: LinkRole,
@@ -255,8 +255,8 @@ impl DetailsReply {
         if is_plain { digits.parse().ok() } else { None }
     }
 
-    /// Returns the details that a caller with the role `role` may see. `listing` is the catalog's record
-    /// of the spreadsheet, or `None` if the spreadsheet is not in the catalog.
+    /// Returns the details that a caller with the role `role` may see. `listing` is the catalog's
+    /// record of the spreadsheet, or `None` if the spreadsheet is not in the catalog.
     #[must_use]
     pub fn of(id: LogId, listing: Option<&Listing>, role: Option<Role>) -> Self {
         let mut details = Self {

@@ -26,12 +26,12 @@ pub struct CellsReply {
     pub incarnation: u32,
     /// Used range of the sheet.
     pub extent: Extent,
-    /// Range formats that intersect the requested range, oldest first. They also apply to blank cells.
-    /// Only the first page contains range formats.
+    /// Range formats that intersect the requested range, oldest first. They also apply to blank
+    /// cells. Only the first page contains range formats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
-    /// Set if the oldest range formats were omitted from the first page because they exceed the maximum
-    /// size of a reply; request a smaller range.
+    /// Set if the oldest range formats were omitted from the first page because they exceed the
+    /// maximum size of a reply; request a smaller range.
     #[serde(default)]
     pub formats_truncated: bool,
     /// One page of cells.
@@ -53,8 +53,9 @@ pub struct ReplyFormats {
 }
 
 impl ReplyFormats {
-    /// Keeps the newest range formats of a list, which is ordered oldest first. The newest range that
-    /// contains a cell determines its format, so the kept formats are correct without the older ones.
+    /// Keeps the newest range formats of a list, which is ordered oldest first. The newest range
+    /// that contains a cell determines its format, so the kept formats are correct without the
+    /// older ones.
     #[must_use]
     pub fn newest_of(all: Vec<RangeFormat>) -> Self {
         let (mut bytes, mut kept) = (0_usize, 0_usize);
@@ -84,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// A format whose weight is exactly so many bytes.
+    /// Creates a format with a weight of exactly `bytes` bytes.
     fn format(row: u32, bytes: usize) -> RangeFormat {
         let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
         let bare = RangeFormat { rows, columns, format: String::new() };
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_end_at_their_limit_and_the_oldest_go() {
+    fn omits_the_oldest_formats_over_the_limit() {
         let half = MAX_REPLY_SPANS_BYTES / 2;
         let fits = vec![format(0, half), format(1, MAX_REPLY_SPANS_BYTES - half)];
         let formats = ReplyFormats::newest_of(fits.clone());
@@ -103,13 +104,17 @@ mod tests {
         let old =
             vec![format(0, 200), format(1, half + 1), format(2, MAX_REPLY_SPANS_BYTES - half)];
         let formats = ReplyFormats::newest_of(old.clone());
-        assert_eq!(formats.newest, old[2..], "not the small one that is older than a large one");
+        assert_eq!(
+            formats.newest,
+            old[2..],
+            "a small format that is older than an omitted one is omitted"
+        );
         assert!(formats.truncated);
         assert!(ReplyFormats::newest_of(vec![format(0, MAX_REPLY_SPANS_BYTES + 1)]).truncated);
     }
 
     #[test]
-    fn the_weight_of_a_format_is_no_less_than_its_json() {
+    fn format_weight_is_an_upper_bound_of_its_json() {
         let single = |index: u32| u32::MAX - 200 + 2 * index;
         let spans = Spans::of((0..90).map(single));
         let format = RangeFormat { rows: spans.clone(), columns: spans, format: "\"\u{1}".into() };
@@ -118,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_span_is_as_long_as_is_reckoned() {
+    fn the_longest_span_fits_its_limit() {
         let longest = cellar_sheet::operation::Span { first: MAX_ROWS - 1, count: MAX_ROWS };
         let json = serde_json::to_string(&longest).unwrap();
         assert_eq!(json.len() + ",".len(), MAX_SPAN_JSON_BYTES, "{json}");

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_sixteen_digits_and_reads_back() {
+    fn round_trips_sixteen_digits() {
         let view = view(Some(ClientKey([0, 1, 2, 0xab, 0xcd, 0xef, 0x80, 0xff])));
         let json = serde_json::to_string(&view).unwrap();
         assert!(json.contains(r#""client_key":"000102abcdef80ff""#), "{json}");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_an_older_server_has_none() {
+    fn an_entry_without_a_key_has_none() {
         let json = serde_json::to_string(&view(None)).unwrap();
         assert!(!json.contains("client_key"), "{json}");
         assert_eq!(serde_json::from_str::<EntryView>(&json).unwrap(), view(None));

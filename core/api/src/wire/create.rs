@@ -10,8 +10,8 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the spreadsheet is a hash of the
-    /// nonce and the subject of the token, so a repeated request finds the same spreadsheet.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the spreadsheet is a hash of
+    /// the nonce and the subject of the token, so a repeated request finds the same spreadsheet.
     pub nonce: String,
     /// Name of the spreadsheet, one line of 1 to 256 bytes; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,8 +49,8 @@ pub struct Head {
 }
 
 impl Head {
-    /// Returns the `ETag` of the head. If a request sends it as `If-None-Match` and the head is unchanged,
-    /// the response has status 304.
+    /// Returns the `ETag` of the head. If a request sends it as `If-None-Match` and the head is
+    /// unchanged, the response has status 304.
     #[must_use]
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.incarnation, self.head.pack())

@@ -20,8 +20,8 @@ pub struct LoadReply {
     /// Source of a fork, if the token grants access to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the newest snapshot's root; absent if there is no snapshot. Without a snapshot, `entries`
-    /// starts with the first entry.
+    /// Hash of the newest snapshot's root; absent if there is no snapshot. Without a snapshot,
+    /// `entries` starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Download URL of the root, valid for a few minutes. The content is compressed as its
@@ -63,12 +63,13 @@ pub struct EntryView {
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Hash of subject and client id, 16 hexadecimal digits, by which a client recognizes its own entries.
-    /// Absent if the entry has no mutations.
+    /// Hash of subject and client id, 16 hexadecimal digits, by which a client recognizes its own
+    /// entries. Absent if the entry has no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// Mutations of the entry; empty unless its kind is `edits`, or if they are stored as an object.
+    /// Mutations of the entry; empty unless its kind is `edits`, or if they are stored as an
+    /// object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
     /// Location of the mutations, if they are stored as an object (large entry).
@@ -77,7 +78,8 @@ pub struct EntryView {
 }
 
 impl EntryView {
-    /// Returns the position of the next entry of the log; `None` if the log has reached its maximum size.
+    /// Returns the position of the next entry of the log; `None` if the log has reached its maximum
+    /// size.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.kind {
@@ -143,8 +145,8 @@ pub struct MutationView {
     pub base: Position,
     /// Operation as authored, in coordinates of `base`.
     pub op: Operation,
-    /// Operations as committed, in coordinates of the preceding entry. Absent if equal to `op`; empty if
-    /// no effect remained.
+    /// Operations as committed, in coordinates of the preceding entry. Absent if equal to `op`;
+    /// empty if no effect remained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -190,7 +192,8 @@ pub struct ExternalBody {
     pub bytes: u64,
     /// SHA-256 of the object, hexadecimal.
     pub sha256: String,
-    /// Download URL of the object, valid for a few minutes. Listing the entries again returns a new URL.
+    /// Download URL of the object, valid for a few minutes. Listing the entries again returns a new
+    /// URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Axis maps from the base to the entry, for each sheet whose rows or columns moved.
@@ -287,15 +290,15 @@ mod tests {
     }
 
     #[test]
-    fn its_weight_is_no_less_than_what_a_reply_sends() {
-        // Of as many sheets as there can be, each under another number.
+    fn weight_is_an_upper_bound_of_the_json() {
+        // Maps of the maximum number of sheets, each with a new number.
         let sheets = (1..=1_000).map(|sheet| {
             (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
         });
         let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
         for external in [external(), renumbered] {
             let mut view = ExternalBody::from(&external);
-            // As in AWS: key, date, signature, and a session token that is escaped.
+            // Like an AWS URL: key, date, signature, and an escaped session token.
             view.url = Some("x".repeat(2_560));
             let sent = serde_json::to_string(&view).unwrap().len();
             assert!(external.weight_bytes() >= sent, "{} < {sent}", external.weight_bytes());

@@ -8,13 +8,13 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Name};
 
-/// A page of the feed, which contains all appended events. The events of each event stream are in order
-/// and without gaps.
+/// A page of the feed, which contains all appended events. The events of each event stream are in
+/// order and without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {
-    /// Generation of the feed, 16 hexadecimal digits; absent while the feed is empty. A restore or rebuild
-    /// starts a new generation.
+    /// Generation of the feed, 16 hexadecimal digits; absent while the feed is empty. A restore or
+    /// rebuild starts a new generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
     /// Items of the page, in the order of the feed.
@@ -41,13 +41,13 @@ pub struct FeedItemView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRange {
-    /// Name of the event stream: `Spreadsheet-{id}`, or `Log-{id}.{segment}` for log entries, with the
-    /// number of the log segment in seven digits.
+    /// Name of the event stream: `Spreadsheet-{id}`, or `Log-{id}.{segment}` for log entries, with
+    /// the number of the log segment in seven digits.
     pub stream: String,
     /// Index of the first event; in a log segment, the number of the entry.
     pub first: u64,
-    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`, or `Offloaded` if
-    /// they were offloaded before they were indexed.
+    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`, or
+    /// `Offloaded` if they were offloaded before they were indexed.
     pub kinds: Vec<String>,
     /// Payload of each event, if requested and small enough for one reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,15 +100,16 @@ pub struct SpreadsheetView {
 pub struct ListQuery {
     /// Text that the name contains (case-insensitive).
     pub name: Option<Name>,
-    /// `true` for spreadsheets that the caller owns, `false` for other spreadsheets, `None` for all.
+    /// `true` for spreadsheets that the caller owns, `false` for other spreadsheets, `None` for
+    /// all.
     pub mine: Option<bool>,
     /// Status of the listed spreadsheets; defaults to active.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl ListQuery {
-    /// Returns the view of a list entry for a caller whose token limits roles to `max_role`. Returns `None`
-    /// if the filter excludes the spreadsheet or the caller may not see it.
+    /// Returns the view of a list entry for a caller whose token limits roles to `max_role`.
+    /// Returns `None` if the filter excludes the spreadsheet or the caller may not see it.
     #[must_use]
     pub fn view(&self, entry: &ListEntry, max_role: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_asked_by_name_state_and_owner() {
+    fn filters_by_name_status_and_owner() {
         let any = ListQuery::default();
         let named = |name| ListQuery { name: Some(Name::new(name).unwrap()), ..any.clone() };
         let mine = |mine| ListQuery { mine: Some(mine), ..any.clone() };
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deleted_is_listed_for_owners_until_it_is_gone() {
+    fn deleted_spreadsheets_are_listed_for_owners_until_purged() {
         let query = ListQuery { status: Some(SpreadsheetStatus::Deleted), ..ListQuery::default() };
         let deleted = |role| entry(role, Status::Deleted { at_s: 3 });
         let view = |role, cap, now_s| query.view(&deleted(role), cap, now_s).is_some();

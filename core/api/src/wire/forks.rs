@@ -10,13 +10,15 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the fork is a hash of the nonce, the
-    /// subject of the token and the spreadsheet, so a repeated request finds the same fork.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the fork is a hash of the
+    /// nonce, the subject of the token and the spreadsheet, so a repeated request finds the same
+    /// fork.
     pub nonce: String,
     /// Position to fork at; defaults to the newest position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
-    /// Name of the fork, one line of 1 to 256 bytes; defaults to `Fork of` and the name of the source.
+    /// Name of the fork, one line of 1 to 256 bytes; defaults to `Fork of` and the name of the
+    /// source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -35,12 +37,13 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Id of the spreadsheet that lists the fork. If the requested spreadsheet inherits the position from
-    /// its own source, this is the source.
+    /// Id of the spreadsheet that lists the fork. If the requested spreadsheet inherits the
+    /// position from its own source, this is the source.
     pub source: LogId,
     /// Last position that fork and source share.
     pub position: Position,
-    /// Newest position of the fork. This position and every shared position can be the base of an edit.
+    /// Newest position of the fork. This position and every shared position can be the base of an
+    /// edit.
     pub head: Position,
     /// Incarnation of the tables, for appends.
     pub incarnation: u32,
@@ -62,7 +65,7 @@ pub struct ForkSource {
 pub struct ForksReply {
     /// Forks that the token grants access to, oldest first.
     pub forks: Vec<ForkView>,
-    /// Cursor of the next page, if there may be more forks; a page may be empty.
+    /// Cursor of the next page; absent on the last page. A page may be empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }

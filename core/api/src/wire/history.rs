@@ -27,11 +27,11 @@ pub struct DiffReply {
     pub from: Position,
     /// Later position.
     pub to: Position,
-    /// Sheets that differ, ordered by number. Every page has cells; only the first page has inserted and
-    /// deleted rows and columns.
+    /// Sheets that differ, ordered by number. Every page has cells; only the first page has
+    /// inserted and deleted rows and columns.
     pub sheets: Vec<SheetDiff>,
-    /// Set if some spans of rows and columns were omitted from the first page because they exceed the
-    /// maximum size of a reply; compare positions that are closer together.
+    /// Set if some spans of rows and columns were omitted from the first page because they exceed
+    /// the maximum size of a reply; compare positions that are closer together.
     #[serde(default)]
     pub spans_truncated: bool,
     /// Cursor of the next page, if the cells were truncated.

@@ -1,5 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: upload the chunks of a sheet.
-//! Afterwards, the client appends the operation
+//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: upload the chunks of a
+//! sheet. Afterwards, the client appends the operation
 //! [`ImportSheet`](cellar_sheet::operation::ImportSheet).
 
 use std::collections::BTreeMap;
@@ -38,8 +38,8 @@ pub struct ImportUploadsReply {
     pub uploads: Vec<ChunkUpload>,
 }
 
-/// The HTTP request that uploads a chunk. It is valid once, for a few minutes and only for the announced
-/// bytes. The response has status 412 if this client has already uploaded the chunk.
+/// The HTTP request that uploads a chunk. It is valid once, for a few minutes and only for the
+/// announced bytes. The response has status 412 if this client has already uploaded the chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunkUpload {
@@ -53,20 +53,20 @@ pub struct ChunkUpload {
     pub expires_s: u64,
 }
 
-/// Uploaded chunks to check. Only checked chunks can be read and imported; unchecked chunks are deleted
-/// after three days.
+/// Uploaded chunks to check. Only checked chunks can be read and imported; unchecked chunks are
+/// deleted after three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckRequest {
     /// Id of the client that uploaded the chunks.
     pub client_id: String,
-    /// Chunks of cells (tiles). The long texts that a tile names are checked with it. A tile with so many
-    /// long texts that the request would exceed its limits must be checked alone.
+    /// Chunks of cells (tiles). The long texts that a tile names are checked with it. A tile with
+    /// so many long texts that the request would exceed its limits must be checked alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// One uploaded chunk of the tile index. The tiles that it names are checked with it; chunks of the
-    /// tile index that it names must already be checked.
+    /// One uploaded chunk of the tile index. The tiles that it names are checked with it; chunks of
+    /// the tile index that it names must already be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }

@@ -11,7 +11,8 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations of the clients of one client group, in the order in which they were made.
 ///
-/// A push can be repeated safely: the server recognizes committed mutations by client and mutation id.
+/// A push can be repeated safely: the server recognizes committed mutations by client and mutation
+/// id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -39,8 +40,9 @@ pub struct PushedMutation<A> {
     pub id: u64,
     /// Name of the application's mutator; ignored.
     pub name: String,
-    /// Arguments `{base, incarnation, op}`: position and incarnation of `head` in the client's view when the
-    /// mutation was made, and the operation. A mutation with invalid arguments is rejected.
+    /// Arguments `{base, incarnation, op}`: position and incarnation of `head` in the client's view
+    /// when the mutation was made, and the operation. A mutation with invalid arguments is
+    /// rejected.
     pub args: A,
 }
 
@@ -54,8 +56,8 @@ pub struct PushReply {
     /// Position of the newest entry that the server read, if it read any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries after the bases of the mutations, oldest first, possibly including entries of this push. The
-    /// list may be incomplete; a pull returns all entries.
+    /// Entries after the bases of the mutations, oldest first, possibly including entries of this
+    /// push. The list may be incomplete; a pull returns all entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }
@@ -77,8 +79,8 @@ pub struct PushedResult {
     /// Reason of a rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect, if they differ from the sent operation and this push appended the
-    /// mutation.
+    /// Operations that took effect, if they differ from the sent operation and this push appended
+    /// the mutation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -164,11 +166,11 @@ pub enum PatchOperation {
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// Value of `entry/…`: an entry after the root. The key contains the position as 16 hexadecimal digits.
-    /// `GET …/entries` returns the URL of a large entry's body.
+    /// Value of `entry/…`: an entry after the root. The key contains the position as 16 hexadecimal
+    /// digits. `GET …/entries` returns the URL of a large entry's body.
     Entry(Box<EntryView>),
-    /// Value of `root`: the snapshot with which the view begins. The key is absent if the view begins with
-    /// the first entry.
+    /// Value of `root`: the snapshot with which the view begins. The key is absent if the view
+    /// begins with the first entry.
     Root {
         /// Position of the Snapshot entry.
         position: Position,
@@ -200,14 +202,15 @@ pub struct SyncErrorResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SyncError {
-    /// The client group or its cookie is unknown. The client must start again with a new client group.
+    /// The client group or its cookie is unknown. The client must start again with a new client
+    /// group.
     ClientStateNotFound,
     /// The protocol version is not supported.
     VersionNotSupported,
 }
 
-/// The response to a pull. Replicache clients retry on any status but 200, so errors are part of the
-/// body.
+/// The response to a pull. Replicache clients retry on any status but 200, so errors are part of
+/// the body.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -218,8 +221,8 @@ pub enum PullResponse {
     Error(SyncErrorResponse),
 }
 
-/// The response to a push. Replicache clients retry on any status but 200, so errors are part of the
-/// body.
+/// The response to a push. Replicache clients retry on any status but 200, so errors are part of
+/// the body.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -19,8 +19,8 @@ pub struct UploadRequest {
     pub sha256: String,
 }
 
-/// The HTTP request that uploads the object. It is valid once, for a few minutes and only for the announced
-/// bytes.
+/// The HTTP request that uploads the object. It is valid once, for a few minutes and only for the
+/// announced bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
@@ -77,7 +77,7 @@ mod tests {
     use cellar_base::hexadecimal::hexadecimal;
 
     #[test]
-    fn a_sha256_reads_back_and_nothing_else_is_one() {
+    fn parses_only_sha256_digits() {
         let bytes: [u8; 32] = std::array::from_fn(|index| u8::try_from(index * 7).unwrap());
         let text = hexadecimal(&bytes);
         assert_eq!(parse_sha256(&text), Ok(bytes));

@@ -24,8 +24,8 @@ impl WebhookDelivery {
         Self { kind: FEED_TYPE.to_owned(), stack: stack.to_owned(), data }
     }
 
-    /// Returns the delivery id. Repeated deliveries of a page have the same id, so that receivers can
-    /// recognize them.
+    /// Returns the delivery id. Repeated deliveries of a page have the same id, so that receivers
+    /// can recognize them.
     #[must_use]
     pub fn id(&self) -> String {
         let first = self.data.items.first().map_or(self.data.checkpoint, |item| item.checkpoint);

@@ -208,8 +208,8 @@ impl AxisMap {
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a kept run of rows that the author's own operations inserted. The run becomes a stray if
-    /// its place contradicts the order of the other runs.
+    /// Adds a kept run of rows that the author's own operations inserted. The run becomes a stray
+    /// if its place contradicts the order of the other runs.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {

@@ -20,8 +20,8 @@ pub(super) struct DateTime {
     pub(super) second_of_day: i64,
 }
 
-/// Returns the serial number of a date (month and day from 1) and a second of the day (`0..86_400`).
-/// Returns `None` for a date that does not exist or is before 1900-03-01.
+/// Returns the serial number of a date (month and day from 1) and a second of the day
+/// (`0..86_400`). Returns `None` for a date that does not exist or is before 1900-03-01.
 #[must_use]
 pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
     to_serial(DateTime { year, month, day, second_of_day })
@@ -39,8 +39,8 @@ pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     Some(days + seconds / SECONDS_PER_DAY)
 }
 
-/// Returns the date and time of a serial number, rounded to the second; `None` outside 1900-03-01 to
-/// 9999-12-31.
+/// Returns the date and time of a serial number, rounded to the second; `None` outside 1900-03-01
+/// to 9999-12-31.
 pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
     let total_seconds = round_to_integer(serial * SECONDS_PER_DAY)?;
     let (days, second_of_day) =
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_reads_back() {
+    fn round_trips_every_day() {
         for serial in FIRST_SERIAL..=LAST_SERIAL {
             let (year, month, day) = civil_from_days(serial);
             assert_eq!(days_from_civil(year, month, day), Some(serial));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_calendar_does_not_have() {
+    fn rejects_dates_that_do_not_exist() {
         for (year, month, day) in [
             (1900, 2, 28),
             (2001, 2, 29),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_second_of_a_day_reads_back() {
+    fn round_trips_every_second_of_a_day() {
         for second_of_day in 0..86_400 {
             let moment = DateTime { second_of_day, ..date(2026, 11, 21) };
             assert_eq!(from_serial(to_serial(moment).unwrap()), Some(moment));

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_reads_back_in_every_form() {
+    fn round_trips_every_error_value() {
         for (code, text) in ALL {
             assert_eq!(text.parse::<ErrorCode>().unwrap(), code);
             assert_eq!(code.to_string(), text);

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_end_at_their_limit() {
+    fn limits_decimals() {
         let format = |decimals| format!("0.{}", "0".repeat(decimals));
         assert_eq!(decimals_of(&format(MAX_DECIMALS)), Some(MAX_DECIMALS));
         assert_eq!(decimals_of(&format(MAX_DECIMALS + 1)), None);

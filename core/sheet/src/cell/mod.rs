@@ -24,7 +24,8 @@ pub struct Cell {
     /// Value; `null` for an empty cell with a format.
     #[serde(default)]
     pub value: Value,
-    /// Text of the formula that produced the value. Cellar stores formulas but does not evaluate them.
+    /// Text of the formula that produced the value. Cellar stores formulas but does not evaluate
+    /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     /// Number format; absent for `General`.

@@ -34,8 +34,8 @@ pub fn recognise(text: &str) -> Option<TypedText> {
     recognise_number(text).or_else(|| recognise_date(text))
 }
 
-/// Returns the value of typed text: a recognized number, date or boolean, an error value, or else the
-/// text itself. Empty text becomes [`Value::Empty`].
+/// Returns the value of typed text: a recognized number, date or boolean, an error value, or else
+/// the text itself. Empty text becomes [`Value::Empty`].
 #[must_use]
 pub fn typed_or_text(text: &str) -> TypedText {
     if text.is_empty() {
@@ -125,14 +125,14 @@ mod tests {
         #[test]
         fn shortest_numbers_are_numbers(number in -1e15..1e15_f64) {
             let text = super::super::general(number);
-            // Below 1e-6 the shortest text has an exponent, and that stays text.
+            // Below 1e-6, the shortest text has an exponent, which is not recognized as a number.
             prop_assume!(!text.contains('e'));
             prop_assert_eq!(recognise(&text).unwrap().value, Value::Number(number));
         }
     }
 
     #[test]
-    fn what_is_recognised() {
+    fn recognizes_numbers_dates_and_booleans() {
         for (text, value, format) in [
             ("12", Value::Number(12.0), None),
             ("-89.23450472", Value::Number(-89.234_504_72), None),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_text() {
+    fn keeps_other_text() {
         for text in [
             "0E8",
             "007",

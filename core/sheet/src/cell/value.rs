@@ -64,8 +64,8 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     format!("{number:.0}").parse().ok()
 }
 
-/// Returns the length in bytes of a text as a JSON string: control characters take six bytes, quotes
-/// and backslashes two.
+/// Returns the length in bytes of a text as a JSON string: control characters take six bytes,
+/// quotes and backslashes two.
 #[must_use]
 pub fn json_text_bytes(text: &str) -> usize {
     let width = |byte: u8| match byte {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_in_json() {
+    fn round_trips_json_values() {
         for (json, value) in [
             ("null", Value::Empty),
             ("12", Value::Number(12.0)),

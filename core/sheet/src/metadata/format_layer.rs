@@ -21,7 +21,8 @@ pub struct RangeFormat {
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first. The newest range that contains a cell determines its format.
+/// Range formats of a sheet, oldest first. The newest range that contains a cell determines its
+/// format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
@@ -68,8 +69,8 @@ impl Totals {
 }
 
 impl FormatLayer {
-    /// Returns the range format of the cell at `row` and `column`, which may be `General`; `None` if no
-    /// range contains the cell.
+    /// Returns the range format of the cell at `row` and `column`, which may be `General`; `None`
+    /// if no range contains the cell.
     #[must_use]
     pub fn at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
@@ -105,8 +106,8 @@ impl FormatLayer {
         self.intersection(&rows, &columns)
     }
 
-    /// Returns the intersection of each record with `rows` and `columns`, oldest first, without empty
-    /// ones.
+    /// Returns the intersection of each record with `rows` and `columns`, oldest first, without
+    /// empty ones.
     #[must_use]
     pub fn intersection(&self, rows: &Spans, columns: &Spans) -> Vec<RangeFormat> {
         let parts = self.records.iter().map(|record| RangeFormat {
@@ -117,8 +118,9 @@ impl FormatLayer {
         parts.filter(|part| !part.is_empty()).collect()
     }
 
-    /// Returns the records that only one of the two layers has. Records that both layers have, in the
-    /// same order, are left out. Both layers display the same formats outside the returned ranges.
+    /// Returns the records that only one of the two layers has. Records that both layers have, in
+    /// the same order, are left out. Both layers display the same formats outside the returned
+    /// ranges.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing = Vec::new();
         let mut own_records = self.records.as_slice();
@@ -137,8 +139,8 @@ impl FormatLayer {
     }
 
     /// Adds a range format and removes the older ones that it covers completely. Returns `false`,
-    /// without a change, if the layer would exceed its limits: a state that cannot be stored would be
-    /// worse than a missing format.
+    /// without a change, if the layer would exceed its limits: a state that cannot be stored would
+    /// be worse than a missing format.
     pub fn set(&mut self, set: &SetFormat) -> bool {
         let covered = self.covered_by(set);
         if !self.fits(set, &covered) {

@@ -79,8 +79,8 @@ fn parse_plain_number(text: &str) -> Option<usize> {
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// Returns the part of a numbered name before its number, such as `Sheet1 (`. Truncates `name` so that
-/// a number of `digits` digits and a parenthesis still fit.
+/// Returns the part of a numbered name before its number, such as `Sheet1 (`. Truncates `name` so
+/// that a number of `digits` digits and a parenthesis still fit.
 fn stem_before_number(name: &str, digits: usize) -> String {
     let suffix_length = " ()".len().saturating_add(digits);
     let max_length = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_length);

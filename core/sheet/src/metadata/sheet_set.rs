@@ -85,8 +85,8 @@ impl SheetSet {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. A number can be used once. It must be at most `MAX_SHEET_NUMBER_STEP` above the
-    /// next free number, so that no client exhausts the numbers.
+    /// Adds a sheet. A number can be used once. It must be at most `MAX_SHEET_NUMBER_STEP` above
+    /// the next free number, so that no client exhausts the numbers.
     ///
     /// # Errors
     /// [`SheetFault`] if the sheet cannot be added; the set is then unchanged.
@@ -149,7 +149,8 @@ impl SheetSet {
     /// Applies the effect of an operation on the set of sheets.
     ///
     /// # Errors
-    /// [`SheetFault`] if the operation has no effect because of its sheet; the set is then unchanged.
+    /// [`SheetFault`] if the operation has no effect because of its sheet; the set is then
+    /// unchanged.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),

@@ -1,5 +1,5 @@
-//! Summary of the state, stored in the header of each entry. It lets a writer decide from the newest
-//! entry alone whether a mutation can have an effect.
+//! Summary of the state, stored in the header of each entry. It lets a writer decide from the
+//! newest entry alone whether a mutation can have an effect.
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};
@@ -43,8 +43,8 @@ impl StateSummary {
         }
     }
 
-    /// Returns whether `set` certainly stays within the limit on range formats in every sheet. Spans
-    /// are an upper bound of range formats, because each range format has at least two spans.
+    /// Returns whether `set` certainly stays within the limit on range formats in every sheet.
+    /// Spans are an upper bound of range formats, because each range format has at least two spans.
     #[must_use]
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
         let spans = self.format_spans.saturating_add(span_count(set));

@@ -25,9 +25,9 @@ impl Default for Tabs {
 }
 
 impl Tabs {
-    /// Creates tabs in the order of `tabs`; `used` is the set of all sheet numbers ever used. Of tabs
-    /// with the same number or name, the first is kept. The numbers of the tabs count as used even if
-    /// `used` lacks them.
+    /// Creates tabs in the order of `tabs`; `used` is the set of all sheet numbers ever used. Of
+    /// tabs with the same number or name, the first is kept. The numbers of the tabs count as used
+    /// even if `used` lacks them.
     #[must_use]
     pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
         let mut all = Self {
@@ -89,8 +89,8 @@ impl Tabs {
         self.sheets_by_name.free_name(name, own)
     }
 
-    /// Adds a sheet after the last sheet. Returns `false`, without a change, if [`SheetSet::add`] refuses
-    /// it.
+    /// Adds a sheet after the last sheet. Returns `false`, without a change, if [`SheetSet::add`]
+    /// refuses it.
     pub fn add(&mut self, add: &AddSheet) -> bool {
         if self.numbers.add(add.sheet).is_err() {
             return false;
@@ -100,9 +100,9 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet: in place of the replaced sheet if that exists, otherwise after the last
-    /// sheet. The imported sheet may have the name of the replaced sheet. Returns `false`, without a
-    /// change, if [`SheetSet::import`] refuses the sheet.
+    /// Adds an imported sheet: in place of the replaced sheet if that exists, otherwise after the
+    /// last sheet. The imported sheet may have the name of the replaced sheet. Returns `false`,
+    /// without a change, if [`SheetSet::import`] refuses the sheet.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
@@ -144,8 +144,8 @@ impl Tabs {
         }
     }
 
-    /// Deletes a sheet. Returns `false`, without a change, if the sheet does not exist or is the last
-    /// sheet.
+    /// Deletes a sheet. Returns `false`, without a change, if the sheet does not exist or is the
+    /// last sheet.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
         if self.numbers.delete(sheet).is_err() {
             return false;

@@ -16,8 +16,8 @@ pub(super) struct StoredDecimal {
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// Creates the decimal that equals `number` exactly; `None` if there is none, or if it would not be
-    /// shorter than the `f64`.
+    /// Creates the decimal that equals `number` exactly; `None` if there is none, or if it would
+    /// not be shorter than the `f64`.
     pub(super) fn new(number: f64) -> Option<Self> {
         let text = general(number);
         let (whole, decimals) = text.split_once('.')?;

@@ -23,8 +23,8 @@ pub struct ImportSheet {
     /// Name of the new sheet; a number is appended if the name is taken by a sheet other than the
     /// replaced one.
     pub name: String,
-    /// Number of the sheet to replace, which is deleted. If the sheet does not exist, the new sheet is
-    /// added last.
+    /// Number of the sheet to replace, which is deleted. If the sheet does not exist, the new sheet
+    /// is added last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<SheetId>,
     /// Used range of the sheet. Cells of the chunks outside this range are ignored.
@@ -37,8 +37,8 @@ pub struct ImportSheet {
 
 /// Tile index of an imported sheet, in JSON as Base64.
 ///
-/// Opaque to this crate: `cellar_snapshot::index` encodes and decodes it. An append rejects an import
-/// whose tile index cannot be decoded.
+/// Opaque to this crate: `cellar_snapshot::index` encodes and decodes it. An append rejects an
+/// import whose tile index cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -92,8 +92,8 @@ pub struct Revert {
 }
 
 impl Operation {
-    /// Checks everything that does not depend on the state, and normalizes the operation: sorts cells
-    /// and spans, and merges the edits of a cell (the last edit wins).
+    /// Checks everything that does not depend on the state, and normalizes the operation: sorts
+    /// cells and spans, and merges the edits of a cell (the last edit wins).
     ///
     /// # Errors
     /// [`InvalidOperation`] if the operation can never succeed.
@@ -142,8 +142,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether the server computes the effect of the operation when it appends the mutation.
-    /// The author does not know the effect, and the operation is never transformed.
+    /// Returns whether the server computes the effect of the operation when it appends the
+    /// mutation. The author does not know the effect, and the operation is never transformed.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))

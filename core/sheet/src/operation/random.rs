@@ -9,7 +9,8 @@ use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
 
-/// Limit of the rows and columns of random operations: small, so that concurrent operations conflict.
+/// Limit of the rows and columns of random operations: small, so that concurrent operations
+/// conflict.
 pub const SIDE: u32 = 12;
 
 fn sheet() -> impl Strategy<Value = SheetId> {
@@ -60,8 +61,8 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
     })
 }
 
-/// Encoded tile index of a sheet without cells. A test of `cellar_snapshot` compares these bytes with
-/// its own encoding.
+/// Encoded tile index of a sheet without cells. A test of `cellar_snapshot` compares these bytes
+/// with its own encoding.
 pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 
 /// Creates an import with the used range `extent` that replaces the first sheet.

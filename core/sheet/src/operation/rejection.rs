@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_reads_back_and_details_are_bounded() {
+    fn round_trips_every_reason_and_truncates_details() {
         for reason in RejectionReason::ALL {
             assert_eq!(RejectionReason::from_number(reason.number()), reason);
         }

@@ -19,8 +19,8 @@ pub struct SetCells {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Edits of cells. The server sorts them by row and column; of several edits of a cell, the last
-    /// one wins.
+    /// Edits of cells. The server sorts them by row and column; of several edits of a cell, the
+    /// last one wins.
     pub cells: Vec<CellEdit>,
 }
 
@@ -68,8 +68,8 @@ impl SetCells {
     }
 }
 
-/// Sorts edits by row and column, and merges the edits of each cell: the last value wins, and the last
-/// format wins.
+/// Sorts edits by row and column, and merges the edits of each cell: the last value wins, and the
+/// last format wins.
 fn merge_edits(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
     cells.sort_by_key(|edit| (edit.row, edit.column));
     let mut merged: Vec<CellEdit> = Vec::with_capacity(cells.len());

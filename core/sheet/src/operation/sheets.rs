@@ -8,9 +8,10 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Adds a sheet after the last sheet.
 ///
-/// The author assigns a number above all numbers that it has seen. If another author took the number
-/// concurrently, the new sheet gets the next free number, also in the author's later mutations. A
-/// number that was used before, or is too far above the next free number, adds no sheet.
+/// The author assigns a number above all numbers that it has seen. If another author took the
+/// number concurrently, the new sheet gets the next free number, also in the author's later
+/// mutations. A number that was used before, or is too far above the next free number, adds no
+/// sheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -56,8 +57,8 @@ impl RenameSheet {
     }
 }
 
-/// Checks the number of a new sheet. The largest number is reserved, so that every sheet number has a
-/// successor.
+/// Checks the number of a new sheet. The largest number is reserved, so that every sheet number has
+/// a successor.
 pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
         return Err(InvalidOperation::SheetNumber { sheet: sheet.0 });

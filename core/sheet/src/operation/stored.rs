@@ -55,8 +55,8 @@ pub enum StoredOperation {
     Revert(u64),
 }
 
-/// Stored encoding of an import: sheet number, name, number of the replaced sheet, rows, columns, number
-/// of cells, tile index.
+/// Stored encoding of an import: sheet number, name, number of the replaced sheet, rows, columns,
+/// number of cells, tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredImport(u32, String, Option<u32>, u32, u32, u64, StoredIndex);
 
@@ -260,8 +260,8 @@ fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOper
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// Checks the length of a sheet name. A name that does not fit into the root would stop all snapshots
-/// of the log.
+/// Checks the length of a sheet name. A name that does not fit into the root would stop all
+/// snapshots of the log.
 fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
     let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);

@@ -15,7 +15,8 @@ use crate::cell::{ErrorCode, Value};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
-/// Stored encoding of `SetCells`: runs of adjacent cells of a row. Each distinct format is stored once.
+/// Stored encoding of `SetCells`: runs of adjacent cells of a row. Each distinct format is stored
+/// once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,

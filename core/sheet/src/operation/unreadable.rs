@@ -12,7 +12,8 @@ pub enum UnreadableOperation {
     /// A cell outside the largest sheet, or a reference to a missing format.
     #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
     OutOfRange,
-    /// More cells or longer formats than an operation may have; Cellar never writes such an operation.
+    /// More cells or longer formats than an operation may have; Cellar never writes such an
+    /// operation.
     #[error("the operation has too many cells or a format that is too long")]
     TooLarge,
     /// An empty or too long sheet name; Cellar never writes such a name.

@@ -6,10 +6,10 @@ use super::{LineId, PlainSheet, PlainWorkbook, sheet};
 use crate::axis_map::Axis;
 use crate::cell::Cell;
 use crate::operation::{SheetId, Spans};
-use crate::workbook::{Sheet, SheetChange, Workbook, WorkbookDiff};
+use crate::workbook::{Sheet, SheetChange, SheetDiff, Workbook, WorkbookDiff};
 
-/// Describes the first difference in what two workbooks display, if there is one: sheets, names, cells
-/// and formats. Used ranges are not compared, because they depend on the order of operations.
+/// Describes the first difference in what two workbooks display, if there is one: sheets, names,
+/// cells and formats. Used ranges are not compared, because they depend on the order of operations.
 pub fn display_difference(left: &Workbook, right: &Workbook) -> Option<String> {
     let numbers = |workbook: &Workbook| workbook.sheets().map(|(id, _)| id).collect::<Vec<_>>();
     if numbers(left) != numbers(right) {
@@ -53,33 +53,43 @@ pub fn find_diff_error(
     to: &PlainWorkbook,
     diff: &WorkbookDiff,
 ) -> Option<String> {
-    let find =
-        |plain: &PlainWorkbook, id: SheetId| plain.sheets.iter().find(|s| s.number == id).cloned();
-    let numbers: BTreeSet<SheetId> =
+    let find_sheet =
+        |workbook: &PlainWorkbook, id| workbook.sheets.iter().find(|s| s.number == id).cloned();
+    let ids: BTreeSet<SheetId> =
         from.sheets.iter().chain(&to.sheets).map(|sheet| sheet.number).collect();
-    numbers.into_iter().find_map(|id| {
+    ids.into_iter().find_map(|id| {
         let sheet_diff = diff.sheets.iter().find(|sheet| sheet.sheet == id);
-        let fault = |what: String| Some(format!("{id:?}: {what}"));
-        let (from, to) = match (find(from, id), find(to, id)) {
-            (Some(from), Some(to)) => (from, to),
-            (None, _) if sheet_diff?.change == SheetChange::Added => return None,
-            (_, None) if sheet_diff?.change == SheetChange::Deleted => return None,
-            _ => return fault("wrong change of the sheet".into()),
+        let change = sheet_diff.map(|diff| diff.change);
+        let error = match (find_sheet(from, id), find_sheet(to, id)) {
+            (Some(from), Some(to)) => find_sheet_diff_error(&from, &to, sheet_diff)?,
+            (None, _) if change == Some(SheetChange::Added) => return None,
+            (_, None) if change == Some(SheetChange::Deleted) => return None,
+            _ => format!("wrong change {change:?}"),
         };
-        let (rows, columns) =
-            sheet_diff.map(|diff| (diff.rows.clone(), diff.columns.clone())).unwrap_or_default();
-        for (axis, axis_diff) in [(Axis::Rows, rows), (Axis::Columns, columns)] {
-            let inserted = missing_lines(&to, &from, axis);
-            let deleted = missing_lines(&from, &to, axis);
-            if (&axis_diff.inserted, &axis_diff.deleted) != (&inserted, &deleted) {
-                return fault(format!("{axis:?}: inserted {inserted:?}, deleted {deleted:?}"));
-            }
-        }
-        let cells = sheet_diff.map(|diff| diff.cells.clone()).unwrap_or_default();
-        let reported: BTreeSet<_> = cells.iter().map(|cell| (cell.row, cell.column)).collect();
-        let changed = changed_cells(&from, &to);
-        (reported != changed).then(|| format!("{id:?}: expected changed cells {changed:?}"))
+        Some(format!("{id:?}: {error}"))
     })
+}
+
+/// Describes the first error in the diff of a sheet that exists in both states, if there is one. An
+/// equal sheet has no diff.
+fn find_sheet_diff_error(
+    from: &PlainSheet,
+    to: &PlainSheet,
+    diff: Option<&SheetDiff>,
+) -> Option<String> {
+    let (rows, columns) =
+        diff.map(|diff| (diff.rows.clone(), diff.columns.clone())).unwrap_or_default();
+    for (axis, axis_diff) in [(Axis::Rows, rows), (Axis::Columns, columns)] {
+        let inserted = missing_lines(to, from, axis);
+        let deleted = missing_lines(from, to, axis);
+        if (&axis_diff.inserted, &axis_diff.deleted) != (&inserted, &deleted) {
+            return Some(format!("{axis:?}: inserted {inserted:?}, deleted {deleted:?}"));
+        }
+    }
+    let cells = diff.map(|diff| diff.cells.as_slice()).unwrap_or_default();
+    let reported: BTreeSet<_> = cells.iter().map(|cell| (cell.row, cell.column)).collect();
+    let changed = changed_cells(from, to);
+    (reported != changed).then(|| format!("expected changed cells {changed:?}"))
 }
 
 /// Returns the places of the lines of `of` that `other` does not have. Ignores lines that a delete

@@ -1,4 +1,5 @@
-//! The intent of an operation, expressed by the ids of the rows, columns and sheets that its author saw.
+//! The intent of an operation, expressed by the ids of the rows, columns and sheets that its author
+//! saw.
 
 use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
@@ -7,8 +8,8 @@ use crate::operation::{
     SheetId, Span, Spans,
 };
 
-/// An operation in terms of ids instead of coordinates. A sheet is identified by the tag of the mutation
-/// that added it.
+/// An operation in terms of ids instead of coordinates. A sheet is identified by the tag of the
+/// mutation that added it.
 #[derive(Debug, Clone)]
 pub struct Intent {
     sheet: Option<Tag>,
@@ -201,8 +202,8 @@ impl IntendedAction {
     }
 }
 
-/// Changes the sheet numbers of a random operation: to an existing sheet of `view`, or to the next free
-/// number for a new sheet.
+/// Changes the sheet numbers of a random operation: to an existing sheet of `view`, or to the next
+/// free number for a new sheet.
 pub fn redirect_to_existing_sheet(view: &PlainWorkbook, mut operation: Operation) -> Operation {
     let existing = |wanted: SheetId| {
         let index = wanted.0 as usize % view.sheets.len();

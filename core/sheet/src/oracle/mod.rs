@@ -1,9 +1,10 @@
-//! A simple model of a workbook for tests: a list of ids per axis, and everything else keyed by ids.
+//! A simple model of a workbook for tests: a list of ids per axis, and everything else keyed by
+//! ids.
 //!
-//! The model is slow and deliberately implemented differently from [`crate::workbook`], so that both
-//! are unlikely to have the same defect. A line is a row or a column. The id of an inserted line
-//! consists of the tag of the mutation that inserted it and a number; it does not depend on the
-//! position at which the mutation is committed.
+//! The model is slow and deliberately implemented differently from [`crate::workbook`], so that
+//! both are unlikely to have the same defect. A line is a row or a column. The id of an inserted
+//! line consists of the tag of the mutation that inserted it and a number; it does not depend on
+//! the position at which the mutation is committed.
 
 #![allow(
     clippy::cast_possible_truncation,

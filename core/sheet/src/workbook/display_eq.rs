@@ -1,4 +1,5 @@
-//! Comparison of two states by what they display, independent of the ids of rows, columns and sheets.
+//! Comparison of two states by what they display, independent of the ids of rows, columns and
+//! sheets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +11,15 @@ use crate::metadata::FormatLayer;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Maximum number of places at which the range formats of two sheets are compared. With more places,
-/// the formats count as different.
+/// Maximum number of places at which the range formats of two sheets are compared. With more
+/// places, the formats count as different.
 const MAX_COMPARED_PLACES: usize = 10_000;
 
 impl Workbook {
-    /// Returns whether this state and a later state display the same sheets, in any order. Cells that
-    /// no operation between the states touched may be missing in both. May return `false` although
-    /// nothing differs: if sheets exchanged their names, or if there are very many range formats.
+    /// Returns whether this state and a later state display the same sheets, in any order. Cells
+    /// that no operation between the states touched may be missing in both. May return `false`
+    /// although nothing differs: if sheets exchanged their names, or if there are very many range
+    /// formats.
     #[must_use]
     pub fn displays_same(&self, later: &Self) -> bool {
         let (old_sheets, new_sheets) = (self.sheets_by_name(), later.sheets_by_name());
@@ -39,8 +41,8 @@ impl Workbook {
         if old_id == new_id {
             return old.keeps_places_in(new) && old.displays_same(new);
         }
-        // Sheets of different numbers can be compared only if their cells are complete. This is true
-        // if the old sheet was deleted and the new sheet was added between the states.
+        // Sheets of different numbers can be compared only if their cells are complete. This is
+        // true if the old sheet was deleted and the new sheet was added between the states.
         let names_exchanged = later.sheet(old_id).is_some() || self.sheet(new_id).is_some();
         !names_exchanged && old.displays_same(new)
     }

@@ -88,7 +88,8 @@ impl Workbook {
         &self.tabs
     }
 
-    /// Returns the value of a cell; [`Value::Empty`] if the cell is blank or the sheet does not exist.
+    /// Returns the value of a cell; [`Value::Empty`] if the cell is blank or the sheet does not
+    /// exist.
     #[must_use]
     pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {
         self.sheet(sheet).map(|sheet| sheet.cell(row, column).value).unwrap_or_default()

@@ -19,8 +19,8 @@ pub(super) type CellId = (u64, u64);
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Non-blank cells. The format of a cell overrides the formats of ranges: `General` hides a range
-    /// format, `None` lets it show.
+    /// Non-blank cells. The format of a cell overrides the formats of ranges: `General` hides a
+    /// range format, `None` lets it show.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
@@ -86,7 +86,8 @@ impl Sheet {
         row_runs.flat_map(move |run| self.cells_in_rows(run, &columns, &column_places))
     }
 
-    /// Returns the non-blank cells of a run of rows in the given columns, ordered by row and column.
+    /// Returns the non-blank cells of a run of rows in the given columns, ordered by row and
+    /// column.
     fn cells_in_rows(
         &self,
         run: IdRun,
@@ -135,8 +136,8 @@ impl Sheet {
         (map(Axis::Rows), map(Axis::Columns))
     }
 
-    /// Returns the number of leading rows (or columns) that may contain cells or range formats. All later
-    /// rows (or columns) are equal.
+    /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
+    /// later rows (or columns) are equal.
     pub(super) fn reach(&self, axis: Axis) -> u32 {
         self.extent.along(axis).max(self.formats.reach(axis))
     }
@@ -146,8 +147,8 @@ impl Sheet {
         (self.rows.places(), self.columns.places())
     }
 
-    /// Returns the cell with the format that is displayed: its own format or that of a range. `General`
-    /// becomes `None`.
+    /// Returns the cell with the format that is displayed: its own format or that of a range.
+    /// `General` becomes `None`.
     fn with_displayed_format(&self, place: (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
             Some(own) => Some(own.as_str()),
@@ -165,8 +166,8 @@ impl Sheet {
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // `General` needs to be stored only if it may hide a range format. Looking up the range format
-        // of each cell would be too slow.
+        // `General` needs to be stored only if it may hide a range format. Looking up the range
+        // format of each cell would be too slow.
         let has_range_formats = !self.formats.is_empty();
         self.change_cell(id, |cell| {
             if let Some(value) = &edit.value {
@@ -195,8 +196,8 @@ impl Sheet {
         }
     }
 
-    /// Adds a range format and removes the formats of single cells in the range. Has no effect if the
-    /// sheet has the maximum number of range formats.
+    /// Adds a range format and removes the formats of single cells in the range. Has no effect if
+    /// the sheet has the maximum number of range formats.
     pub(super) fn set_format(&mut self, set: &SetFormat) {
         if !self.formats.set(set) {
             return;

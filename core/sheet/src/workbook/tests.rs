@@ -40,8 +40,8 @@ fn a_new_workbook_has_one_sheet() {
     assert_eq!(workbook.tabs().next_sheet(), SheetId(1));
 }
 
-/// Applies operations, each redirected to an existing sheet. Returns the initial state and the state
-/// after each operation.
+/// Applies operations, each redirected to an existing sheet. Returns the initial state and the
+/// state after each operation.
 fn states(operations: Vec<Operation>) -> Vec<(Workbook, PlainWorkbook)> {
     let mut states = vec![(Workbook::default(), PlainWorkbook::new())];
     for (tag, operation) in (1..).zip(operations) {
@@ -66,8 +66,8 @@ fn apply_undo(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// An undo restores cells, displayed formats and sheet names. It does not restore the numbers and
-    /// the order of deleted sheets, nor used ranges.
+    /// An undo restores cells, displayed formats and sheet names. It does not restore the numbers
+    /// and the order of deleted sheets, nor used ranges.
     #[test]
     fn an_immediate_undo_restores_the_state(
         before in vec(any_operation(), 0..8),
@@ -192,7 +192,7 @@ fn an_undo_restores_exchanged_names() {
 }
 
 #[test]
-fn a_deleted_sheet_comes_back_only_if_there_is_room() {
+fn an_undo_restores_a_deleted_sheet_only_below_the_limit() {
     let add =
         |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
     let mut before = Workbook::default();
@@ -208,7 +208,7 @@ fn a_deleted_sheet_comes_back_only_if_there_is_room() {
 }
 
 #[test]
-fn nobody_uses_up_the_numbers_of_sheets_by_a_leap() {
+fn rejects_a_sheet_number_far_above_the_next() {
     let add = |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "s".into() });
     let mut workbook = Workbook::default();
     for far in [MAX_SHEET_NUMBER_STEP + 2, u32::MAX - 1] {
@@ -220,7 +220,7 @@ fn nobody_uses_up_the_numbers_of_sheets_by_a_leap() {
 }
 
 #[test]
-fn one_more_sheet_than_a_workbook_may_have_is_not_added() {
+fn limits_the_number_of_sheets() {
     let add =
         |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
     let mut workbook = Workbook::default();
@@ -232,7 +232,7 @@ fn one_more_sheet_than_a_workbook_may_have_is_not_added() {
 }
 
 #[test]
-fn a_replay_holds_so_many_bytes_and_no_more() {
+fn limits_the_bytes_of_a_replay() {
     let bytes = |max_bytes| {
         let mut workbook = Workbook { max_bytes, ..Workbook::default() };
         workbook.apply_operations(&[set_row(1)])
@@ -245,7 +245,7 @@ fn a_replay_holds_so_many_bytes_and_no_more() {
 }
 
 #[test]
-fn a_row_inserted_at_the_top_again_and_again_makes_nothing_unreadable() {
+fn repeated_inserts_at_the_top_keep_formats_readable() {
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 };
     let mut workbook = Workbook::default();
     for row in 0..25_000 {
@@ -264,37 +264,41 @@ fn shown_format(workbook: &Workbook, row: u32) -> Option<String> {
 }
 
 #[test]
-fn beyond_so_many_formats_of_ranges_one_more_changes_nothing() {
+fn limits_the_range_formats_of_a_sheet() {
     let set = |row, format: &str| format_of(Spans::one(row, 1), format);
     let mut workbook = Workbook::default();
     let most = u32::try_from(MAX_RANGE_FORMATS).unwrap();
     workbook.apply_operation(&set_row(most));
     (0..most).for_each(|row| workbook.apply_operation(&set(row, "0.0")));
-    assert_eq!(shown_format(&workbook, most - 1).as_deref(), Some("0.0"), "the last that fits");
+    assert_eq!(
+        shown_format(&workbook, most - 1).as_deref(),
+        Some("0.0"),
+        "the last format that fits"
+    );
     let before = workbook.clone();
     workbook.apply_operations(&[set(most, "0.00")]).unwrap();
     assert_eq!(workbook, before);
     workbook.apply_operations(&[set(0, "0.000")]).unwrap();
-    assert_eq!(shown_format(&workbook, 0).as_deref(), Some("0.000"), "in place of one");
+    assert_eq!(shown_format(&workbook, 0).as_deref(), Some("0.000"), "replaces an existing format");
 }
 
 #[test]
-fn the_spans_of_all_formats_of_ranges_end_at_their_limit() {
+fn limits_the_total_spans_of_range_formats() {
     let mut workbook = Workbook::default();
-    // Rows of each record, and one span of columns.
+    // Each record has these spans of rows and one span of columns.
     let rows = |record: u32| Spans::of((0..9_999).map(|row| row * 20 + 2 * record));
     (0..10).for_each(|record| workbook.apply_operation(&format_of(rows(record), "0.0")));
     assert_eq!(shown_format(&workbook, 8).as_deref(), Some("0.0"), "100,000 spans");
     workbook.apply_operation(&format_of(Spans::one(11, 1), "0.00"));
     assert_eq!(shown_format(&workbook, 11), None);
-    // In place of all.
+    // Replaces all records.
     workbook.apply_operation(&format_of(Spans::one(0, 1 << 20), "0.00"));
     assert_eq!(shown_format(&workbook, 11).as_deref(), Some("0.00"));
 }
 
 #[test]
-fn beyond_so_many_spans_of_formats_one_more_changes_nothing() {
-    // Every second row of one column: none covers another.
+fn format_spans_over_the_limit_change_nothing() {
+    // Formats every second row of a column, so that no record covers another.
     let set = |column: usize, spans: usize| {
         let (column, spans) = (u32::try_from(column).unwrap(), u32::try_from(spans).unwrap());
         Operation::SetFormat(SetFormat {
@@ -311,7 +315,7 @@ fn beyond_so_many_spans_of_formats_one_more_changes_nothing() {
     workbook.apply_operation(&set(last, MAX_SPANS + 1));
     assert_eq!(workbook, before, "one span too many");
     workbook.apply_operation(&set(last, MAX_SPANS));
-    assert_ne!(workbook, before, "as many as may be");
+    assert_ne!(workbook, before, "exactly the limit");
     let full = workbook.clone();
     workbook.apply_operation(&set(last + 1, 2));
     assert_eq!(workbook, full);

@@ -118,8 +118,8 @@ mod tests {
     use super::*;
     use crate::operation::stored_cells::StoredSetCells;
 
-    /// Encodes a `SetCells` of sheet 0 with this number of empty formats, and one run of blank cells per
-    /// element of `runs`.
+    /// Encodes a `SetCells` of sheet 0 with this number of empty formats, and one run of blank
+    /// cells per element of `runs`.
     fn encode_blank(formats: usize, runs: &[usize]) -> Vec<u8> {
         let length = |length: usize| postcard::to_allocvec(&length).unwrap();
         let mut bytes = vec![0];

@@ -63,7 +63,8 @@ impl AxisOrder {
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
-    /// Inserts `count` new ids before index `before`. Returns the runs that were moved past the end.
+    /// Inserts `count` new ids before index `before`. Returns the runs that were moved past the
+    /// end.
     pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let count = count.min(self.limit.saturating_sub(before));

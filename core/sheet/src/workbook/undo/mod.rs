@@ -106,8 +106,8 @@ impl UndoBuilder {
         }
     }
 
-    /// Adds a deleted sheet again under a new number. Returns the new number and the name of the sheet;
-    /// `None` if the workbook has the maximum number of sheets.
+    /// Adds a deleted sheet again under a new number. Returns the new number and the name of the
+    /// sheet; `None` if the workbook has the maximum number of sheets.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let deleted = before.sheet(sheet)?;
         let new_id = self.workbook.tabs().next_sheet();

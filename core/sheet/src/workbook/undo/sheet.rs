@@ -79,8 +79,9 @@ impl UndoBuilder {
         });
     }
 
-    /// Inserts deleted rows or columns again, before the first remaining row or column that followed
-    /// them. Returns the axis map from the sheet `before` the entry to the sheet after the inserts.
+    /// Inserts deleted rows or columns again, before the first remaining row or column that
+    /// followed them. Returns the axis map from the sheet `before` the entry to the sheet after the
+    /// inserts.
     fn reinsert_deleted(
         &mut self,
         id: SheetId,
@@ -142,8 +143,8 @@ impl UndoBuilder {
         }
     }
 
-    /// Restores the cells that the entry changed and that were not changed since, including the cells of
-    /// deleted rows and columns.
+    /// Restores the cells that the entry changed and that were not changed since, including the
+    /// cells of deleted rows and columns.
     fn restore_cells(
         &mut self,
         id: SheetId,
@@ -202,8 +203,8 @@ fn sheet_edits(sheet: &Sheet, make_edit: impl Fn((u32, u32), &Cell) -> CellEdit)
     edits.collect()
 }
 
-/// Returns the current place of a row or column. If it existed before the entry, `map` determines the
-/// place, because a deleted row has a new id when it is inserted again.
+/// Returns the current place of a row or column. If it existed before the entry, `map` determines
+/// the place, because a deleted row has a new id when it is inserted again.
 fn current_place(
     line: u64,
     places_before: &Places,
@@ -224,8 +225,8 @@ fn line_of((row, column): CellId, axis: Axis) -> u64 {
     }
 }
 
-/// Returns the edit that changes a cell from `after` back to `before`. No operation removes the format
-/// of a single cell, so a cell that had none is given the format of its range.
+/// Returns the edit that changes a cell from `after` back to `before`. No operation removes the
+/// format of a single cell, so a cell that had none is given the format of its range.
 fn restoring_edit(
     row: u32,
     column: u32,
