@@ -33,7 +33,7 @@ pub(super) struct Parts<'a> {
 }
 
 /// Adds all alarms, and the topic that they notify.
-pub(super) fn add(
+pub(super) fn add_alarms(
     stack: &mut Stack,
     config: &Config,
     parts: &Parts<'_>,
