@@ -57,7 +57,7 @@ pub(crate) enum SynthError {
              `--config FILE`, or restrict the file and its folder to your account"
         )
     )]
-    Stranger(#[from] cellar::owner::Stranger),
+    Stranger(#[from] cellar::owner::UntrustedFile),
     /// No stage, where there are some, or one that is not there.
     #[error("{}", stage_fault(asked.as_deref()))]
     #[diagnostic(code(synth::stage), help("{}", stage_help(known)))]

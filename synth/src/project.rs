@@ -111,13 +111,13 @@ impl Project {
         for folder in here.ancestors() {
             let path = folder.join(CONFIG_FILE);
             if let Some(text) = read(&path)? {
-                owner::check(&path)?;
+                owner::check_trusted(&path)?;
                 return Self::with(&path, &text);
             }
         }
         let with_state = here.ancestors().find(|folder| folder.join(STATE_FOLDER).is_dir());
         if let Some(folder) = with_state {
-            owner::check(&folder.join(STATE_FOLDER))?;
+            owner::check_trusted(&folder.join(STATE_FOLDER))?;
         }
         let folder = with_state.unwrap_or(here).to_owned();
         let config_file = folder.join(CONFIG_FILE);

@@ -10,7 +10,7 @@ use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
 use super::warnings;
-use crate::describe;
+use crate::describe::{describe_operation, inserted_count};
 
 /// An edit of rows or columns, as given on the command line.
 pub(super) struct AxisEdit {
@@ -63,7 +63,7 @@ pub(super) async fn run(
             let edit = Edit::new(context)?;
             let sheet = edit.sheet(sheet.as_deref()).await?;
             let inserted = InsertBefore { sheet, before: span.first, count };
-            if describe::inserted(axis, inserted) < count {
+            if inserted_count(axis, inserted) < count {
                 output.note(format!("No more {} fit: the sheet ends there.", names(axis)));
             }
             (edit, insert(axis, inserted))
@@ -78,7 +78,7 @@ pub(super) async fn run(
         }
     };
     let (edit, operation) = operation;
-    let what = describe::operation(&operation);
+    let what = describe_operation(&operation);
     let warnings = [warnings::LINES_MOVED.to_owned()];
     let more = serde_json::json!({ "warnings": warnings });
     edit.apply_with(output, operation, &what, more).await?;

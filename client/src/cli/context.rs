@@ -14,8 +14,8 @@ use super::output::{Output, count};
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::live::LiveSheet;
-use crate::profile::{Profile, same_api};
-use crate::{Client, Spent, author_of_token, subject_of_token};
+use crate::profile::{Profile, is_same_url};
+use crate::{Client, RequestCosts, author_of_token, subject_of_token};
 
 /// The environment variable for the spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
@@ -83,7 +83,7 @@ impl Context {
     /// The profile, if it is about the API that is called.
     fn profile_in_use(&self) -> Option<&Profile> {
         let given = self.given.url.as_deref();
-        self.profile.as_ref().filter(|profile| given.is_none_or(|url| same_api(&profile.url, url)))
+        self.profile.as_ref().filter(|profile| given.is_none_or(|url| is_same_url(&profile.url, url)))
     }
 
     fn url(&self) -> Result<&str, CliError> {
@@ -107,7 +107,7 @@ impl Context {
     }
 
     /// What the command cost so far: nothing if it has not come to call the API.
-    pub(super) fn cost(&self) -> Spent {
+    pub(super) fn cost(&self) -> RequestCosts {
         self.client.get().map(Client::cost).unwrap_or_default()
     }
 
@@ -156,7 +156,7 @@ impl Context {
     /// The highest position seen of a spreadsheet: reads are never older. Reading goes on
     /// without it.
     pub(super) fn seen(&self, client: &Client, spreadsheet: LogId) -> Option<Position> {
-        self.editor(client, spreadsheet).seen().ok().flatten()
+        self.editor(client, spreadsheet).seen_position().ok().flatten()
     }
 
     /// Whether there is a folder for local state.
@@ -173,15 +173,15 @@ impl Context {
         first_sheet: Option<SheetId>,
     ) {
         if self.keeps_state() {
-            let _ = self.editor(client, spreadsheet).saw(position, incarnation, first_sheet);
+            let _ = self.editor(client, spreadsheet).record_seen(position, incarnation, first_sheet);
         }
     }
 
     /// Says that edits are kept which a reader may miss in what is shown: of single commands, and of
     /// `cellar edit`. Reading goes on where that cannot be found out.
     pub(super) fn note_unsent(&self, client: &Client, spreadsheet: LogId, output: &Output) {
-        let single = self.editor(client, spreadsheet).unsent().unwrap_or(0);
-        let live = LiveSheet::unsent(client.clone(), self.token(), spreadsheet, &self.directory);
+        let single = self.editor(client, spreadsheet).count_unsent_edits().unwrap_or(0);
+        let live = LiveSheet::count_unsent_edits(client.clone(), self.token(), spreadsheet, &self.directory);
         for (unsent, of, sends) in [
             (single, "", "the next edit"),
             (live.unwrap_or(0), " of `cellar edit`", "the next `cellar edit`"),

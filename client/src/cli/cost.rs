@@ -5,17 +5,17 @@ use std::io::{self, Write as _};
 use cellar_api::cost::Prices;
 
 use super::output::count;
-use crate::Spent;
+use crate::RequestCosts;
 use crate::table::to_json;
 
 /// Says on stderr what was spent: standard output is the command's own.
-pub(super) fn print(spent: &Spent, json: bool) {
+pub(super) fn print(spent: &RequestCosts, json: bool) {
     let line = if json { to_json(&as_json(spent)) } else { as_words(spent) };
     // There is nowhere left to say that stderr is gone.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-fn as_words(spent: &Spent) -> String {
+fn as_words(spent: &RequestCosts) -> String {
     let dollars = Prices::US_EAST_1.dollars(&spent.cost);
     let unknown = match spent.unknown_requests {
         0 => String::new(),
@@ -28,8 +28,8 @@ fn as_words(spent: &Spent) -> String {
 
 /// One object with the key `cost`, as an error has the key `error`. Dollars are a text: they are
 /// exact.
-fn as_json(spent: &Spent) -> serde_json::Value {
-    let Spent { cost, unknown_requests } = spent;
+fn as_json(spent: &RequestCosts) -> serde_json::Value {
+    let RequestCosts { cost, unknown_requests } = spent;
     serde_json::json!({
         "cost": {
             "readUnits": cost.read_units(),
@@ -54,9 +54,9 @@ mod tests {
 
     use super::*;
 
-    fn spent(unknown_requests: u64) -> Spent {
+    fn spent(unknown_requests: u64) -> RequestCosts {
         let cost = Cost { read_half_units: 1, write_units: 3, ..Cost::default() };
-        Spent { cost, unknown_requests }
+        RequestCosts { cost, unknown_requests }
     }
 
     #[test]
@@ -64,7 +64,7 @@ mod tests {
         let told = "cost: 3 write units, 0.5 read units: $0.0000019375";
         assert_eq!(as_words(&spent(0)), told);
         assert_eq!(as_words(&spent(1)), format!("{told} (besides 1 request of unknown cost)"));
-        assert_eq!(as_words(&Spent::default()), "cost: nothing: $0");
+        assert_eq!(as_words(&RequestCosts::default()), "cost: nothing: $0");
     }
 
     #[test]

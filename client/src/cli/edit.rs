@@ -10,9 +10,9 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
 use crate::Client;
-use crate::describe::{self, SheetNames};
-use crate::editor::{Applied, Editor};
-use crate::sheet_loss::{find_sheet, listed_sheets};
+use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
+use crate::editor::{AppliedEdit, Editor};
+use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 
 const IN_DOUBT: &str = "Others have deleted sheets since you read them, and it could not be found \
@@ -72,15 +72,15 @@ impl Edit {
     pub(super) async fn described(
         &self,
         output: &Output,
-        applied: &Applied,
+        applied: &AppliedEdit,
         committed: &[Operation],
     ) -> String {
-        let wanted = !output.json && committed.iter().any(describe::needs_names);
+        let wanted = !output.json && committed.iter().any(needs_sheet_names);
         let names = match before(applied.position).filter(|_| wanted) {
             Some(before) => sheet_names(&self.client, self.spreadsheet, before).await,
             None => SheetNames::default(),
         };
-        describe::operations(committed.iter(), &names)
+        describe_operations(committed.iter(), &names)
     }
 
     /// Makes the edit.
@@ -88,10 +88,10 @@ impl Edit {
         &self,
         output: &Output,
         operation: Operation,
-    ) -> Result<Applied, CliError> {
+    ) -> Result<AppliedEdit, CliError> {
         let applied = self.editor.apply(operation).await?;
-        if applied.earlier > 0 {
-            let edits = count(applied.earlier, "edit", "edits");
+        if applied.earlier_edits > 0 {
+            let edits = count(applied.earlier_edits, "edit", "edits");
             output.note(format!("{edits} of an interrupted run went first."));
         }
         Ok(applied)
@@ -101,13 +101,13 @@ impl Edit {
     pub(super) fn tell(
         &self,
         output: &Output,
-        applied: &Applied,
+        applied: &AppliedEdit,
         more: serde_json::Value,
     ) -> Result<(), CliError> {
         let mut result = serde_json::json!({
             "spreadsheet": self.spreadsheet,
             "position": applied.position,
-            "earlier": applied.earlier,
+            "earlier": applied.earlier_edits,
         });
         if let Some(result) = result.as_object_mut() {
             let committed = applied.committed.as_ref();
@@ -162,7 +162,7 @@ pub(super) fn find(sheets: &[SheetView], name: Option<&str>) -> Result<SheetId, 
     };
     found.map(|sheet| sheet.sheet).ok_or_else(|| {
         let name = escape(name.unwrap_or_default());
-        let there = listed_sheets(sheets);
+        let there = list_sheet_names(sheets);
         CliError::usage(
             format!("there is no sheet `{name}`; there are {there}"),
             "`cellar sheets` lists the sheets",

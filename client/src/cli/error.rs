@@ -56,7 +56,7 @@ pub(super) enum CliError {
         code(cellar::feed_changed),
         help("read the feed from its beginning: omit --after, or delete the file of --checkpoint")
     )]
-    FeedChanged,
+    FeedGenerationChanged,
     #[error(
         "no API URL is configured: --url and CELLAR_URL are not set, and .cellar/profile.json was not found"
     )]

@@ -13,7 +13,7 @@ use super::output::{Output, count};
 use super::warnings;
 use crate::export::{CsvStyle, ExportError, Exported, ExportedSheet, fetch_csv, fetch_xlsx};
 use crate::table::escape;
-use crate::user_file::replaces_something;
+use crate::user_file::replaces_data;
 use crate::{CellsQuery, Client};
 
 pub(super) async fn run(
@@ -36,7 +36,7 @@ pub(super) async fn run(
         ));
     }
     // Found before the work, and once more when the file is moved into place.
-    if !to_stdout && !args.force && replaces_something(&args.file) {
+    if !to_stdout && !args.force && replaces_data(&args.file) {
         return Err(ExportError::Exists { path: args.file }.into());
     }
     let client = context.client()?;
@@ -104,7 +104,7 @@ async fn export(
     let spreadsheet = context.spreadsheet()?;
     let seen = context.seen(client, spreadsheet);
     let (sheet, at) = (args.sheet.clone(), args.at);
-    let query = CellsQuery { sheet, at, seen, ..CellsQuery::default() };
+    let query = CellsQuery { sheet, at, min_position, ..CellsQuery::default() };
     let to_stdout = args.file == Path::new("-");
     let spinner = Spinner::new(output);
     let progress = |cells| spinner.cells(cells);

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
-use crate::outbox::new_name;
+use crate::outbox::new_client_id;
 use crate::table::escape;
 
 /// Separator of columns.
@@ -19,7 +19,7 @@ pub(super) async fn run(
     args: args::Fork,
 ) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let nonce = args.nonce.unwrap_or_else(new_name);
+    let nonce = args.nonce.unwrap_or_else(new_client_id);
     let name = args.name.map(|name| name.to_string());
     let fork = client.fork(spreadsheet, &ForkRequest { nonce, at: args.at, name }).await?;
     if !args.no_use {

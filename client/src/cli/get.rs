@@ -39,7 +39,7 @@ pub(super) async fn run(
     let is_first = sheet.is_none();
     let seen = context.seen(&client, spreadsheet);
     let reply = if args.remote || args.at.is_some() || !context.keeps_state() {
-        let query = CellsQuery { sheet, range: Some(range), at: args.at, seen, from: None };
+        let query = CellsQuery { sheet, range: Some(range), at: args.at, min_position, cursor: None };
         all_pages(&client, spreadsheet, query).await?
     } else {
         check_area(args.range.as_ref())?;
@@ -85,7 +85,7 @@ pub(super) fn range_text(range: &Range) -> String {
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     range
         .map_or(Ok(()), Range::check_area)
-        .map_err(|error| ReaderError::refused(ProblemKind::RangeTooLarge, error.to_string()))
+        .map_err(|error| ReaderError::from_problem(ProblemKind::RangeTooLarge, error.to_string()))
 }
 
 async fn all_pages(
@@ -95,11 +95,11 @@ async fn all_pages(
 ) -> Result<CellsReply, CliError> {
     let mut reply = client.cells(spreadsheet, &query).await?;
     while let Some(next) = reply.next.take() {
-        if query.from.as_ref() == Some(&next) {
+        if query.cursor.as_ref() == Some(&next) {
             break;
         }
         query.at = Some(reply.position);
-        query.from = Some(next);
+        query.cursor = Some(next);
         let page = client.cells(spreadsheet, &query).await?;
         reply.cells.extend(page.cells);
         reply.next = page.next;

@@ -14,7 +14,7 @@ use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
 use crate::Client;
-use crate::describe::{self, SheetNames};
+use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::table::escape;
 
 /// Characters between two columns.
@@ -103,9 +103,9 @@ async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]
         .iter()
         .flat_map(|entry| &entry.mutations)
         .flat_map(|mutation| std::iter::once(&mutation.op).chain(mutation.effective()));
-    let needed = operations.into_iter().any(describe::needs_names);
+    let needed = operations.into_iter().any(needs_sheet_names);
     match entries.last().map(|oldest| oldest.position).filter(|_| needed) {
-        Some(Position::FIRST) => SheetNames::at_the_beginning(),
+        Some(Position::FIRST) => SheetNames::of_new_spreadsheet(),
         Some(oldest) => sheet_names(client, spreadsheet, before(oldest).unwrap_or(oldest)).await,
         None => SheetNames::default(),
     }
@@ -141,15 +141,15 @@ pub(super) fn what(entry: &EntryView, names: &mut SheetNames) -> String {
     }
     let effective: Vec<&Operation> =
         entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
-    effective.iter().for_each(|operation| names.add(operation));
+    effective.iter().for_each(|operation| names.record_added(operation));
     let named = names.clone();
-    effective.iter().for_each(|operation| names.rename(operation));
+    effective.iter().for_each(|operation| names.record_renamed(operation));
     let authored =
-        describe::operations(entry.mutations.iter().map(|mutation| &mutation.op), &named);
+        describe_operations(entry.mutations.iter().map(|mutation| &mutation.op), &named);
     if entry.mutations.iter().all(|mutation| mutation.committed.is_none()) {
         return authored;
     }
-    format!("{authored} (as: {})", describe::operations(effective.into_iter(), &named))
+    format!("{authored} (as: {})", describe_operations(effective.into_iter(), &named))
 }
 
 #[cfg(test)]

@@ -56,11 +56,11 @@ async fn all(
         let page = client.spreadsheets(&query).await?;
         listed.extend(page.spreadsheets);
         // A page that does not go on would be asked for again for ever.
-        let next = page.next.filter(|next| query.after.is_none_or(|after| *next > after));
+        let next = page.next.filter(|next| query.cursor.is_none_or(|after| *next > after));
         if next.is_none() {
             return Ok(listed);
         }
-        query.after = next;
+        query.cursor = next;
     }
 }
 

@@ -43,7 +43,7 @@ use context::Context;
 use error::CliError;
 use output::Output;
 
-use crate::Spent;
+use crate::RequestCosts;
 use crate::report::report;
 
 /// Success.
@@ -100,14 +100,14 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
 }
 
 /// Executes the command. Returns its exit code, and its cost even if it failed.
-fn execute(cli: Cli) -> (Result<u8, CliError>, Spent) {
+fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
         Ok(mut context) => {
             let done = execute_in(&mut context, output, cli.command);
             (done, context.cost())
         }
-        Err(error) => (Err(error), Spent::default()),
+        Err(error) => (Err(error), RequestCosts::default()),
     }
 }
 

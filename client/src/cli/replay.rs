@@ -8,7 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
-use crate::describe::{self, SheetNames};
+use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::table::escape;
 
@@ -68,10 +68,10 @@ fn lines(mutations: &[ReplayedEdit]) -> Vec<String> {
             ReplayOutcome::Dropped => "dropped    ",
             ReplayOutcome::Rejected => "rejected   ",
         };
-        let mut what = describe::operations(own.operations.iter(), &names);
+        let mut what = describe_operations(own.operations.iter(), &names);
         if own.outcome == ReplayOutcome::Transformed {
             let committed = own.committed.iter().flatten();
-            what = format!("{what} (as: {})", describe::operations(committed, &names));
+            what = format!("{what} (as: {})", describe_operations(committed, &names));
         }
         if let Some(rejection) = &own.rejection {
             what = format!("{what}: {}", escape(&rejection.detail));
@@ -108,8 +108,8 @@ mod tests {
             own(11, ReplayOutcome::Dropped, Some(vec![]), None),
             own(12, ReplayOutcome::Rejected, None, Some(why)),
         ]);
-        let one = describe::operation(&insert(3));
-        let moved = describe::operation(&insert(5));
+        let one = describe_operation(&insert(3));
+        let moved = describe_operation(&insert(5));
         let expected = [
             format!(" 1.9   unchanged     bob\\u{{1b}}   {one}"),
             format!("1.10   transformed   bob\\u{{1b}}   {one} (as: {moved})"),

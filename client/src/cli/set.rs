@@ -11,7 +11,7 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
-use crate::describe;
+use crate::describe::describe_operation;
 
 const HOW: &str = "write it as: cellar set A1 hello, or several at once: cellar set A1 1 B1 2";
 
@@ -29,7 +29,7 @@ pub(super) async fn run(
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(sheet.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells });
-    let what = describe::operation(&operation);
+    let what = describe_operation(&operation);
     edit.apply(output, operation, &what).await
 }
 

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::{Output, count};
-use crate::sheet_loss::find_sheet;
+use crate::sheet_deletion::find_sheet;
 use crate::table::escape;
 
 pub(super) async fn run(

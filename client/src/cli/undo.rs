@@ -12,7 +12,7 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
-use crate::editor::Applied;
+use crate::editor::AppliedEdit;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
@@ -63,7 +63,7 @@ pub(super) async fn run(
 }
 
 /// Whether a deleted sheet came back.
-pub(super) fn brings_a_sheet_back(applied: &Applied) -> bool {
+pub(super) fn brings_a_sheet_back(applied: &AppliedEdit) -> bool {
     let adds = |operation: &Operation| matches!(operation, Operation::AddSheet(_));
     applied.committed.iter().flatten().any(adds)
 }
@@ -71,7 +71,7 @@ pub(super) fn brings_a_sheet_back(applied: &Applied) -> bool {
 /// What was taken back.
 struct Undone {
     position: Position,
-    applied: Applied,
+    applied: AppliedEdit,
     /// Newer edits of which nothing is still there.
     skipped: Vec<Position>,
 }

@@ -125,7 +125,7 @@ impl Watch {
             if self.until.is_none_or(|until| self.shown.head < until) {
                 tokio::select! {
                     () = tokio::time::sleep(Duration::from_millis(delay_ms)) => {}
-                    _ = self.pokes.beyond(self.shown.head) => {}
+                    _ = self.pokes.wait_beyond(self.shown.head) => {}
                 }
             }
         }
@@ -134,7 +134,7 @@ impl Watch {
 
     /// Asks once; whether there was anything new.
     async fn poll(&mut self) -> Result<bool, CliError> {
-        let newest = self.client.head_unless(self.spreadsheet, self.shown).await?;
+        let newest = self.client.head_if_changed(self.spreadsheet, self.shown).await?;
         if self.polling.is_failing() {
             // Before what was missed.
             self.say("Online again.", &Line::Online)?;
@@ -146,7 +146,7 @@ impl Watch {
             return Ok(true);
         }
         while self.shown.head < newest.head {
-            let page = match self.client.update(self.spreadsheet, self.shown.head).await {
+            let page = match self.client.entries(self.spreadsheet, self.shown.head).await {
                 Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
                     self.skip(newest, false).await?;
                     break;

@@ -132,14 +132,14 @@ async fn pages(
         let Some(next) = &page.next else {
             return Ok(CellsReply { cells: Vec::new(), ..page });
         };
-        if query.from.as_ref() == Some(next) || page.cells.is_empty() {
+        if query.cursor.as_ref() == Some(next) || page.cells.is_empty() {
             return Err(ExportError::Pages { why: "a page does not go on" });
         }
         if query.at.is_some_and(|at| at != page.position) {
             return Err(ExportError::Pages { why: "a page is of another position" });
         }
         query.at = Some(page.position);
-        query.from = Some(next.clone());
+        query.cursor = Some(next.clone());
     }
 }
 

@@ -11,7 +11,7 @@ use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::Extent;
 
 use super::{ExportError, Exported, ExportedSheet, pages, put_in_place, unwritten};
-use crate::sheet_loss::find_sheet;
+use crate::sheet_deletion::find_sheet;
 use crate::{CellsQuery, Client};
 
 /// A workbook at one position, put aside on disk.
@@ -30,7 +30,7 @@ pub async fn fetch_xlsx(
     query: CellsQuery,
     mut progress: impl FnMut(u64),
 ) -> Result<XlsxExport, ExportError> {
-    let all = client.sheets(spreadsheet, query.at, query.seen).await?;
+    let all = client.sheets(spreadsheet, query.at, query.min_position).await?;
     let position = all.position;
     let mut export = XlsxExport::new(position, all.incarnation)?;
     for SheetView { sheet, name, .. } in chosen(&all, query.sheet.as_deref()) {

@@ -16,7 +16,8 @@ pub use file::{FileKind, ReadOptions, delimiter_hint};
 
 use std::path::Path;
 
-use crate::files::{FileError, sync_folder};
+use crate::file_target::sync_folder;
+use crate::files::FileError;
 
 /// Removes a journal, durably: if it came back, the next import of the file would be taken for
 /// this one.

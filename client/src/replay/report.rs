@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::OwnMutation;
 use super::append::Settled;
-use crate::sheet_loss::needed_sheet;
+use crate::sheet_deletion::needed_sheet;
 
 /// Outcome of a replayed mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

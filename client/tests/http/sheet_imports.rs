@@ -396,7 +396,7 @@ fn objects_that_were_deleted_meanwhile_are_sent_again() {
 fn two_runs_at_once_are_one_too_many() {
     let case = Case::small();
     let lock = case.target().journal.with_extension("lock");
-    let _held = cellar::files::FileLock::take(&lock).unwrap();
+    let _held = cellar::files::FileLock::try_acquire(&lock).unwrap();
     assert!(matches!(case.import(), Err(ImportError::File(_))));
     assert!(case.fake.requests().is_empty());
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-use cellar::profile::{Profile, same_api};
+use cellar::profile::{Profile, is_same_url};
 use cellar_local::Occupancy;
 
 use crate::cli::{Output, SmokeArguments, SmokeFormat};
@@ -23,7 +23,7 @@ pub(crate) async fn run(
     let (given_url, given_token) = (arguments.url.as_deref(), arguments.token.as_deref());
     let profile = Profile::for_command(&here, given_url, given_token)?.map(|(_, profile)| profile);
     // The token of the profile is for the profile's API and never sent to another.
-    let profile = profile.filter(|profile| given_url.is_none_or(|url| same_api(&profile.url, url)));
+    let profile = profile.filter(|profile| given_url.is_none_or(|url| is_same_url(&profile.url, url)));
     let from_profile = |field: fn(&Profile) -> Option<String>| profile.as_ref().and_then(field);
     let url = arguments.url.clone().or_else(|| from_profile(|profile| Some(profile.url.clone())));
     let token = arguments.token.clone().or_else(|| from_profile(|profile| profile.token.clone()));
@@ -35,7 +35,7 @@ pub(crate) async fn run(
     };
     // The key of the local cloud signs only for the local cloud.
     let local = match project.local_state().occupancy()? {
-        Occupancy::By(running) => same_api(&running.url, &url),
+        Occupancy::By(running) => is_same_url(&running.url, &url),
         Occupancy::Free | Occupancy::Unknown => false,
     };
     let pair = match (local, &profile) {

@@ -40,8 +40,8 @@ async fn cells_of(client: &Client, log: LogId, sheet: &str) -> Vec<((u32, u32), 
     loop {
         let page = client.cells(log, &query).await.unwrap();
         cells.extend(page.cells.iter().map(|cell| ((cell.row, cell.column), cell.cell.text())));
-        (query.at, query.from) = (Some(page.position), page.next);
-        if query.from.is_none() {
+        (query.at, query.cursor) = (Some(page.position), page.next);
+        if query.cursor.is_none() {
             return cells;
         }
     }

@@ -184,7 +184,7 @@ async fn create_link(
     let secret = link::secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let seen = client.details(spreadsheet).await?.version;
-    let link = client.add_link(spreadsheet, &request, Some(seen)).await?;
+    let link = client.create_link(spreadsheet, &request, Some(seen)).await?;
     output.result(&link)?;
     output.say(&link.token)?;
     output.note(format!(
@@ -202,7 +202,7 @@ async fn create_link(
 
 async fn revoke_link(context: &Context, output: &Output, id: LinkId) -> Result<(), CliError> {
     change(context, output, async |client, spreadsheet, seen| {
-        client.remove_link(spreadsheet, id, seen).await
+        client.revoke_link(spreadsheet, id, seen).await
     })
     .await?;
     Ok(output.say(format!("revoked the link {id}"))?)

@@ -18,7 +18,7 @@ use super::frame::{Contents, Layout};
 use super::state::{Asked, Grid, Key};
 use crate::Pokes;
 use crate::client::random;
-use crate::live::{LiveError, LiveSheet, Settlement, SyncOutcome, Synced, poll_event};
+use crate::live::{LiveError, LiveSheet, Settlement, EditOutcome, SyncReport, poll_event};
 
 /// Own edits that can be taken back.
 const MAX_UNDO: usize = 1_000;
@@ -113,7 +113,7 @@ impl Session {
 
     /// Waits until the spreadsheet has grown, if somebody says so.
     pub(super) async fn poked(&mut self) {
-        self.pokes.beyond(self.live.position()).await;
+        self.pokes.wait_beyond(self.live.position()).await;
     }
 
     /// Sends what waits and fetches what is new; for how long to wait then, milliseconds.
@@ -132,13 +132,13 @@ impl Session {
         delay_ms
     }
 
-    fn report(&mut self, synced: &Synced) {
+    fn report(&mut self, synced: &SyncReport) {
         for Settlement { position, outcome, .. } in &synced.settled {
             match outcome {
-                SyncOutcome::Rejected(rejection) => {
+                EditOutcome::Rejected(rejection) => {
                     self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
                 }
-                SyncOutcome::AsMade | SyncOutcome::Moved(_) | SyncOutcome::Unseen => {
+                EditOutcome::Unchanged | EditOutcome::Transformed(_) | EditOutcome::Unknown => {
                     self.done.extend(position);
                 }
             }
@@ -152,8 +152,8 @@ impl Session {
             self.grid.notice = Some(complaint.clone());
             self.complaints.push(complaint);
         }
-        if synced.made_again > 0 {
-            let edits = count(synced.made_again, "edit", "edits");
+        if synced.reapplied > 0 {
+            let edits = count(synced.reapplied, "edit", "edits");
             self.grid.notice = Some(format!("the spreadsheet was restored; {edits} made again"));
         }
     }
@@ -166,7 +166,7 @@ impl Session {
         match self.live.view(Some(&name), rectangle).await {
             Ok(reply) => self.take(&reply, rectangle),
             // What was made offline is placed by the next round.
-            Err(LiveError::Behind { .. }) => {}
+            Err(LiveError::CannotRebase { .. }) => {}
             Err(error) => self.grid.notice = Some(error.to_string()),
         }
         self.contents.sheet_name = name;

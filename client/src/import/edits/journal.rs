@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::import::{ImportError, journal_name};
-use crate::outbox::new_name;
+use crate::outbox::new_client_id;
 
 /// The version of the file that is written and read.
 const JOURNAL_VERSION: u32 = 2;
@@ -107,7 +107,7 @@ impl Journal {
             version: JOURNAL_VERSION,
             source: source.display().to_string(),
             plan: plan.fingerprint(),
-            client: new_name(),
+            client: new_client_id(),
             spreadsheet: into,
             sheet: None,
             known: None,

@@ -19,7 +19,7 @@ use cellar_sheet::operation::SheetId;
 
 use super::{ImportError, remove_journal};
 use crate::files::FileLock;
-use crate::sheet_loss::{doubt, find_sheet, is_gone, listed_sheets};
+use crate::sheet_deletion::{doubt, find_sheet, is_gone, list_sheet_names};
 use crate::table::escape;
 use crate::{Client, ClientError};
 
@@ -77,7 +77,7 @@ pub async fn run(
 ) -> Result<Imported, ImportError> {
     let path = target.journal.as_path();
     let lock_path = path.with_extension("lock");
-    let lock = FileLock::take(&lock_path)?;
+    let lock = FileLock::try_acquire(&lock_path)?;
     if target.restart {
         remove_journal(path)?;
     }
@@ -93,13 +93,13 @@ pub async fn run(
             Ok(None) => {}
             Ok(Some((spreadsheet, position))) => {
                 remove_journal(path)?;
-                lock.remove(&lock_path);
+                lock.release_and_delete(&lock_path);
                 return Ok(Imported { spreadsheet, position, resumed });
             }
             Err(Failed::ForGood(error)) => {
                 // The error says more than a journal that could not be removed.
                 if remove_journal(path).is_ok() {
-                    lock.remove(&lock_path);
+                    lock.release_and_delete(&lock_path);
                 }
                 return Err(error);
             }
@@ -109,7 +109,7 @@ pub async fn run(
                     return Err(interrupted(error, done, plan.cells));
                 }
                 if remove_journal(path).is_ok() {
-                    lock.remove(&lock_path);
+                    lock.release_and_delete(&lock_path);
                 }
                 return Err(not_begun(error, plan.cells));
             }
@@ -178,7 +178,7 @@ async fn step(
 /// The number of the sheet with a name.
 fn sheet(sheets: &SheetsReply, name: &str) -> Result<SheetId, ImportError> {
     let unknown =
-        || ImportError::UnknownSheet { name: escape(name), sheets: listed_sheets(&sheets.sheets) };
+        || ImportError::UnknownSheet { name: escape(name), sheets: list_sheet_names(&sheets.sheets) };
     find_sheet(&sheets.sheets, name).map(|found| found.sheet).ok_or_else(unknown)
 }
 

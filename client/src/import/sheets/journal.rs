@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::import::file::unreadable;
 use crate::import::{ImportError, ReadOptions, journal_name};
-use crate::outbox::new_name;
+use crate::outbox::new_client_id;
 
 /// The version of the file that is written and read.
 const JOURNAL_VERSION: u32 = 1;
@@ -93,8 +93,8 @@ impl Journal {
         Self {
             version: JOURNAL_VERSION,
             source: source.display().to_string(),
-            nonce: new_name(),
-            client: new_name(),
+            nonce: new_client_id(),
+            client: new_client_id(),
             spreadsheet: into,
             stamp: None,
             requests: Vec::new(),

@@ -123,13 +123,13 @@ pub async fn run(
     watch: &Watch,
 ) -> Result<Imported, ImportError> {
     let lock_path = target.journal.with_extension("lock");
-    let lock = FileLock::take(&lock_path)?;
+    let lock = FileLock::try_acquire(&lock_path)?;
     let stamp = FileStamp::of(path)?;
     let place = Place::open(client, path, target, stamp)?;
     let mut import = Import { client, path, options, watch, place };
     let done = import.run(stamp).await;
     if import.place.settle(done.as_ref().err())? {
-        lock.remove(&lock_path);
+        lock.release_and_delete(&lock_path);
     }
     done
 }

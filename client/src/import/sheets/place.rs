@@ -15,7 +15,7 @@ use super::journal::{FileStamp, Journal};
 use super::requests::{FileSheet, FileSheets, Ground};
 use super::{Target, are_gone, nothing_imported};
 use crate::import::{ImportError, remove_journal};
-use crate::sheet_loss::{find_sheet, listed_sheets};
+use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 use crate::{Client, ClientError};
 
@@ -104,7 +104,7 @@ impl<'a> Place<'a> {
         let Some(name) = &self.target.replace else { return Ok(None) };
         let found = find_sheet(&sheets.sheets, name).ok_or_else(|| ImportError::UnknownSheet {
             name: escape(name),
-            sheets: listed_sheets(&sheets.sheets),
+            sheets: list_sheet_names(&sheets.sheets),
         });
         found.map(Some)
     }

@@ -107,7 +107,7 @@ async fn snapshot_entry(
     id: LogId,
     position: Position,
 ) -> Result<Option<Position>, SynthError> {
-    let behind = match client.update(id, position).await {
+    let behind = match client.entries(id, position).await {
         Ok(update) => update.entries,
         // Others roll the log of the smoke test just now.
         Err(error) if is_reload(&error) => client.load(id, Some(position)).await?.entries,
