@@ -126,12 +126,20 @@ fn describe_other(operation: &Operation, names: &SheetNames) -> String {
             format!("inserted {} before column {before}", count_of(count, "column"))
         }
         Operation::DeleteRows(delete) => format!("deleted rows {}", row_list(&delete.spans)),
-        Operation::DeleteColumns(delete) => format!("deleted columns {}", column_list(&delete.spans)),
+        Operation::DeleteColumns(delete) => {
+            format!("deleted columns {}", column_list(&delete.spans))
+        }
         Operation::AddSheet(add) => format!("added sheet `{}`", shorten(&add.name)),
         Operation::RenameSheet(rename) => {
-            format!("renamed sheet {} to `{}`", names.name_or_number(rename.sheet), shorten(&rename.name))
+            format!(
+                "renamed sheet {} to `{}`",
+                names.name_or_number(rename.sheet),
+                shorten(&rename.name)
+            )
         }
-        Operation::DeleteSheet(delete) => format!("deleted sheet {}", names.name_or_number(delete.sheet)),
+        Operation::DeleteSheet(delete) => {
+            format!("deleted sheet {}", names.name_or_number(delete.sheet))
+        }
         Operation::ImportSheet(import) => {
             let cells = u32::try_from(import.cells).unwrap_or(u32::MAX);
             let cells = count_of(cells, "cell");
@@ -305,7 +313,8 @@ mod tests {
         let rename = Operation::RenameSheet(RenameSheet { sheet, name: "Costs".into() });
         let delete = Operation::DeleteSheet(DeleteSheet { sheet });
         let mut names = SheetNames::of_new_spreadsheet();
-        let described = |operation, names: &_| describe_operations(std::iter::once(operation), names);
+        let described =
+            |operation, names: &_| describe_operations(std::iter::once(operation), names);
         assert_eq!(described(&rename, &names), "renamed sheet `Sheet1` to `Costs`");
         names.record_renamed(&rename);
         assert_eq!(described(&delete, &names), "deleted sheet `Costs`");
@@ -315,7 +324,11 @@ mod tests {
     #[test]
     fn names_ranges_in_a1_notation() {
         let clear = |rows, columns| {
-            describe_operation(&Operation::ClearRange(ClearRange { sheet: SheetId::FIRST, rows, columns }))
+            describe_operation(&Operation::ClearRange(ClearRange {
+                sheet: SheetId::FIRST,
+                rows,
+                columns,
+            }))
         };
         let (two, all) = (Spans::one(1, 2), Spans::all(Axis::Rows));
         assert_eq!(clear(two.clone(), two.clone()), "cleared B2:C3");

@@ -206,7 +206,9 @@ pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
         ProblemKind::Forbidden => {
             "ask an owner for a higher role, or use a token that grants it; `cellar details` shows your role"
         }
-        ProblemKind::Archived => "an owner can make the spreadsheet editable again with `cellar unarchive`",
+        ProblemKind::Archived => {
+            "an owner can make the spreadsheet editable again with `cellar unarchive`"
+        }
         ProblemKind::Deleted => "an owner can recover the spreadsheet with `cellar undelete`",
         ProblemKind::InvalidSharing => "`cellar details` lists the members and share links",
         ProblemKind::PreconditionFailed => {

@@ -83,7 +83,8 @@ impl FileCheckpoints {
 
 impl Checkpoints for FileCheckpoints {
     fn load(&mut self) -> Result<FeedProgress, FileError> {
-        let advice = "the file is not a checkpoint of a feed; delete it to read the feed from its beginning";
+        let advice =
+            "the file is not a checkpoint of a feed; delete it to read the feed from its beginning";
         Ok(read_json(&self.path, advice)?.unwrap_or_default())
     }
 
@@ -146,7 +147,9 @@ pub trait Subscriber: Send {
 pub enum SubscribeError<E> {
     /// The checkpoint belongs to an earlier generation of the feed: the feed was rebuilt or the stack was
     /// restored. Read the feed from its beginning.
-    #[error("the checkpoint belongs to an earlier generation of the feed; read the feed from its beginning")]
+    #[error(
+        "the checkpoint belongs to an earlier generation of the feed; read the feed from its beginning"
+    )]
     GenerationChanged,
     /// A request failed.
     #[error(transparent)]

@@ -299,7 +299,8 @@ mod tests {
         assert_eq!((mode("project/.cellar"), mode("project/.cellar/local")), (0o700, 0o700));
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(root.path().join("project/.cellar"), open).unwrap();
-        let _lock = FileLock::try_acquire(&root.path().join("project/.cellar/imports/x.lock")).unwrap();
+        let _lock =
+            FileLock::try_acquire(&root.path().join("project/.cellar/imports/x.lock")).unwrap();
         assert_eq!((mode("project/.cellar"), mode("project/.cellar/imports")), (0o755, 0o700));
     }
 
@@ -337,7 +338,11 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..200 {
                         let lock = FileLock::acquire(&path).unwrap();
-                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two threads have the lock");
+                        assert_eq!(
+                            inside.fetch_add(1, Ordering::SeqCst),
+                            0,
+                            "two threads have the lock"
+                        );
                         std::thread::yield_now();
                         inside.fetch_sub(1, Ordering::SeqCst);
                         lock.release_and_delete(&path);

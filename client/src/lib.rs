@@ -52,7 +52,8 @@ pub mod table;
 pub mod user_file;
 
 pub use client::{
-    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes, RequestCosts,
-    SpreadsheetsQuery, author_of_token, read_body, subject_key_of_token, subject_of_token,
+    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes,
+    RequestCosts, SpreadsheetsQuery, author_of_token, read_body, subject_key_of_token,
+    subject_of_token,
 };
 pub use error::ClientError;

@@ -167,14 +167,18 @@ mod tests {
         for (open, good) in [(&file, 0o644), (&folder, 0o755)] {
             set(open, 0o777);
             for path in [&file, &link] {
-                let found = UntrustedFile::Writable { path: open.canonicalize().unwrap(), mode: 0o777 };
+                let found =
+                    UntrustedFile::Writable { path: open.canonicalize().unwrap(), mode: 0o777 };
                 let checked = check_trusted(path).unwrap_err();
                 assert_eq!(checked.to_string(), found.to_string(), "{}", path.display());
             }
             set(open, good);
         }
         set(&other, 0o777);
-        assert!(check_trusted(&link).is_err() && check_trusted(&file).is_ok(), "the folder of the link");
+        assert!(
+            check_trusted(&link).is_err() && check_trusted(&file).is_ok(),
+            "the folder of the link"
+        );
         assert!(matches!(check_trusted(&folder.join("none")), Err(UntrustedFile::Unknown { .. })));
     }
 }

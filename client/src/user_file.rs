@@ -155,9 +155,7 @@ mod tests {
         assert!(!replaces_data(&one), "a link to a missing file");
         put(&one, false, "1").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "1");
-        assert!(
-            replaces_data(&one) && matches!(put(&one, false, ""), Err(UserFileError::Exists))
-        );
+        assert!(replaces_data(&one) && matches!(put(&one, false, ""), Err(UserFileError::Exists)));
         put(&one, true, "2").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "2");
         for link in [&one, &two] {

@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
     ScalarAttributeType,
 };
 use aws_sdk_s3::primitives::ByteStream;
-use cellar_base::schema::{INDEX_PARTITION, INDEX_SORT, STREAM, STREAM_INDEX};
+use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY, STREAM, STREAM_INDEX};
 use cellar_runtime::s3::client_for_endpoint;
 use cellar_tests::emulator::Emulator;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ async fn make_table(
 async fn make_beside(dynamodb: &aws_sdk_dynamodb::Client) {
     let (text, number) = (ScalarAttributeType::S, ScalarAttributeType::N);
     make_table(dynamodb, STREAMS, [(STREAM, text.clone()), (STREAM_INDEX, number)]).await;
-    make_table(dynamodb, INDEX, [(INDEX_PARTITION, text.clone()), (INDEX_SORT, text)]).await;
+    make_table(dynamodb, INDEX, [(FEED_PARTITION_KEY, text.clone()), (FEED_SORT_KEY, text)]).await;
 }
 
 impl Upgrade {

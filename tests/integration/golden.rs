@@ -18,12 +18,12 @@ use cellar_log::{
 };
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::metadata::{Extent, SheetSet, StateSummary};
 use cellar_sheet::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
     Rejection, RejectionReason, RenameSheet, Revert, SetCells, SetFormat, SheetId, Span, Spans,
     Undo,
 };
-use cellar_sheet::workbook::{Extent, SheetSet, StateSummary};
 use cellar_snapshot::index::pack_import;
 use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, TilePlace};
 
@@ -207,7 +207,7 @@ fn reverts() {
 
 #[test]
 fn large_entries() {
-    let map = SpaceMap::of(&every_operation());
+    let map = SpaceMap::from_operations(&every_operation());
     let external = ExternalEdits {
         client: ClientKey([1; 8]),
         first_id: 9,
@@ -216,7 +216,7 @@ fn large_entries() {
         object: "uploads/a/b".to_owned(),
         bytes: 12_345,
         sha256: [0xab; 32],
-        map: map.of_cells(),
+        map: map.cells_only(),
     };
     let (version, body) = encode_external(position(), &external).unwrap();
     assert_eq!(version, 1);

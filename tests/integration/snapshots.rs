@@ -40,7 +40,7 @@ impl Clock for TestClock {
     }
 }
 
-/// Two checkpoints, then the root; nothing before an earlier snapshot is made.
+/// Two progress writes, then the root; nothing before an earlier snapshot is made.
 struct Scripted {
     entries: Arc<dyn Entries>,
     /// Whether it hangs at its second piece of work.
@@ -54,7 +54,7 @@ fn root(job: &SnapshotJob) -> String {
 
 #[async_trait]
 impl SnapshotBuilder for Scripted {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
         let start = job.position.segment_start();
         let page = self.entries.page(job.log, start, true).await.unwrap();
         let unmade = |content: &Content| matches!(content, Content::Snapshot { root: None, .. });
@@ -64,11 +64,11 @@ impl SnapshotBuilder for Scripted {
             return Ok(BuildStep::EarlierSnapshot(earlier.position));
         }
         self.steps.fetch_add(1, Ordering::SeqCst);
-        if self.hangs.load(Ordering::SeqCst) && checkpoint.len() == 1 {
+        if self.hangs.load(Ordering::SeqCst) && progress.len() == 1 {
             return std::future::pending().await;
         }
-        Ok(match checkpoint.len() {
-            done @ (0 | 1) => BuildStep::Checkpoint(vec![7; done + 1]),
+        Ok(match progress.len() {
+            done @ (0 | 1) => BuildStep::Progress(vec![7; done + 1]),
             _ => BuildStep::Finished { root: root(job) },
         })
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cellar::Client;
 use cellar_api::cost::Cost;
 use cellar_base::record::item_bytes;
-use cellar_catalog::records::stream::{encode_calf, encode_tip};
+use cellar_catalog::records::stream::{encode_event_batch, encode_tip};
 use cellar_catalog::stream::{
-    Calf, CalvePolicy, Decider, Encoded, Etag, Kind, StreamName, Tip, UnreadableEvent, Update,
-    WriterId,
+    Decider, Encoded, Etag, EventBatch, Kind, SplitPolicy, StreamName, Tip, UnreadableEvent,
+    Update, WriterId,
 };
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{StreamOutcome, Streams as _};
@@ -80,8 +80,8 @@ impl Fixture {
         let table = cloud.settings.event_stream_table.as_str();
         let streams = Arc::new(DynamoStreams::named(table, client, Arc::clone(&meter)));
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-        let policy = CalvePolicy { bytes: 32 * 1024, events: 2 };
-        let store = StreamStore::new(streams.clone(), clock, random).calving(policy);
+        let policy = SplitPolicy { bytes: 32 * 1024, events: 2 };
+        let store = StreamStore::new(streams.clone(), clock, random).with_split_policy(policy);
         Self { _cloud: cloud, streams, store, meter }
     }
 
@@ -135,21 +135,21 @@ async fn appends_and_loads_cost_what_the_tip_takes() {
     let tip = second.tip.clone().unwrap();
     assert!(tip_units(&tip) > 1);
     assert_eq!(fixture.cost(), (0.0, tip_units(&tip), 1));
-    // The next calves: twice what both items take, of the tip the larger of before and after.
+    // The next append splits the tip: twice what both items take, of the tip the larger of before and after.
     let third = fixture.add("c", 3, Known::Tip(second.tip)).await;
-    let (calf, before) =
-        (Calf { name: name(), index: 0, events: tip.events.clone() }, tip_units(&tip));
+    let (batch, before) =
+        (EventBatch { name: name(), index: 0, events: tip.events.clone() }, tip_units(&tip));
     let tip = third.tip.clone().unwrap();
     assert_eq!((tip.events.len(), tip.first()), (1, 2));
-    let both = units(&encode_calf(&calf)) + tip_units(&tip).max(before);
+    let both = units(&encode_event_batch(&batch)) + tip_units(&tip).max(before);
     assert_eq!(fixture.cost(), (0.0, 2 * both, 1));
-    // A tip that has to be read costs half a unit more, however many events calved.
+    // A tip that has to be read costs half a unit more, however many events were split off.
     let fourth = fixture.add("d", 4, Known::Nothing).await;
     assert_eq!(fixture.cost(), (0.5, tip_units(&fourth.tip.unwrap()), 2));
     let loaded = fixture.store.load(&Words, &name(), false).await.unwrap();
     assert_eq!(loaded.state, ["a".to_owned(), long(7), "c".into(), "d".into()]);
     assert_eq!(fixture.cost(), (0.5, 0, 1));
-    assert_eq!(fixture.streams.calves_back(&name(), 2, true).await, Ok(vec![calf]));
+    assert_eq!(fixture.streams.batches_before(&name(), 2, true).await, Ok(vec![batch]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,7 +158,7 @@ async fn a_conflict_costs_a_write_and_no_read() {
     let first = fixture.add("a", 1, Known::Tip(None)).await;
     fixture.add("b", 2, Known::Tip(first.tip.clone())).await;
     fixture.cost();
-    // The refused update, and a calve of two items of a kilobyte each.
+    // The refused update, and a split of two items of a kilobyte each.
     let third = fixture.add("c", 3, Known::Tip(first.tip)).await;
     assert_eq!(third.state, ["a", "b", "c"]);
     assert_eq!(fixture.cost(), (0.0, 1 + 4, 2));
@@ -168,31 +168,31 @@ async fn a_conflict_costs_a_write_and_no_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_calf_that_was_put_is_found_done_though_the_tip_went_on() {
+async fn a_retried_split_succeeds_after_later_appends() {
     let fixture = Fixture::start().await;
     let first = fixture.add("a", 1, Known::Tip(None)).await;
     let before = fixture.add("b", 2, Known::Tip(first.tip)).await.tip.unwrap();
     let third = fixture.add("c", 3, Known::Tip(Some(Arc::clone(&before)))).await.tip.unwrap();
     let on = fixture.add("d", 4, Known::Tip(Some(Arc::clone(&third)))).await.tip.unwrap();
-    let calf = Calf { name: name(), index: 0, events: before.events.clone() };
+    let batch = EventBatch { name: name(), index: 0, events: before.events.clone() };
     let appended = third.events.clone();
     let update = Update { expected: before.etag, tip: Tip::clone(&third), appended };
     // Its own condition fails by now: only what DynamoDB remembers of the token answers so.
     fixture.cost();
-    assert_eq!(fixture.streams.calve(&calf, &update).await, StreamOutcome::Done);
+    assert_eq!(fixture.streams.split_off(&batch, &update).await, StreamOutcome::Done);
     // Nothing is written: both items are read, in a transaction.
     assert_eq!(fixture.cost(), (4.0, 0, 1));
     // Another write has another token, and is told the tip.
     let other = Tip { etag: Etag([7; 16]), ..Tip::clone(&third) };
     let other = Update { tip: other, ..update.clone() };
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&on)) };
-    assert_eq!(fixture.streams.calve(&calf, &other).await, refused);
-    // Another calf under the same token is a fault of whoever sends it, not done.
-    let elsewhere = Calf { index: 7, ..calf.clone() };
-    let failed = fixture.streams.calve(&elsewhere, &update).await;
+    assert_eq!(fixture.streams.split_off(&batch, &other).await, refused);
+    // Another event batch under the same token is a fault of whoever sends it, not done.
+    let elsewhere = EventBatch { index: 7, ..batch.clone() };
+    let failed = fixture.streams.split_off(&elsewhere, &update).await;
     assert!(matches!(failed, StreamOutcome::Failed(_)), "{failed:?}");
     assert_eq!(fixture.streams.tip(&name(), true).await, Ok(Some(on)));
-    assert_eq!(fixture.streams.calves_back(&name(), 9, true).await, Ok(vec![calf]));
+    assert_eq!(fixture.streams.batches_before(&name(), 9, true).await, Ok(vec![batch]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -146,10 +146,10 @@ pub async fn make_snapshot(
     let at = Position::new(segment, 0).unwrap();
     let job = SnapshotJob { log, position: at };
     let builder = LevelsBuilder::new(Arc::new(logs), Arc::clone(blobs) as _);
-    let mut checkpoint = Vec::new();
+    let mut progress = Vec::new();
     let root = loop {
-        match builder.step(&job, &checkpoint).await.unwrap() {
-            BuildStep::Checkpoint(next) => checkpoint = next,
+        match builder.step(&job, &progress).await.unwrap() {
+            BuildStep::Progress(next) => progress = next,
             BuildStep::Finished { root } => break root,
             BuildStep::EarlierSnapshot(earlier) => panic!("{earlier} has none"),
         }

@@ -16,9 +16,9 @@ pub(super) async fn run(
     let name = args.name.map(|name| name.to_string());
     let request = CreateRequest { nonce: args.nonce.unwrap_or_else(new_client_id), name };
     let created = context.client()?.create(&request).await?;
-    context.remember(created.id, output)?;
+    context.select(created.id, output)?;
     output.result(&created)?;
     output.say(created.id.to_string())?;
-    output.note("It is the current spreadsheet now. Next: cellar set A1 hello");
+    output.note("The spreadsheet is selected. Next: cellar set A1 hello");
     Ok(())
 }

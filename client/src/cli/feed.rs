@@ -1,6 +1,6 @@
 //! `cellar feed`
 
-use cellar_api::{wire::ChangeView, wire::EventRange, wire::FeedItemView};
+use cellar_api::{wire::ChangeView, wire::FeedItemView};
 
 use super::args;
 use super::catalog;
@@ -28,7 +28,9 @@ pub(super) async fn run(
     let subscription = Subscription { payloads, limit, until_end: !follow };
     let printed = async {
         match checkpoint {
-            Some(path) => print_feed(&client, subscription, FileCheckpoints::at(path), *output).await,
+            Some(path) => {
+                print_feed(&client, subscription, FileCheckpoints::at(path), *output).await
+            }
             None => {
                 let checkpoint = after.map(|after| after.number());
                 let progress = FeedProgress { generation: None, checkpoint };
@@ -100,5 +102,5 @@ fn item_lines(item: &FeedItemView) -> Vec<String> {
 }
 
 fn payload_line(change: &ChangeView) -> String {
-    format!("{GAP}{}", catalog::describe::change(change))
+    format!("{GAP}{}", catalog::describe::format_change(change))
 }

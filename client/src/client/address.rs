@@ -9,7 +9,8 @@ use crate::ClientError;
 /// Parses the API's URL. The scheme must be `http` or `https`; credentials, a query or a fragment are
 /// rejected; a path is allowed.
 pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
-    let fault = |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
+    let fault =
+        |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
     let parsed = Url::parse(url.trim()).map_err(|error| fault(&error.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https") {
         return Err(fault("the URL must start with http:// or https://"));

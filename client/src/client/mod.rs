@@ -214,7 +214,11 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`] if the request fails.
-    pub async fn head_if_changed(&self, id: LogId, known: Head) -> Result<Option<Head>, ClientError> {
+    pub async fn head_if_changed(
+        &self,
+        id: LogId,
+        known: Head,
+    ) -> Result<Option<Head>, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("head"))
             .with_position("min_position", Some(known.head))
             .if_none_match(known.etag());

@@ -136,7 +136,8 @@ impl Client {
             Ok(length) if length <= MAX_UPLOAD_BYTES => length,
             _ => {
                 let origin = url.origin().ascii_serialization();
-                let why = format!("{} bytes exceed the limit of {MAX_UPLOAD_BYTES}", external.bytes);
+                let why =
+                    format!("{} bytes exceed the limit of {MAX_UPLOAD_BYTES}", external.bytes);
                 return Err(wrong_object(&origin, &why));
             }
         };
@@ -177,8 +178,8 @@ impl Client {
         if u32::try_from(operations.len()) != Ok(external.count) {
             return Err(fault("its number of mutations differs from the entry"));
         }
-        let map =
-            space_map(&external.axis_maps).ok_or_else(|| fault("the axis maps of the entry are invalid"))?;
+        let map = space_map(&external.axis_maps)
+            .ok_or_else(|| fault("the axis maps of the entry are invalid"))?;
         let view = |(id, op)| {
             let committed = transform(&op, &map);
             MutationView { id, base: external.base, op, committed }
@@ -205,7 +206,7 @@ fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     let sheets = sheet_maps.iter().map(|sheet| {
         let rows = axis_map(Axis::Rows, &sheet.rows)?;
         let columns = axis_map(Axis::Columns, &sheet.columns)?;
-        Some((sheet.sheet, SheetMap { sheet: sheet.target, rows, columns }))
+        Some((sheet.sheet, SheetMap { target: sheet.target, rows, columns }))
     });
     let sheets: Option<Vec<(SheetId, SheetMap)>> = sheets.collect();
     sheets.map(SpaceMap::from_sheets)

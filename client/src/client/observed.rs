@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn each_result_has_its_outcome() {
-        let answered = |status, has_retry_after| AttemptOutcome::Answered { status, has_retry_after };
+        let answered =
+            |status, has_retry_after| AttemptOutcome::Answered { status, has_retry_after };
         let problem = |retry_after_ms| {
             let problem = Box::new(Problem::new(ProblemKind::Unavailable, "busy"));
             Failure::Problem { problem, retry_after_ms }

@@ -75,7 +75,9 @@ impl Pokes {
     async fn connect(&mut self) {
         let call = spreadsheet(Method::GET, self.spreadsheet, Some("pokes"));
         match self.client.transport.open_stream(call).await {
-            StreamReply::Open(response) => self.connection = PokeConnection::Open(response, Vec::new()),
+            StreamReply::Open(response) => {
+                self.connection = PokeConnection::Open(response, Vec::new())
+            }
             StreamReply::Refused => self.connection = PokeConnection::Unsupported,
             StreamReply::Failed => pending().await,
         }

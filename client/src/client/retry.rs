@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn only_temporary_failures_are_retried() {
-        let temporary = |failure: &Failure| RetryState::default().delay_after(failure, 0, 0).is_some();
+        let temporary =
+            |failure: &Failure| RetryState::default().delay_after(failure, 0, 0).is_some();
         for kind in ProblemKind::ALL {
             let failure = problem(*kind, None);
             assert_eq!(temporary(&failure), *kind == ProblemKind::Unavailable, "{kind:?}");

@@ -18,7 +18,7 @@ pub struct RequestCosts {
 /// The total cost, shared by a client and its clones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    total: Arc<Mutex<Spent>>,
+    total: Arc<Mutex<RequestCosts>>,
 }
 
 impl Tally {

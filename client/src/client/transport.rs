@@ -8,7 +8,8 @@ use cellar_api::cost::{Cost, HEADER};
 use cellar_api::wire::Problem;
 use cellar_base::limits::MAX_TOKEN_BYTES;
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RETRY_AFTER,
+    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH,
+    RETRY_AFTER,
 };
 use reqwest::{Method, Url};
 use serde::Serialize;
@@ -371,7 +372,8 @@ impl fmt::Debug for Transport {
 
 /// Returns the `Authorization` header of a bearer token.
 fn authorization_header(token: &str) -> Result<HeaderValue, ClientError> {
-    const UNEXPECTED_CHARACTERS: &str = "it contains spaces or other characters that are not allowed";
+    const UNEXPECTED_CHARACTERS: &str =
+        "it contains spaces or other characters that are not allowed";
     let fault = |why| ClientError::InvalidToken { why };
     if token.is_empty() {
         return Err(fault("it is empty"));
@@ -483,7 +485,8 @@ mod tests {
             "type": "urn:cellar:problem:internal", "title": "t\u{1b}", "status": 500,
             "detail": "\u{202e}d",
         });
-        let Failure::Problem { problem, .. } = status_failure(500, json.to_string().as_bytes(), None)
+        let Failure::Problem { problem, .. } =
+            status_failure(500, json.to_string().as_bytes(), None)
         else {
             panic!("no problem");
         };

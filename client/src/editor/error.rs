@@ -49,7 +49,9 @@ pub enum EditorError {
     #[error("the edit was rejected ({edit}): {}", rejection.detail)]
     #[diagnostic(
         code(cellar::rejected),
-        help("check the cells with `cellar get` and the edits with `cellar history`; the edit will not be resent")
+        help(
+            "check the cells with `cellar get` and the edits with `cellar history`; the edit will not be resent"
+        )
     )]
     Rejected {
         /// Description of the edit.

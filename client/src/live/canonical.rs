@@ -59,14 +59,10 @@ impl CanonicalState {
         if cached.incarnation != saved.incarnation {
             return None;
         }
-        let loaded = LoadedSpreadsheet::from_cache(
-            source,
-            cached.root,
-            cached.incarnation,
-            cached.entries,
-        )
-        .await
-        .ok()??;
+        let loaded =
+            LoadedSpreadsheet::from_cache(source, cached.root, cached.incarnation, cached.entries)
+                .await
+                .ok()??;
         let mut canonical = Self::from_loaded(source, loaded).ok()?;
         if canonical.position < saved.seen {
             return None;
@@ -143,7 +139,7 @@ impl CanonicalState {
 
     /// Returns the known entries and the metadata of the workbook, for a rebase.
     pub(super) fn known(&self) -> Known<'_> {
-        let state = Some(self.tail.fold.outline());
+        let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
     }
 

@@ -220,19 +220,19 @@ impl LiveSheet {
     /// Returns the sheets in tab order, including pending edits.
     #[must_use]
     pub fn sheets(&self) -> Vec<SheetView> {
-        let outline = self.view.outline();
+        let metadata = self.view.metadata();
         let view = |sheet: &SheetId| {
-            let name = outline.tabs.name(*sheet)?.to_owned();
-            let extent = outline.sheets.get(sheet)?.extent;
+            let name = metadata.tabs.name(*sheet)?.to_owned();
+            let extent = metadata.sheets.get(sheet)?.extent;
             Some(SheetView { sheet: *sheet, name, extent })
         };
-        outline.tabs.order().iter().filter_map(view).collect()
+        metadata.tabs.order().iter().filter_map(view).collect()
     }
 
     /// Returns the number for a new sheet: greater than every number ever used in this spreadsheet.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
-        self.view.outline().tabs.next_sheet()
+        self.view.metadata().tabs.next_sheet()
     }
 
     /// Saves the canonical state and the outbox, and rebases the pending edits onto the canonical state.

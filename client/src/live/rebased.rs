@@ -1,7 +1,7 @@
 //! The view of a live sheet: the canonical state with the pending edits rebased onto it.
 
 use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_snapshot::fold::Fold;
 
 use super::canonical::CanonicalState;
@@ -65,8 +65,8 @@ impl RebasedView {
         self.rebased.iter().flat_map(|rebased| &rebased.outlooks)
     }
 
-    pub(super) fn outline(&self) -> &Outline {
-        self.fold.outline()
+    pub(super) fn metadata(&self) -> &WorkbookMetadata {
+        self.fold.metadata()
     }
 
     /// Makes reads of the canonical state include the pending edits of this view.
@@ -76,7 +76,7 @@ impl RebasedView {
         }
         let position = canonical.position();
         let readable = &mut canonical.readable;
-        (readable.outline, readable.tail) = self.fold.clone().finish();
+        (readable.metadata, readable.tail) = self.fold.clone().finish();
         readable.position = position;
         self.is_installed = true;
     }

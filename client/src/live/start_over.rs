@@ -54,7 +54,7 @@ impl LiveSheet {
         );
         let remaining = self.pending.iter().filter(|pending| pending.id > last_id);
         let operations = remaining.map(|pending| pending.operation.clone());
-        let next_sheet = self.canonical.tail.fold.outline().tabs.next_sheet();
+        let next_sheet = self.canonical.tail.fold.metadata().tabs.next_sheet();
         for operation in renumber_added_sheets(operations, next_sheet) {
             let (payload, object) =
                 EditPayload::choose(operation).map_err(|fault| LiveError::TooLarge { fault })?;
@@ -76,7 +76,7 @@ fn renumber_added_sheets(
         if let Operation::AddSheet(AddSheet { sheet, name }) = operation {
             let new_sheet = SheetId(next_number);
             next_number = next_number.saturating_add(1);
-            let map = SheetMap { sheet: Some(new_sheet), ..SheetMap::identity(sheet) };
+            let map = SheetMap { target: Some(new_sheet), ..SheetMap::identity(sheet) };
             renumbered_sheets.push((sheet, map));
             return Operation::AddSheet(AddSheet { sheet: new_sheet, name });
         }

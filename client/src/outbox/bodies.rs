@@ -38,9 +38,10 @@ pub(crate) fn read(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>, File
     Err(FileError::Malformed {
         path,
         why: "the contents were changed after cellar wrote the file".to_owned(),
-        advice: "the file contains an edit that may not have been sent: restore its contents, or move \
+        advice:
+            "the file contains an edit that may not have been sent: restore its contents, or move \
                  it and the .json file next to it elsewhere"
-            .to_owned(),
+                .to_owned(),
     })
 }
 

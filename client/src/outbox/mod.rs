@@ -60,7 +60,8 @@ impl Outbox {
 
     /// Reads the state file; `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<OutboxState>, FileError> {
-        let advice = "the file contains edits that may not have been sent: check it, then move it elsewhere";
+        let advice =
+            "the file contains edits that may not have been sent: check it, then move it elsewhere";
         let Some(state) = read_json::<OutboxState>(&self.path, advice)? else {
             return Ok(None);
         };
@@ -161,7 +162,9 @@ impl Outbox {
     pub(crate) fn load_mutation(&self, edit: &PendingEdit) -> Result<SentMutation, FileError> {
         let PendingEdit { id, base, payload } = edit;
         let body = match payload {
-            EditPayload::Op(op) => return Ok(SentMutation { id: *id, base: *base, op: op.clone() }),
+            EditPayload::Op(op) => {
+                return Ok(SentMutation { id: *id, base: *base, op: op.clone() });
+            }
             EditPayload::Body(body) => body,
         };
         let operations = decode_external_body(&bodies::read(&self.path, body)?);

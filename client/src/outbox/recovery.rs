@@ -25,7 +25,11 @@ pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recover
     match error.problem_kind() {
         // The server checks these conditions before it appends anything.
         Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired) => {
-            if certainly_not_committed { Recovery::StartOver } else { Recovery::SetAside }
+            if certainly_not_committed {
+                Recovery::StartOver
+            } else {
+                Recovery::SetAside
+            }
         }
         Some(kind) if !certainly_not_committed && is_permanent(kind) => Recovery::SetAside,
         _ if certainly_not_committed => Recovery::Withdraw,

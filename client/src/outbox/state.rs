@@ -373,8 +373,7 @@ fn possible_deletion(
     let edit_position = answer.position.unwrap_or(reply.head);
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
     // An edit that deletes the sheet itself is no sign of another client.
-    let deletes_sheet =
-        matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
+    let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
     if deletes_sheet && deletion == edit_position { None } else { Some(deletion) }
 }
 

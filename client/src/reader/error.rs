@@ -39,7 +39,9 @@ pub enum ReaderError {
     #[error("the body of the large entry at {position} is missing: {source}")]
     #[diagnostic(
         code(cellar::large_entry_missing),
-        help("run the command again; if the error persists, the object was deleted from the bucket")
+        help(
+            "run the command again; if the error persists, the object was deleted from the bucket"
+        )
     )]
     LargeEntry {
         /// Position of the entry.
@@ -114,7 +116,8 @@ mod tests {
             assert!(help.contains(&format!("--rebuild --spreadsheet {log}`")), "{help}");
             assert_eq!(error.object(), Some(key.clone()));
         }
-        let unknown = ReaderError::from_problem(ProblemKind::SheetNotFound, "sheet `x` does not exist");
+        let unknown =
+            ReaderError::from_problem(ProblemKind::SheetNotFound, "sheet `x` does not exist");
         assert!(unknown.help().unwrap().to_string().contains("cellar sheets"));
         assert_eq!(unknown.object(), None);
     }

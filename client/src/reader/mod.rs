@@ -25,8 +25,8 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_BEGINNINGS;
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::Extent;
 
 use crate::Client;
 pub(crate) use objects::SnapshotSource;
@@ -113,10 +113,11 @@ impl ReadableState {
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
-        let (id, name, extent, formats) = self.sheet_metadata(sheet, rectangle).ok_or_else(|| {
-            let why = format!("sheet `{}` does not exist", sheet.unwrap_or_default());
-            ReaderError::from_problem(ProblemKind::SheetNotFound, why)
-        })?;
+        let (id, name, extent, formats) =
+            self.sheet_metadata(sheet, rectangle).ok_or_else(|| {
+                let why = format!("sheet `{}` does not exist", sheet.unwrap_or_default());
+                ReaderError::from_problem(ProblemKind::SheetNotFound, why)
+            })?;
         let cells = self.nonblank_cells(source, id, rectangle).await?;
         Ok(CellsReply {
             sheet: id,
@@ -137,13 +138,13 @@ impl ReadableState {
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Option<(SheetId, String, Extent, ReplyFormats)> {
-        let tabs = &self.outline.tabs;
+        let tabs = &self.metadata.tabs;
         let id = match sheet {
             None => *tabs.order().first()?,
             Some(name) => tabs.named(name)?,
         };
         let name = tabs.name(id)?.to_owned();
-        let metadata = self.outline.sheets.get(&id)?;
+        let metadata = self.metadata.sheets.get(&id)?;
         let formats = ReplyFormats::newest_of(metadata.formats.in_rectangle(rectangle));
         Some((id, name, metadata.extent, formats))
     }

@@ -3,7 +3,7 @@
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::WorkbookTooLarge;
 use cellar_snapshot::SnapshotError;
@@ -23,7 +23,7 @@ pub(crate) struct ReadableState {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
     /// Metadata of the workbook: everything but cells.
-    pub(crate) outline: Outline,
+    pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
     /// The combined effect of the entries after the root.
     pub(crate) tail: FoldedLevel,
@@ -144,16 +144,16 @@ impl LoadedSpreadsheet {
         incarnation: u32,
     ) -> Result<Self, ReaderError> {
         let mut objects = Objects::default();
-        let outline = match &root {
-            None => Outline::default(),
+        let metadata = match &root {
+            None => WorkbookMetadata::default(),
             Some(root) => {
-                let read_outline = |objects: &Objects| view::outline(root, objects);
-                source.load_until_ready(&mut objects, read_outline).await?
+                let read_metadata = |objects: &Objects| view::metadata(root, objects);
+                source.load_until_ready(&mut objects, read_metadata).await?
             }
         };
         let first_position = root.as_ref().map_or(Position::FIRST, |root| root.position);
         let tail = EntryTail {
-            fold: Fold::new(outline),
+            fold: Fold::new(metadata),
             last_position: None,
             next_position: Some(first_position),
         };
@@ -178,8 +178,8 @@ impl LoadedSpreadsheet {
     fn into_state(self, source: &SnapshotSource) -> Result<ReadableState, ReaderError> {
         let Self { incarnation, root, objects, tail, .. } = self;
         let position = tail.position(source)?;
-        let (outline, tail) = tail.fold.finish();
-        Ok(ReadableState { position, incarnation, outline, root, tail, objects })
+        let (metadata, tail) = tail.fold.finish();
+        Ok(ReadableState { position, incarnation, metadata, root, tail, objects })
     }
 
     /// Returns the state to read from, the tail to apply more entries to, and the kept entries.
@@ -189,9 +189,9 @@ impl LoadedSpreadsheet {
     ) -> Result<(ReadableState, EntryTail, Vec<EntryView>), ReaderError> {
         let Self { incarnation, root, objects, tail, entries, .. } = self;
         let position = tail.position(source)?;
-        let (outline, folded_tail) = tail.fold.clone().finish();
+        let (metadata, folded_tail) = tail.fold.clone().finish();
         let state =
-            ReadableState { position, incarnation, outline, root, tail: folded_tail, objects };
+            ReadableState { position, incarnation, metadata, root, tail: folded_tail, objects };
         Ok((state, tail, entries))
     }
 }
@@ -214,7 +214,9 @@ impl EntryTail {
             return Err(invalid_reply(source, why));
         }
         let applied = match &entry.external_body {
-            None => self.fold_operations(entry.mutations.iter().map(|mutation| mutation.effective())),
+            None => {
+                self.fold_operations(entry.mutations.iter().map(|mutation| mutation.effective()))
+            }
             Some(external) => {
                 let mutations = source.load_external_body(entry.position, external).await?;
                 self.fold_operations(mutations.iter().map(|mutation| mutation.effective()))

@@ -7,8 +7,8 @@ use cellar_api::wire::CellAt;
 use cellar_base::limits::MAX_READ_BAND_TILES;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::Extent;
 use cellar_snapshot::cells::{self, cells};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
@@ -70,7 +70,7 @@ impl ReadableState {
         sheet: SheetId,
         rectangle: Rectangle,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(metadata) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let (rows, columns) = clip_to_extent(rectangle, metadata.extent);
         if columns.is_empty() {
             return Ok(Vec::new());
@@ -107,9 +107,8 @@ impl ReadableState {
         window: &Window,
     ) -> Result<Option<Tile>, ReaderError> {
         loop {
-            let fetch =
-                view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
-                    .map_err(|error| ReaderError::inconsistent(source.log, &error))?;
+            let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
+                .map_err(|error| ReaderError::inconsistent(source.log, &error))?;
             let wanted = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
                 Fetch::Need(wanted) => wanted,
@@ -132,7 +131,7 @@ impl ReadableState {
         sheet: SheetId,
         merged: &Tile,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(metadata) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let tile_cells = cells(merged, &metadata.formats);
         let texts = self.load_long_texts(source, &tile_cells).await?;
         let displayed = tile_cells.into_iter().map(|tile_cell| {
@@ -197,7 +196,11 @@ mod tests {
             (1, most, 1, MissingTilesAction::DropLoaded),
             (most + 9, 0, 2, MissingTilesAction::Load),
         ] {
-            assert_eq!(MissingTilesAction::choose(loaded, missing, rows), action, "{loaded} {missing} {rows}");
+            assert_eq!(
+                MissingTilesAction::choose(loaded, missing, rows),
+                action,
+                "{loaded} {missing} {rows}"
+            );
         }
     }
 

@@ -52,7 +52,10 @@ mod tests {
 
     #[test]
     fn omits_columns_that_do_not_fit() {
-        assert_eq!(fit_columns(&[50, 50, 50], 2 * (MIN_COLUMN_WIDTH + COLUMN_SEPARATOR_WIDTH)), [6, 6]);
+        assert_eq!(
+            fit_columns(&[50, 50, 50], 2 * (MIN_COLUMN_WIDTH + COLUMN_SEPARATOR_WIDTH)),
+            [6, 6]
+        );
         assert_eq!(fit_columns(&[50], 0), [1]);
         assert!(fit_columns(&[], 10).is_empty());
     }

@@ -1,7 +1,7 @@
 //! A live sheet whose token says nothing: it knows its own edits by the answers alone; and how many entries
 //! it keeps.
 
-use cellar::live::{LiveSheet, EditOutcome, SyncReport};
+use cellar::live::{EditOutcome, LiveSheet, SyncReport};
 use cellar_api::{wire::EntryView, wire::ProblemKind};
 use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_sheet::a1::Rectangle;

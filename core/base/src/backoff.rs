@@ -2,7 +2,7 @@
 
 use crate::limits::{BACKOFF_BASE_MS, BACKOFF_MAX_MS};
 
-/// Doublings after which every bound is reached.
+/// Maximum number of doublings; limits the shift.
 const DOUBLINGS_MAX: u32 = 16;
 
 /// The bounds of a backoff.
@@ -15,7 +15,7 @@ pub struct Backoff {
 }
 
 /// Backoff of Cellar's own requests.
-const OWN: Backoff = Backoff { base_ms: BACKOFF_BASE_MS, max_ms: BACKOFF_MAX_MS };
+const DEFAULT: Backoff = Backoff { base_ms: BACKOFF_BASE_MS, max_ms: BACKOFF_MAX_MS };
 
 impl Backoff {
     /// Returns the milliseconds to wait before attempt `attempt` (the first retry is 1): uniform
@@ -25,7 +25,8 @@ impl Backoff {
         random % self.longest_ms(attempt).saturating_add(1)
     }
 
-    /// Returns the longest of these waits, for a caller that competes with nobody.
+    /// Returns the longest wait in milliseconds before attempt `attempt` (the first retry is 1),
+    /// for a caller without competitors: it needs no jitter.
     #[must_use]
     pub fn longest_ms(self, attempt: u32) -> u64 {
         let doublings = attempt.saturating_sub(1).min(DOUBLINGS_MAX);
@@ -33,16 +34,16 @@ impl Backoff {
     }
 }
 
-/// [`Backoff::full_jitter_ms`] between `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
+/// Like [`Backoff::full_jitter_ms`], between `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
 #[must_use]
 pub fn full_jitter_ms(attempt: u32, random: u64) -> u64 {
-    OWN.full_jitter_ms(attempt, random)
+    DEFAULT.full_jitter_ms(attempt, random)
 }
 
-/// [`Backoff::longest_ms`] between `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
+/// Like [`Backoff::longest_ms`], between `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
 #[must_use]
 pub fn longest_ms(attempt: u32) -> u64 {
-    OWN.longest_ms(attempt)
+    DEFAULT.longest_ms(attempt)
 }
 
 #[cfg(test)]
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bound_doubles_and_is_capped() {
+    fn jitter_bound_doubles_up_to_the_maximum() {
         assert_eq!(full_jitter_ms(1, 10), 10);
         assert_eq!(full_jitter_ms(1, 11), 0);
         assert_eq!(full_jitter_ms(2, 20), 20);
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_alone_waits_the_whole_bound() {
+    fn longest_wait_doubles_up_to_the_maximum() {
         assert_eq!(longest_ms(1), BACKOFF_BASE_MS);
         assert_eq!(longest_ms(2), 2 * BACKOFF_BASE_MS);
         assert_eq!(longest_ms(u32::MAX), BACKOFF_MAX_MS);

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Decodes a list of at most `MAX` elements; for `#[serde(deserialize_with)]`. The layout is that
+/// Decodes a list of at most `MAX` elements. For `#[serde(deserialize_with)]`; the encoding is that
 /// of `Vec`.
 pub fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
@@ -24,18 +24,22 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     type Value = Vec<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "a list of at most {MAX}")
+        write!(formatter, "a list of at most {MAX} elements")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // The declared length can refuse a list, but reserves no memory.
-        if items.size_hint().is_some_and(|declared| declared > MAX) {
-            return Err(A::Error::custom("a list is longer than any may be"));
+        // A declared length may cause an error, but must not reserve memory.
+        if let Some(declared) = items.size_hint()
+            && declared > MAX
+        {
+            return Err(A::Error::custom(format_args!(
+                "a list has {declared} elements; at most {MAX} are allowed"
+            )));
         }
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             if list.len() >= MAX {
-                return Err(A::Error::custom("a list is longer than any may be"));
+                return Err(A::Error::custom(format_args!("a list has more than {MAX} elements")));
             }
             list.push(item);
         }
@@ -44,23 +48,23 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
 }
 
 /// Decodes an optional list of at most `MAX` elements; for `#[serde(deserialize_with)]`.
-pub fn at_most_if_any<'de, D, T, const MAX: usize>(
+pub fn at_most_optional<'de, D, T, const MAX: usize>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    deserializer.deserialize_option(IfAny::<T, MAX>(PhantomData))
+    deserializer.deserialize_option(OptionalAtMost::<T, MAX>(PhantomData))
 }
 
-struct IfAny<T, const MAX: usize>(PhantomData<T>);
+struct OptionalAtMost<T, const MAX: usize>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for IfAny<T, MAX> {
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for OptionalAtMost<T, MAX> {
     type Value = Option<Vec<T>>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "a list of at most {MAX}, or none")
+        write!(formatter, "an optional list of at most {MAX} elements")
     }
 
     fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
@@ -84,7 +88,7 @@ mod tests {
         static DECODED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Counts what is decoded; one byte each.
+    /// An element of one byte that counts how often it is decoded.
     #[derive(Debug, PartialEq)]
     struct Counted;
 
@@ -99,10 +103,12 @@ mod tests {
     struct List(#[serde(deserialize_with = "at_most::<_, _, 3>")] Vec<Counted>);
 
     #[derive(Debug, PartialEq, Deserialize)]
-    struct Perhaps(#[serde(deserialize_with = "at_most_if_any::<_, _, 3>")] Option<Vec<Counted>>);
+    struct OptionalList(
+        #[serde(deserialize_with = "at_most_optional::<_, _, 3>")] Option<Vec<Counted>>,
+    );
 
     #[test]
-    fn a_list_is_refused_before_more_of_it_is_decoded_than_it_may_have() {
+    fn decoding_a_list_stops_at_its_limit() {
         let decoded = |bytes: &[u8]| {
             DECODED.set(0);
             let list = postcard::from_bytes::<List>(bytes).map(|list| list.0.len());
@@ -110,11 +116,11 @@ mod tests {
         };
         assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
         assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
-        // Far more than there is: what is there is decoded, and no more than one too many.
+        // The declared length exceeds the input: decoding stops at the end or one element after the limit.
         let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
         assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));
-        // A format that declares no length is counted as it goes.
+        // JSON declares no length: elements are counted while they are decoded.
         for (text, count, all) in [("[0,0,0]", 3, true), ("[0,0,0,0,0]", 4, false)] {
             DECODED.set(0);
             assert_eq!(serde_json::from_str::<List>(text).is_ok(), all);
@@ -123,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn a_list_behind_an_option_is_bounded_too() {
-        let read = |bytes: &[u8]| postcard::from_bytes::<Perhaps>(bytes).map(|perhaps| perhaps.0);
+    fn an_optional_list_is_bounded() {
+        let read = |bytes: &[u8]| postcard::from_bytes::<OptionalList>(bytes).map(|list| list.0);
         assert_eq!(read(&[0]), Ok(None));
         assert_eq!(read(&[1, 3, 0, 0, 0]).unwrap().map(|list| list.len()), Some(3));
         assert!(read(&[1, 4, 0, 0, 0, 0]).is_err());

@@ -1,6 +1,6 @@
 //! Numbers and counts in messages.
 
-/// Formats a non-negative number with commas between thousands.
+/// Formats a non-negative number with commas between thousands: `23,632`.
 pub fn grouped(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_for_people() {
+    fn formats_counts_with_commas_and_nouns() {
         assert_eq!(count(1_u32, "cell", "cells"), "1 cell");
         assert_eq!(count(0_usize, "cell", "cells"), "0 cells");
         for (number, text) in [(999, "999"), (1_000, "1,000"), (23_632, "23,632"), (0, "0")] {

@@ -6,7 +6,8 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Parses exactly two hexadecimal digits per byte, in either case; `None` for any other text.
+/// Parses exactly two hexadecimal digits per byte, in upper or lower case. Returns `None` for any
+/// other text.
 pub fn parse_hexadecimal<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let digits = text.as_bytes();
     // `from_str_radix` accepts a sign, which is not a digit.

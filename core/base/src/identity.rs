@@ -8,16 +8,16 @@ use uuid::Uuid;
 
 use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 
-/// Id of a spreadsheet (UUID), and of its log.
+/// Id of a spreadsheet and of its log (UUID).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LogId(Uuid);
 
-/// Marks the id of a fork: the version digit of a hashed UUID, followed by `f0c`.
+/// Marks the id of a fork: the version digit of a custom UUID (8), followed by `f0c`.
 const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
-/// A nonce or client id of the wrong length.
+/// A nonce or client id that is empty or too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {what} has {length} bytes; it must have 1 to {max}")]
 pub struct BadLength {
@@ -30,8 +30,9 @@ pub struct BadLength {
 }
 
 impl LogId {
-    /// Derives the id of the spreadsheet that `subject` creates with `nonce`. It is a hash of both,
-    /// so a repeated create finds its own spreadsheet, and nobody can guess the id of another.
+    /// Derives the id of the spreadsheet that `subject` creates with `nonce`. The id is a hash of
+    /// both: a repeated create yields the same id, and no subject can choose the id of another
+    /// subject's spreadsheet.
     ///
     /// # Errors
     /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
@@ -45,8 +46,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
     }
 
-    /// Derives the id of the fork of `source` that `subject` creates with `nonce`, as
-    /// [`LogId::derive`]. The id is marked as a fork's: see [`LogId::may_be_fork`].
+    /// Derives the id of the fork of `source` that `subject` creates with `nonce`, like
+    /// [`LogId::derive`]. The id carries the mark that [`LogId::may_be_fork`] checks.
     ///
     /// # Errors
     /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
@@ -65,8 +66,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(marked).into_uuid()))
     }
 
-    /// Returns whether this may be the id of a fork: the third group of its digits is `8f0c`. Other
-    /// ids need no read to find out. An id with these digits by chance costs one read.
+    /// Returns whether the third group of the id's digits is `8f0c`, as in the id of every fork.
+    /// Another id may have these digits by chance; only then is a read needed to find out.
     #[must_use]
     pub fn may_be_fork(&self) -> bool {
         let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
@@ -98,7 +99,7 @@ impl FromStr for LogId {
     }
 }
 
-/// Identifies a person: a hash of the issuer and subject of their tokens.
+/// Identifies a person: a hash of the issuer and subject of the person's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SubjectKey([u8; 32]);
 
@@ -119,10 +120,9 @@ impl SubjectKey {
     }
 }
 
-/// Identifies the client of an entry, to recognize repeated mutations: 8 bytes, a hash of subject
-/// and client id.
-///
-/// The subject is included so that nobody can use another subject's client id.
+/// Identifies the client of an entry, to recognize repeated mutations: 8 bytes of a hash of subject
+/// and client id. The hash includes the subject, so that no subject can use the client id of
+/// another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClientKey(pub [u8; 8]);
 
@@ -146,8 +146,8 @@ impl ClientKey {
     }
 }
 
-/// The client id of a Replicache client, and its client group. Stored with its mutations, because
-/// the reply of a pull contains them.
+/// The client id of a Replicache client and the id of its client group. Stored with the client's
+/// mutations, because the reply to a pull contains both.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName {
     group: String,
@@ -155,10 +155,10 @@ pub struct ClientName {
 }
 
 impl ClientName {
-    /// Creates the name of `client` in `group`.
+    /// Creates the name of the client `client` in the client group `group`.
     ///
     /// # Errors
-    /// [`BadLength`] unless each has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    /// [`BadLength`] unless each id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
     pub fn new(group: &str, client: &str) -> Result<Self, BadLength> {
         check_length("client group id", group, MAX_CLIENT_ID_BYTES)?;
         check_length("client id", client, MAX_CLIENT_ID_BYTES)?;
@@ -175,8 +175,8 @@ impl ClientName {
         &self.client
     }
 
-    /// Derives the key of the client's mutations. A group belongs to its subject, and a client to
-    /// its group. Never equals the key of a client without a group.
+    /// Derives the client key from the subject, the client group and the client id. The key never
+    /// equals that of a client without a group.
     #[must_use]
     pub fn key(&self, subject: &SubjectKey) -> ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
@@ -188,13 +188,14 @@ impl ClientName {
         ClientKey::finish(&hasher)
     }
 
-    /// Returns the bytes of both names.
+    /// Returns the length of both ids together, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.group.len().saturating_add(self.client.len())
     }
 }
 
+/// Name of the value in the message.
 fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), BadLength> {
     if text.is_empty() || text.len() > max {
         return Err(BadLength { what, max, length: text.len() });
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subjects_and_ids_do_not_run_into_each_other() {
+    fn different_subjects_derive_different_ids() {
         assert_ne!(SubjectKey::new("ab", "c"), SubjectKey::new("a", "bc"));
         let (alice, bob) = (SubjectKey::new("cellar", "alice"), SubjectKey::new("cellar", "bob"));
         assert_ne!(LogId::derive(&alice, "n").unwrap(), LogId::derive(&bob, "n").unwrap());
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_create_repeated_gives_the_same_uuid() {
+    fn a_repeated_create_derives_the_same_id() {
         let alice = SubjectKey::new("cellar", "alice");
         let id = LogId::derive(&alice, "budget").unwrap();
         assert_eq!(id, LogId::derive(&alice, "budget").unwrap());
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forks_id_says_that_it_may_be_one() {
+    fn the_id_of_a_fork_is_marked() {
         let (alice, bob) = (SubjectKey::new("cellar", "alice"), SubjectKey::new("cellar", "bob"));
         let log = LogId::derive(&alice, "budget").unwrap();
         let fork = LogId::derive_fork(&alice, log, "what if").unwrap();
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_end_at_their_limits() {
+    fn nonce_and_client_id_lengths_are_limited() {
         let alice = SubjectKey::new("cellar", "alice");
         assert!(LogId::derive(&alice, &"n".repeat(MAX_NONCE_BYTES)).is_ok());
         assert!(LogId::derive(&alice, &"n".repeat(MAX_NONCE_BYTES + 1)).is_err());
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_the_bytes_of_both_its_parts() {
+    fn bytes_counts_group_and_client() {
         assert_eq!(ClientName::new("group", "c").unwrap().bytes(), 6);
     }
 }

@@ -1,7 +1,7 @@
-//! What every crate of Cellar builds on: identities, positions, limits and table records.
+//! Base types of all crates of Cellar: ids, positions, limits and table records.
 //!
-//! The crates under `core/` hold Cellar's rules and nothing else: no async, no clock, no randomness
-//! and no I/O. Time and random numbers are arguments. Each protocol decision is a function
+//! The crates under `core/` implement Cellar's rules without async code, clocks, randomness or I/O;
+//! time and random numbers are arguments. Each protocol decision is a function
 //! `(state, event) -> (state, action)` that the engine, the model checker and the simulator all call.
 
 pub mod backoff;

@@ -8,17 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::MAX_SEGMENTS;
 
-/// Place of an entry in a log: the number of its segment and its number in the segment.
+/// Place of an entry in a log: the number of its segment, and its number within the segment.
 ///
-/// Ordered by segment, then entry. Printed and parsed as `segment.num`; in JSON it is one number,
-/// [`Position::pack`].
+/// Ordered by segment, then by number. Printed and parsed as `segment.num`; in JSON a position is
+/// one number, see [`Position::pack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     segment: u32,
     num: u32,
 }
 
-/// A segment number that would not be exact as a JSON number.
+/// A segment number that is too large to be packed into an exact JSON number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("log segment {segment} is out of range; it must be below {MAX_SEGMENTS}")]
 pub struct SegmentOutOfRange {
@@ -37,7 +37,7 @@ pub struct NotAPosition {
 impl Position {
     /// The first entry of every log.
     pub const FIRST: Self = Self { segment: 0, num: 0 };
-    /// The last position of any log.
+    /// The largest possible position of any log.
     pub const LAST: Self = Self { segment: MAX_SEGMENTS - 1, num: u32::MAX };
 
     /// Creates a position in a segment below `MAX_SEGMENTS`.
@@ -70,39 +70,43 @@ impl Position {
         (u64::from(self.segment) << 32) | u64::from(self.num)
     }
 
-    /// Unpacks a position.
+    /// Unpacks a position that [`Position::pack`] packed.
     ///
     /// # Errors
-    /// [`SegmentOutOfRange`] if its segment is out of range.
+    /// [`SegmentOutOfRange`] if the segment is out of range.
     pub fn unpack(packed: u64) -> Result<Self, SegmentOutOfRange> {
-        let half = |bits: u64| u32::try_from(bits).unwrap_or(u32::MAX);
-        Self::new(half(packed >> 32), half(packed & u64::from(u32::MAX)))
+        let segment = packed >> 32;
+        let out_of_range = |_| SegmentOutOfRange { segment };
+        let num = u32::try_from(packed & u64::from(u32::MAX)).map_err(out_of_range)?;
+        Self::new(u32::try_from(segment).map_err(out_of_range)?, num)
     }
 
-    /// Returns the first position of the same segment.
+    /// Returns the first position of this position's segment.
     #[must_use]
     pub fn segment_start(self) -> Self {
         Self { num: 0, ..self }
     }
 
-    /// Returns the position twice as far before `later` as this one, within its segment. A reader
-    /// that steps back this way reads each entry only a few times.
+    /// Returns a position twice as far before `later` as this one, or the start of this position's
+    /// segment if that is closer. A reader that repeatedly steps back this way reads each entry
+    /// only a few times.
     #[must_use]
-    pub fn before(self, later: Self) -> Self {
-        let back = match self.segment == later.segment {
-            true => later.num.saturating_sub(self.num),
-            false => u32::MAX,
-        };
-        Self { num: self.num.saturating_sub(back), ..self }
+    pub fn step_back_from(self, later: Self) -> Self {
+        if self.segment != later.segment {
+            return self.segment_start();
+        }
+        let distance = later.num.saturating_sub(self.num);
+        Self { num: self.num.saturating_sub(distance), ..self }
     }
 
-    /// Returns the next position of the same segment, unless the segment is full.
+    /// Returns the next position in the segment, or `None` if the segment is full.
     #[must_use]
     pub fn next_in_segment(self) -> Option<Self> {
         Some(Self { segment: self.segment, num: self.num.checked_add(1)? })
     }
 
-    /// Returns the first position of the next segment, unless there can be no more segments.
+    /// Returns the first position of the next segment, or `None` if the number of segments is
+    /// exhausted.
     #[must_use]
     pub fn next_segment(self) -> Option<Self> {
         Self::new(self.segment.checked_add(1)?, 0).ok()
@@ -119,11 +123,11 @@ impl FromStr for Position {
     type Err = NotAPosition;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = || NotAPosition { text: text.to_owned() };
-        let (segment, num) = text.split_once('.').ok_or_else(fault)?;
-        let segment = segment.parse().map_err(|_| fault())?;
-        let num = num.parse().map_err(|_| fault())?;
-        Self::new(segment, num).map_err(|_| fault())
+        let not_a_position = || NotAPosition { text: text.to_owned() };
+        let (segment, num) = text.split_once('.').ok_or_else(not_a_position)?;
+        let segment = segment.parse().map_err(|_| not_a_position())?;
+        let num = num.parse().map_err(|_| not_a_position())?;
+        Self::new(segment, num).map_err(|_| not_a_position())
     }
 }
 
@@ -147,7 +151,9 @@ impl utoipa::PartialSchema for Position {
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(0))
-            .description(Some("A position in the log: log segment · 2³² + entry number."))
+            .description(Some(
+                "Position in the log: segment · 2³² + number of the entry in the segment",
+            ))
             .into()
     }
 }
@@ -163,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_form_reads_back(segment in 0..MAX_SEGMENTS, num: u32) {
+        fn round_trips_every_form(segment in 0..MAX_SEGMENTS, num: u32) {
             let position = Position::new(segment, num).unwrap();
             prop_assert_eq!(Position::unpack(position.pack()).unwrap(), position);
             prop_assert_eq!(position.to_string().parse::<Position>().unwrap(), position);
@@ -172,14 +178,14 @@ mod tests {
         }
 
         #[test]
-        fn packing_keeps_the_order(a in 0..MAX_SEGMENTS, b: u32, c in 0..MAX_SEGMENTS, d: u32) {
+        fn packing_preserves_the_order(a in 0..MAX_SEGMENTS, b: u32, c in 0..MAX_SEGMENTS, d: u32) {
             let (left, right) = (Position::new(a, b).unwrap(), Position::new(c, d).unwrap());
             prop_assert_eq!(left.cmp(&right), left.pack().cmp(&right.pack()));
         }
     }
 
     #[test]
-    fn segments_end_where_json_numbers_stop_being_exact() {
+    fn segments_are_limited_to_exact_json_numbers() {
         let last = Position::new(MAX_SEGMENTS - 1, u32::MAX).unwrap();
         assert_eq!(last, Position::LAST);
         assert_eq!(last.pack(), (1 << 53) - 1);
@@ -192,22 +198,22 @@ mod tests {
     }
 
     #[test]
-    fn going_back_doubles_the_way_and_stays_in_the_segment() {
+    fn step_back_from_doubles_the_distance_within_the_segment() {
         let at = |segment, num| Position::new(segment, num).unwrap();
-        assert_eq!(at(2, 90).before(at(2, 95)), at(2, 85));
-        assert_eq!(at(2, 90).before(at(2, 180)), at(2, 0));
-        assert_eq!(at(2, 90).before(at(2, 190)), at(2, 0));
-        assert_eq!(at(2, 90).before(at(3, 1)), at(2, 0));
+        assert_eq!(at(2, 90).step_back_from(at(2, 95)), at(2, 85));
+        assert_eq!(at(2, 90).step_back_from(at(2, 180)), at(2, 0));
+        assert_eq!(at(2, 90).step_back_from(at(2, 190)), at(2, 0));
+        assert_eq!(at(2, 90).step_back_from(at(3, 1)), at(2, 0));
     }
 
     #[test]
-    fn a_segment_starts_at_its_first_entry() {
+    fn segment_start_is_the_first_entry() {
         let at = |segment, num| Position::new(segment, num).unwrap();
         assert_eq!(at(2, 90).segment_start(), at(2, 0));
     }
 
     #[test]
-    fn only_segment_dot_num_is_a_position() {
+    fn rejects_texts_other_than_segment_dot_num() {
         for text in ["", "5", "0.", ".1", "-1.0", "0.1.2", "a.b", "0.4294967296", "2097152.0"] {
             assert_eq!(text.parse::<Position>(), Err(NotAPosition { text: text.to_owned() }));
         }

@@ -1,5 +1,5 @@
-//! Items of the tables as attributes, independent of a database API. Each record has a file in
-//! `records/` of its crate, with `key`, `encode` and `decode`.
+//! Table items as typed attributes, independent of a database API. Every kind of record has a file
+//! with `key`, `encode` and `decode` in the `records/` folder of its crate.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub enum Attribute {
 /// An item: its attributes by name.
 pub type Item = BTreeMap<String, Attribute>;
 
-/// An item that Cellar did not write.
+/// A table item that cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// A missing attribute, or one of another type.
@@ -31,10 +31,10 @@ pub enum RecordError {
         /// Expected type.
         expected: &'static str,
     },
-    /// An entry type of a later version.
-    #[error("entry type `{letter}` is unknown to this build: upgrade it")]
+    /// An entry type that a later version of Cellar wrote.
+    #[error("entry type `{letter}` is not supported by this version of Cellar; upgrade it")]
     UnknownType {
-        /// Letter of the type.
+        /// The letter that encodes the type.
         letter: String,
     },
     /// A body that cannot be decoded.
@@ -45,33 +45,32 @@ pub enum RecordError {
     },
 }
 
-/// Returns the size of an item as DynamoDB bills it: names and values, numbers by their digits.
+/// Returns the bytes of an item as DynamoDB bills them: attribute names and values.
 #[must_use]
 pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
 
-/// Bytes of a value, without its name.
+/// Returns the bytes of an attribute value as DynamoDB bills them.
 fn value_bytes(value: &Attribute) -> usize {
     match value {
         Attribute::Text(text) => text.len(),
         Attribute::Bytes(bytes) => bytes.len(),
-        // One byte for two significant digits, plus one; trailing zeros are free.
+        // One byte per two significant digits, plus one byte; trailing zeros are free.
         Attribute::Number(number) => {
             let digits = number.to_string();
             digits.trim_end_matches('0').len().div_ceil(2) + 1
         }
-        // A list or map takes 3 bytes, plus 1 for each element.
+        // A list or map takes 3 bytes, plus 1 byte per element.
         Attribute::List(list) => 3 + list.len() + list.iter().map(value_bytes).sum::<usize>(),
         Attribute::Map(map) => 3 + map.len() + item_bytes(map),
     }
 }
 
-/// Reads typed attributes of an item.
+/// Reads typed attributes of one item.
 pub struct Reader<'a> {
     /// Kind of record, for messages.
     pub record: &'static str,
-    /// Its attributes.
     pub item: &'a Item,
 }
 
@@ -98,7 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn small(&self, name: &'static str) -> Result<u32, RecordError> {
+    pub fn number_u32(&self, name: &'static str) -> Result<u32, RecordError> {
         self.number(name)?.try_into().map_err(|_| self.fault(name, "a number below 2³²"))
     }
 
@@ -149,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_what_dynamodb_bills() {
+    fn item_bytes_equals_what_dynamodb_bills() {
         let item = Item::from([
             ("S".to_owned(), Attribute::Bytes(vec![0; 20])),
             ("N".to_owned(), Attribute::Number(1_000)),
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_maps_take_three_bytes_and_one_for_each_element() {
+    fn lists_and_maps_take_three_bytes_plus_one_per_element() {
         let text = |text: &str| Attribute::Text(text.to_owned());
         let sized = |value| item_bytes(&Item::from([("e".to_owned(), value)]));
         assert_eq!(sized(Attribute::List(vec![])), 1 + 3);

@@ -28,9 +28,9 @@ pub const MUTATION: &str = "M";
 pub const AUTHOR: &str = "U";
 /// Entry: header, postcard (`cellar_log::entry::Header`).
 pub const HEADER: &str = "h";
-/// Entry: header of entries written before headers had a summary of the state.
+/// Entry: header of entries that were written before headers contained a summary of the state.
 pub const OLD_HEADER: &str = "H";
-/// Entry: on the first entry of a segment, the time at which the segment was trimmed, Unix seconds.
+/// Entry: trim time of a segment, Unix seconds; set on the first entry of the segment.
 pub const TRIMMED: &str = "P";
 
 /// Segment: number of the last entry with a finished snapshot.
@@ -45,47 +45,49 @@ pub const FORKED_AT: &str = "P";
 
 /// Pending snapshot: time of the last write, Unix seconds.
 pub const MODIFIED: &str = "M";
-/// Pending snapshot: 1 while a worker owns it, otherwise 0.
+/// Pending snapshot: 1 while a worker has claimed it, otherwise 0.
 pub const ACTIVE: &str = "A";
-/// Pending snapshot: version number, raised by each write; a write names the one it has read.
+/// Pending snapshot: version number, incremented by each write; a write is conditional on the
+/// version that it has read.
 pub const INCREMENT: &str = "I";
-/// Pending snapshot: id of a rebuild, if it replaces an existing snapshot, whose root is in
-/// [`EXTERNAL`].
+/// Pending snapshot: id of the rebuild if the job replaces an existing snapshot; [`EXTERNAL`] is
+/// then the key of the existing root.
 pub const REBUILD: &str = "R";
-/// Pending snapshot: progress of the build, bytes.
-pub const CHECKPOINT: &str = "P";
+/// Pending snapshot: progress of the snapshot job, bytes.
+pub const PROGRESS: &str = "P";
 
 /// Prefix of the keys of external bodies.
 pub const UPLOADS_PREFIX: &str = "uploads/";
 /// Prefix of the keys of snapshot objects.
 pub const SHEETS_PREFIX: &str = "sheets/";
-/// Pattern that matches the keys of all chunks and nothing else; `*` matches any text.
+/// Pattern that matches the keys of all chunks and no other keys; `*` matches any text.
 pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
 /// Prefix of the keys of offloaded log segments.
 pub const OFFLOADED_PREFIX: &str = "offloaded/";
-/// Prefix of the webhook's objects; they stay when tables are restored.
+/// Prefix of the keys of the webhook's objects. A restore of the tables keeps these objects.
 pub const WEBHOOK_PREFIX: &str = "webhook/";
 /// Key of the object with the webhook's secrets.
 pub const WEBHOOK_SECRETS_KEY: &str = "webhook/secrets.json";
-/// Tag of an upload until an entry names it.
+/// Name of the tag that marks an upload as pending until an entry names it.
 pub const STATE_TAG: &str = "state";
-/// Value of [`STATE_TAG`]; the bucket's lifecycle deletes objects that still have it.
+/// Value of [`STATE_TAG`]; the bucket's lifecycle rule deletes objects with this value.
 pub const STATE_PENDING: &str = "pending";
 
-/// EventStream: partition key, name of the stream.
+/// EventStream: partition key, the name of the event stream.
 pub const STREAM: &str = "p";
 /// EventStream: sort key: [`TIP_INDEX`](crate::limits::TIP_INDEX) for the tip, otherwise the index
-/// of a calf's first event. In an unfold, the index of the first event that it does not include.
+/// of the first event of an event batch. In an unfold, the index of the first event that the unfold
+/// does not include.
 pub const STREAM_INDEX: &str = "i";
-/// EventStream, tip: bytes of the stream's calves.
-pub const CALVED_BYTES: &str = "b";
+/// EventStream, tip: total bytes of the event stream's event batches.
+pub const BATCH_BYTES: &str = "b";
 /// EventStream, tip: id of the last write, 16 bytes.
 pub const ETAG: &str = "etag";
-/// EventStream: index after the last event of the item.
+/// EventStream: index after the last event of this item.
 pub const NEXT_INDEX: &str = "n";
 /// EventStream, tip: number of events appended by the last write.
 pub const APPENDED: &str = "a";
-/// EventStream: kind of each event, parallel to [`EVENTS`]. In an unfold, its own kind.
+/// EventStream: kinds of the events, parallel to [`EVENTS`]. In an unfold, the kind of the unfold.
 pub const KINDS: &str = "c";
 /// EventStream: events, a list of maps.
 pub const EVENTS: &str = "e";
@@ -110,10 +112,10 @@ pub const WRITER: &str = "w";
 
 /// Feed: partition key, text: a feed partition, the list of partitions, an event stream, or a
 /// person's spreadsheet list.
-pub const INDEX_PARTITION: &str = "p";
+pub const FEED_PARTITION_KEY: &str = "p";
 /// Feed: sort key, text: a place in a partition, a partition, or a spreadsheet.
-pub const INDEX_SORT: &str = "i";
-/// Feed item: bytes of the partition's items up to this one.
+pub const FEED_SORT_KEY: &str = "i";
+/// Feed item: total bytes of the partition's items up to and including this item.
 pub const PARTITION_BYTES: &str = "b";
 /// Feed, a partition and its end: generation of the feed, 8 bytes.
 pub const FEED: &str = "f";

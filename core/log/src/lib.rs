@@ -15,3 +15,4 @@ pub mod segment;
 pub mod testing;
 pub mod transform;
 pub mod upkeep;
+pub mod viewpoint;

@@ -1,13 +1,17 @@
-//! What a spreadsheet is: cells, A1 notation, operations, axis maps and workbooks.
+//! The data model of a spreadsheet: cells, A1 notation, operations, axis maps and workbooks.
 //!
 //! Independent of logs and snapshots: a program that needs only cells and operations depends on
 //! this crate alone.
 
 pub mod a1;
+mod axis;
 pub mod axis_map;
 pub mod cell;
+mod extent;
 pub mod metadata;
 pub mod operation;
 #[cfg(any(test, feature = "testing"))]
 pub mod oracle;
+mod sheet_id;
+mod spans;
 pub mod workbook;

@@ -2,7 +2,7 @@
 
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
-use cellar_sheet::workbook::FormatLayer;
+use cellar_sheet::metadata::FormatLayer;
 
 /// A cell of a window.
 #[derive(Debug, Clone, PartialEq)]

@@ -138,7 +138,7 @@ mod tests {
             modified_s: NOW_S,
             active: true,
             increment: 1,
-            checkpoint: vec![],
+            progress: vec![],
             rebuild: None,
         };
         assert!(!is_under_way_too_long(&record(NOW_S - MAX_JOB_AGE_S), NOW_S));

@@ -16,8 +16,8 @@ use super::{PackLimits, SnapshotError};
 use crate::root::StoredSheetNumbers;
 use cellar_base::identity::ClientKey;
 use cellar_sheet::axis_map::{Axis, AxisMap};
+use cellar_sheet::metadata::SheetNumbers;
 use cellar_sheet::operation::{SheetId, Spans, TileIndex};
-use cellar_sheet::workbook::SheetNumbers;
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -164,7 +164,7 @@ pub enum StoredTile {
     #[n(0)]
     Chunk(#[n(0)] ChunkRef),
     /// Inside what refers to it, in the format of a chunk, not compressed: small levels, above all the
-    /// young one in the root.
+    /// level 0 in the root.
     #[n(1)]
     Inline(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }

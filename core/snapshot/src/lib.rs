@@ -7,6 +7,7 @@
 mod cbor;
 pub mod cells;
 pub mod chunk;
+pub mod compaction;
 mod error;
 pub mod fold;
 pub mod garbage;
@@ -25,7 +26,6 @@ pub mod policy;
 pub mod records;
 pub mod relay;
 pub mod root;
-pub mod round;
 pub mod snapshot_job;
 pub mod tile;
 pub mod touched;

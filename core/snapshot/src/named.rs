@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_passed_over() {
-        // Its young level has three bytes in the place of a tile.
+        // Its level 0 has three bytes in the place of a tile.
         assert!(Named::by_root(&sample()).is_err());
     }
 
@@ -225,8 +225,8 @@ mod tests {
             let (packed, objects) = pack_level(&Level { sheets }, limits).unwrap();
             expected.extend(objects.iter().map(|object| object.chunk.hash));
             let mut root = sample();
-            let level = RootLevel { level: packed, ..root.young.take().unwrap() };
-            (root.levels, root.young) = (vec![], Some(level));
+            let level = RootLevel { level: packed, ..root.level_0.take().unwrap() };
+            (root.levels, root.level_0) = (vec![], Some(level));
             // What else the sample has in chunks.
             expected.extend(root.clients.map(|clients| clients.hash));
             expected.insert(chunk_of(7).hash);

@@ -11,7 +11,7 @@ use super::packed::{Bounds, unpack};
 use super::root::{ClientMap, FormatRecords};
 use super::tile::Tile;
 use crate::root::StoredSheetNumbers;
-use cellar_sheet::workbook::SheetNumbers;
+use cellar_sheet::metadata::SheetNumbers;
 
 /// An object that is needed, and what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

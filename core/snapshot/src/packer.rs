@@ -10,7 +10,7 @@ use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack};
 use cellar_base::limits::{
     IMPORT_INDEX_CHUNK_BYTES, IMPORT_NAMED_BYTES, INLINE_FORMATS_BYTES, INLINE_IMPORT_BYTES,
-    INLINE_INDEX_BYTES, INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES, TARGET_CHUNK_BYTES,
+    INLINE_INDEX_BYTES, INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, TARGET_CHUNK_BYTES,
 };
 
 /// How much stays in the root, and how long chunks become; all in bytes before compression.
@@ -44,10 +44,10 @@ impl PackLimits {
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };
-    /// Of the young level: all of it in the root, unless its maps or its clears are very large.
-    pub const YOUNG: Self = Self {
-        inline_bytes: INLINE_YOUNG_BYTES,
-        inline_total_bytes: INLINE_YOUNG_BYTES,
+    /// Of level 0: all of it in the root, unless its maps or its clears are very large.
+    pub const LEVEL_0: Self = Self {
+        inline_bytes: INLINE_LEVEL_0_BYTES,
+        inline_total_bytes: INLINE_LEVEL_0_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };

@@ -1,13 +1,13 @@
-//! Which levels are merged when the young one is flushed.
+//! Which levels are merged when level 0 is flushed.
 
-/// How many of the newest levels are merged with the young one: the longest suffix in which each
+/// How many of the newest levels are merged with level 0: the longest suffix in which each
 /// older level is less than twice all that is newer. `levels` are bytes, oldest first.
 ///
 /// Robust against imports and shrinking merges, which classes of sizes are not: a level is rewritten
 /// only with at least half as many bytes of newer ones.
 #[must_use]
-pub fn levels_to_merge(levels: &[u64], young: u64) -> usize {
-    let mut total = young;
+pub fn levels_to_merge(levels: &[u64], level_0: u64) -> usize {
+    let mut total = level_0;
     let merged = levels.iter().rev().take_while(|level| {
         let merge = **level < total.saturating_mul(2);
         total = total.saturating_add(**level);

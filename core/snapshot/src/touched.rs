@@ -8,9 +8,9 @@ use super::level::Region;
 use super::merge::Window;
 use cellar_base::limits::MAX_BAND_CELLS;
 use cellar_sheet::axis_map::{Axis, AxisMap};
-use cellar_sheet::metadata::{Outline, SheetOutline};
+use cellar_sheet::metadata::{Extent, RangeFormat};
+use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
-use cellar_sheet::workbook::{Extent, RangeFormat};
 
 /// Rows between two touched ones that are read along.
 const NEAR_ROWS: u32 = 64;
@@ -33,12 +33,12 @@ pub struct TouchedWindow {
     pub partly: bool,
 }
 
-/// What entries touched of the sheets that were there before, by the outlines before and after and the
+/// What entries touched of the sheets that were there before, by the metadata before and after and the
 /// level that they fold into.
 #[must_use]
 pub fn touched(
-    before: &Outline,
-    after: &Outline,
+    before: &WorkbookMetadata,
+    after: &WorkbookMetadata,
     level: &FoldedLevel,
 ) -> BTreeMap<SheetId, Touched> {
     let sheets = before.sheets.iter().filter_map(|(id, sheet)| {
@@ -64,7 +64,7 @@ impl Touched {
         touched
     }
 
-    fn by(sheet: &SheetOutline, folded: &FoldedSheet) -> Self {
+    fn by(sheet: &SheetMetadata, folded: &FoldedSheet) -> Self {
         let mut touched = Self::default();
         let (rows, columns) = (folded.moves.rows.reversed(), folded.moves.columns.reversed());
         for column in &folded.tile.columns {

@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use super::SnapshotError;
 use super::chunk;
+use super::compaction;
 use super::fold::FoldedLevel;
 use super::index::{PackedLevel, Places};
 use super::level::{Region, SheetMoves, StoredTile};
 use super::merge::{Below, Part, Place, Source, Window, merge_window, sources};
 use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
 use super::root::{ClientMap, Root};
-use super::round;
 use super::tile::Tile;
 use cellar_sheet::axis_map::AxisMap;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// The outline that a root has.
+/// The metadata that a root has.
 ///
 /// # Errors
 /// [`SnapshotError`] if its parts do not fit each other.
-pub fn outline(root: &Root, objects: &Objects) -> Result<Fetch<Outline>, SnapshotError> {
+pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
     let mut missing = Missing::default();
-    let outline = round::outline(root, objects, &mut missing)?;
-    Ok(missing.or(|| outline))
+    let metadata = compaction::metadata(root, objects, &mut missing)?;
+    Ok(missing.or(|| metadata))
 }
 
 /// The last mutations of clients that a root has.
 #[must_use]
 pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     let mut missing = Missing::default();
-    let clients = round::clients(root, objects, &mut missing);
+    let clients = compaction::clients(root, objects, &mut missing);
     missing.or(|| clients)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{LISTING_AGE_MS, MAX_KNOWN_LISTINGS};
+use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
@@ -19,7 +19,7 @@ pub(super) struct KnownListing {
     pub(super) read_ms: u64,
 }
 
-/// At most `MAX_KNOWN_LISTINGS`, each for `LISTING_AGE_MS`; the one that was read first makes room.
+/// At most `MAX_CACHED_LISTINGS`, each for `LISTING_AGE_MS`; the one that was read first makes room.
 #[derive(Debug, Default)]
 pub(super) struct KnownListings {
     listings: Mutex<HashMap<LogId, KnownListing>>,
@@ -48,7 +48,7 @@ impl KnownListings {
         match listings.get(&log) {
             Some(known) if next(known) > next(&new) && !is_old(known, new.read_ms) => return,
             Some(_) => {}
-            None if listings.len() >= MAX_KNOWN_LISTINGS => forget_first(&mut listings),
+            None if listings.len() >= MAX_CACHED_LISTINGS => forget_first(&mut listings),
             None => {}
         }
         listings.insert(log, new);
@@ -78,13 +78,13 @@ mod tests {
     fn so_many_listings_are_known_and_no_more() {
         let known = KnownListings::default();
         let new = |read_ms| KnownListing { listing: None, tip: None, read_ms };
-        for number in 0..MAX_KNOWN_LISTINGS {
+        for number in 0..MAX_CACHED_LISTINGS {
             known.learn(log(number), new(number as u64));
         }
         assert!(known.get(log(0), 1).is_some());
         known.learn(log(1), new(2_000));
-        known.learn(log(MAX_KNOWN_LISTINGS), new(2_000));
-        assert_eq!(known.lock().len(), MAX_KNOWN_LISTINGS);
+        known.learn(log(MAX_CACHED_LISTINGS), new(2_000));
+        assert_eq!(known.lock().len(), MAX_CACHED_LISTINGS);
         assert!(known.get(log(0), 2_000).is_none());
         assert!(known.get(log(1), 2_000).is_some());
     }

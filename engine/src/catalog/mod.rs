@@ -15,9 +15,9 @@ use cellar_catalog::access::{Access, Need, Principal};
 use cellar_catalog::feed::Span;
 use cellar_catalog::stream::{Dated, StreamName, Tip, WriterId, newest_first};
 use cellar_catalog::{
-    spreadsheet::By, spreadsheet::CALVING, spreadsheet::Catalog, spreadsheet::CatalogAction,
-    spreadsheet::CatalogEvent, spreadsheet::Command, spreadsheet::Listing, spreadsheet::Rejection,
-    spreadsheet::Right, spreadsheet::stream_of,
+    spreadsheet::By, spreadsheet::CATALOG_SPLIT_POLICY, spreadsheet::Catalog,
+    spreadsheet::CatalogAction, spreadsheet::CatalogEvent, spreadsheet::Command,
+    spreadsheet::Listing, spreadsheet::Rejection, spreadsheet::Right, spreadsheet::stream_of,
 };
 
 use crate::ports::{Clock, PortError, Random, Streams};
@@ -62,7 +62,7 @@ impl CatalogStore {
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
         Self {
-            streams: store.calving(CALVING),
+            streams: store.with_split_policy(CATALOG_SPLIT_POLICY),
             clock,
             random,
             known: Arc::default(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_base::identity::{LogId, SubjectKey};
-use cellar_base::limits::{LISTING_REFUSAL_AGE_MS, MAX_KNOWN_REFUSALS};
+use cellar_base::limits::{LISTING_REFUSAL_AGE_MS, MAX_CACHED_REFUSALS};
 use cellar_catalog::spreadsheet::Listing;
 
 /// A subject, and the spreadsheet that it asked for.
@@ -19,7 +19,7 @@ pub(super) struct Refusal {
     pub(super) read_ms: u64,
 }
 
-/// At most `MAX_KNOWN_REFUSALS`, each for `LISTING_REFUSAL_AGE_MS`; the oldest makes room. A missing
+/// At most `MAX_CACHED_REFUSALS`, each for `LISTING_REFUSAL_AGE_MS`; the oldest makes room. A missing
 /// spreadsheet has its refusal as an existing one has: the time of an answer does not tell them apart.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
@@ -42,7 +42,7 @@ impl Refusals {
     /// Learns of a refusal.
     pub(super) fn learn(&self, asked: Asked, listing: Option<Arc<Listing>>, read_ms: u64) {
         let mut refusals = self.lock();
-        if refusals.len() >= MAX_KNOWN_REFUSALS && !refusals.contains_key(&asked) {
+        if refusals.len() >= MAX_CACHED_REFUSALS && !refusals.contains_key(&asked) {
             let oldest = refusals.iter().min_by_key(|(_, refusal)| refusal.read_ms);
             if let Some(oldest) = oldest.map(|(asked, _)| *asked) {
                 refusals.remove(&oldest);
@@ -61,13 +61,13 @@ mod tests {
         let refusals = Refusals::default();
         let log = LogId::from_uuid(uuid::Uuid::nil());
         let asked = |number: usize| (SubjectKey::new("cellar", &number.to_string()), log);
-        for number in 0..MAX_KNOWN_REFUSALS {
+        for number in 0..MAX_CACHED_REFUSALS {
             refusals.learn(asked(number), None, 1_000 + number as u64);
         }
         assert!(refusals.get(asked(0), 1_000).is_some());
         refusals.learn(asked(1), None, 5_000);
-        refusals.learn(asked(MAX_KNOWN_REFUSALS), None, 5_000);
-        assert_eq!(refusals.lock().len(), MAX_KNOWN_REFUSALS);
+        refusals.learn(asked(MAX_CACHED_REFUSALS), None, 5_000);
+        assert_eq!(refusals.lock().len(), MAX_CACHED_REFUSALS);
         assert!(refusals.get(asked(0), 1_000).is_none());
         assert!(refusals.get(asked(1), 5_000).is_some());
     }

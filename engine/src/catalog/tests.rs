@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use cellar_base::limits::{CATALOG_TIP_EVENTS, LISTING_AGE_MS, LISTING_REFUSAL_AGE_MS};
 use cellar_catalog::access::{Role, Scope};
-use cellar_catalog::stream::{Calf, Update};
+use cellar_catalog::stream::{EventBatch, Update};
 use cellar_catalog::{spreadsheet::Name, spreadsheet::Person};
 
 use super::*;
@@ -18,7 +18,7 @@ struct Counted {
     table: Arc<MemoryStreams>,
     reads: AtomicU64,
     writes: AtomicU64,
-    calves: AtomicU64,
+    batches: AtomicU64,
 }
 
 #[async_trait]
@@ -32,14 +32,14 @@ impl Streams for Counted {
         self.table.tip(name, consistent).await
     }
 
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError> {
+    ) -> Result<Vec<EventBatch>, PortError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
-        self.table.calves_back(name, below, consistent).await
+        self.table.batches_before(name, below, consistent).await
     }
 
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
@@ -52,16 +52,16 @@ impl Streams for Counted {
         self.table.update(update).await
     }
 
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
-        self.calves.fetch_add(1, Ordering::SeqCst);
-        self.table.calve(calf, update).await
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
+        self.batches.fetch_add(1, Ordering::SeqCst);
+        self.table.split_off(batch, update).await
     }
 }
 
 impl Counted {
-    /// Reads, writes and calves since the last call.
+    /// Reads, writes and event batches since the last call.
     fn taken(&self) -> [u64; 3] {
-        [&self.reads, &self.writes, &self.calves].map(|count| count.swap(0, Ordering::SeqCst))
+        [&self.reads, &self.writes, &self.batches].map(|count| count.swap(0, Ordering::SeqCst))
     }
 }
 
@@ -293,15 +293,15 @@ async fn an_operator_lists_what_is_from_before_the_catalog() {
 }
 
 #[tokio::test]
-async fn the_events_of_a_listing_calve_by_their_number() {
+async fn events_of_a_listing_are_split_off_by_their_number() {
     let world = world();
     world.create().await.unwrap();
     for number in 1..CATALOG_TIP_EVENTS {
         let action = CatalogAction::Rename(Name::new(&format!("Budget {number}")).unwrap());
         world.change("alice", action).await.unwrap();
     }
-    let [_, writes, calves] = world.counted.taken();
-    assert_eq!((writes, calves), (CATALOG_TIP_EVENTS as u64, 0));
+    let [_, writes, batches] = world.counted.taken();
+    assert_eq!((writes, batches), (CATALOG_TIP_EVENTS as u64, 0));
     world.change("alice", CatalogAction::Archive).await.unwrap();
     assert_eq!(world.counted.taken(), [0, 0, 1]);
     // The listing is in the tip still.
@@ -349,7 +349,7 @@ async fn all_that_was_done_is_read_from_the_newest_back() {
     }
     let expected: Vec<u64> = (0..count as u64).rev().collect();
     assert_eq!((indexes, pages), (expected, 3));
-    assert_eq!(world.counted.taken(), [5, 0, 0], "the tip each time, and two calves");
+    assert_eq!(world.counted.taken(), [5, 0, 0], "the tip each time, and two event batches");
     // From anywhere, and beyond the end.
     for (below, newest) in [(5, Some(4)), (1, Some(0)), (0, None), (99, Some(count as u64 - 1))] {
         let page = world.there.changes(log(), Some(below)).await.unwrap();

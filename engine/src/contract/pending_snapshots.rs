@@ -1,6 +1,6 @@
 //! The contract of the PendingSnapshots table.
 
-use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+use cellar_base::limits::MAX_PROGRESS_BYTES;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -14,7 +14,7 @@ pub async fn pending_snapshots(table: &dyn PendingSnapshots) {
     records_come_in_the_order_of_their_positions(table).await;
     a_delete_may_be_repeated(table).await;
     a_record_is_deleted_by_its_own_rebuild(table).await;
-    a_checkpoint_ends_at_its_limit(table).await;
+    progress_has_at_most_its_maximum_bytes(table).await;
 }
 
 fn record(nonce: &str, segment: u32, num: u32) -> PendingSnapshot {
@@ -24,7 +24,7 @@ fn record(nonce: &str, segment: u32, num: u32) -> PendingSnapshot {
         modified_s: 1_795_246_140,
         active: true,
         increment: 1,
-        checkpoint: Vec::new(),
+        progress: Vec::new(),
         rebuild: None,
     }
 }
@@ -38,7 +38,7 @@ async fn a_record_is_created_once(table: &dyn PendingSnapshots) {
     assert_eq!(table.first_up_to(first.job).await, Ok(None));
     assert_eq!(table.create(&first).await, WriteOutcome::Written);
     assert_stands(table, &first).await;
-    let other = PendingSnapshot { increment: 2, checkpoint: vec![1], ..first.clone() };
+    let other = PendingSnapshot { increment: 2, progress: vec![1], ..first.clone() };
     assert_eq!(table.create(&other).await, WriteOutcome::Refused);
     assert_eq!(table.create(&first).await, WriteOutcome::Refused, "the same again, too");
     assert_stands(table, &first).await;
@@ -50,7 +50,7 @@ async fn a_record_is_replaced_by_who_has_seen_it(table: &dyn PendingSnapshots) {
         modified_s: 1_795_246_150,
         active: false,
         increment: 2,
-        checkpoint: vec![0, 255],
+        progress: vec![0, 255],
         ..first.clone()
     };
     assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "nothing is there");
@@ -135,16 +135,16 @@ async fn a_record_is_deleted_by_its_own_rebuild(table: &dyn PendingSnapshots) {
     assert_stands(table, &ordinary).await;
 }
 
-async fn a_checkpoint_ends_at_its_limit(table: &dyn PendingSnapshots) {
+async fn progress_has_at_most_its_maximum_bytes(table: &dyn PendingSnapshots) {
     let with = |bytes, increment| PendingSnapshot {
-        checkpoint: vec![7; bytes],
+        progress: vec![7; bytes],
         increment,
         ..record("pending long", 0, 3)
     };
-    let longest = with(MAX_CHECKPOINT_BYTES, 1);
+    let longest = with(MAX_PROGRESS_BYTES, 1);
     assert_eq!(table.create(&longest).await, WriteOutcome::Written);
     assert_stands(table, &longest).await;
-    let longer = table.replace(&with(MAX_CHECKPOINT_BYTES + 1, 2), 1).await;
+    let longer = table.replace(&with(MAX_PROGRESS_BYTES + 1, 2), 1).await;
     assert!(matches!(longer, WriteOutcome::Failed(_)), "{longer:?}");
     assert_stands(table, &longest).await;
 }

@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use cellar_base::limits::TIP_INDEX;
 use cellar_catalog::stream::{
-    CalvePolicy, InvalidEvent, Kind, Payload, Proposal, StreamEvent, StreamName, Tip, Unfold,
+    InvalidEvent, Kind, Payload, Proposal, SplitPolicy, StreamEvent, StreamName, Tip, Unfold,
     Update, Write, WriterId,
 };
 
 use crate::ports::{StreamOutcome, Streams};
 
-/// Few, so that tips calve soon.
-const SMALL: CalvePolicy = CalvePolicy { bytes: usize::MAX, events: 2 };
+/// Few, so that tips split soon.
+const SMALL: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table against everything that the engine relies on.
 pub async fn streams<T: Streams>(streams: &T) {
     nothing_is_there_at_first(streams).await;
     a_first_tip_is_put_once(streams).await;
     an_update_is_conditional_and_returns_the_tip(streams).await;
-    a_calf_and_its_tip_are_written_together_or_not_at_all(streams).await;
-    calves_are_read_backwards_and_complete(streams).await;
+    a_split_writes_the_batch_and_the_tip_together_or_neither(streams).await;
+    event_batches_are_read_backwards_and_completely(streams).await;
     one_of_many_writers_wins(streams).await;
     names_are_apart(streams).await;
 }
@@ -74,7 +74,7 @@ async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
     match write {
         Write::First(tip) => streams.put_first(tip).await,
         Write::Update(update) => streams.update(update).await,
-        Write::Calve { calf, update } => streams.calve(calf, update).await,
+        Write::SplitOff { batch, update } => streams.split_off(batch, update).await,
     }
 }
 
@@ -101,7 +101,7 @@ async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
     let name = name("nothing");
     assert_stands(streams, &name, None).await;
     for consistent in [false, true] {
-        assert_eq!(streams.calves_back(&name, TIP_INDEX, consistent).await, Ok(vec![]));
+        assert_eq!(streams.batches_before(&name, TIP_INDEX, consistent).await, Ok(vec![]));
     }
     // Nothing is appended to a stream that is not there.
     let other = grown(streams, &self::name("something"), 1).await;
@@ -135,49 +135,49 @@ async fn an_update_is_conditional_and_returns_the_tip<T: Streams>(streams: &T) {
     assert_stands(streams, &name, Some(&stands)).await;
 }
 
-async fn a_calf_and_its_tip_are_written_together_or_not_at_all<T: Streams>(streams: &T) {
-    let name = name("calve");
+async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(streams: &T) {
+    let name = name("split");
     let full = grown(streams, &name, 2).await;
     let (won, lost) = (append(&name, Some(&full), 5, "won"), append(&name, Some(&full), 6, "lost"));
-    let Write::Calve { calf, update } = &won else { panic!("{won:?}") };
-    assert_eq!(streams.calve(calf, update).await, StreamOutcome::Done);
+    let Write::SplitOff { batch, update } = &won else { panic!("{won:?}") };
+    assert_eq!(streams.split_off(batch, update).await, StreamOutcome::Done);
     let stands = Arc::new(update.tip.clone());
     assert_eq!((stands.events.len(), stands.unfolds.len(), stands.next), (1, 1, 3));
-    assert!(stands.calved_bytes > 0);
+    assert!(stands.batch_bytes > 0);
     // Both conditions fail: the tip counts.
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&stands)) };
     assert_eq!(write(streams, &lost).await, refused);
     assert_stands(streams, &name, Some(&stands)).await;
-    // The tip's condition fails: the calf is not there either.
-    let elsewhere = cellar_catalog::stream::Calf { index: 77, ..calf.clone() };
-    let Write::Calve { update: late, .. } = &lost else { panic!("{lost:?}") };
-    assert_eq!(streams.calve(&elsewhere, late).await, refused);
-    // The calf's fails: the tip stays.
+    // The tip's condition fails: the event batch is not there either.
+    let elsewhere = cellar_catalog::stream::EventBatch { index: 77, ..batch.clone() };
+    let Write::SplitOff { update: late, .. } = &lost else { panic!("{lost:?}") };
+    assert_eq!(streams.split_off(&elsewhere, late).await, refused);
+    // The event batch's fails: the tip stays.
     let Write::Update(next) = append(&name, Some(&stands), 7, "next") else { panic!() };
     let emptied = Update { tip: Tip { events: next.appended.clone(), ..next.tip.clone() }, ..next };
-    assert_eq!(streams.calve(calf, &emptied).await, StreamOutcome::CalfExists);
+    assert_eq!(streams.split_off(batch, &emptied).await, StreamOutcome::BatchExists);
     assert_stands(streams, &name, Some(&stands)).await;
-    assert_eq!(streams.calves_back(&name, TIP_INDEX, true).await, Ok(vec![calf.clone()]));
+    assert_eq!(streams.batches_before(&name, TIP_INDEX, true).await, Ok(vec![batch.clone()]));
 }
 
-async fn calves_are_read_backwards_and_complete<T: Streams>(streams: &T) {
-    let name = name("calves");
+async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T) {
+    let name = name("batches");
     let tip = grown(streams, &name, 13).await;
     assert_eq!((tip.first(), tip.next), (12, 13));
     for consistent in [false, true] {
-        let (mut below, mut calves) = (tip.first(), Vec::new());
+        let (mut below, mut batches) = (tip.first(), Vec::new());
         while below > 0 {
-            let page = streams.calves_back(&name, below, consistent).await;
+            let page = streams.batches_before(&name, below, consistent).await;
             let page = page.unwrap_or_else(|error| panic!("{error}"));
             assert!(!page.is_empty());
-            for calf in page {
-                assert_eq!(calf.next(), below);
-                below = calf.index;
-                calves.push(calf);
+            for batch in page {
+                assert_eq!(batch.next(), below);
+                below = batch.index;
+                batches.push(batch);
             }
         }
-        assert_eq!(calves.len(), 6);
-        let texts = calves.iter().rev().flat_map(|calf| &calf.events);
+        assert_eq!(batches.len(), 6);
+        let texts = batches.iter().rev().flat_map(|batch| &batch.events);
         for (number, event) in texts.enumerate() {
             assert_eq!(event.data.stored, format!("event {number}").into_bytes());
         }
@@ -209,9 +209,9 @@ async fn names_are_apart<T: Streams>(streams: &T) {
     let (one, other) = (name("apart"), name("apart-too"));
     let tip = grown(streams, &one, 3).await;
     assert_stands(streams, &other, None).await;
-    assert_eq!(streams.calves_back(&other, TIP_INDEX, true).await, Ok(vec![]));
+    assert_eq!(streams.batches_before(&other, TIP_INDEX, true).await, Ok(vec![]));
     grown(streams, &other, 5).await;
     assert_stands(streams, &one, Some(&tip)).await;
-    let calves = streams.calves_back(&one, TIP_INDEX, true).await;
-    assert!(calves.is_ok_and(|calves| calves.iter().all(|calf| calf.name == one)));
+    let batches = streams.batches_before(&one, TIP_INDEX, true).await;
+    assert!(batches.is_ok_and(|batches| batches.iter().all(|batch| batch.name == one)));
 }

@@ -143,7 +143,7 @@ async fn mending() -> Crashes<Operator> {
         modified_s: begun_s,
         active: true,
         increment: 3,
-        checkpoint: Vec::new(),
+        progress: Vec::new(),
         rebuild: None,
     };
     assert_eq!(before.pending.create(&record).await, WriteOutcome::Written);

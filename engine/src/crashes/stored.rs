@@ -31,7 +31,7 @@ pub(crate) struct Stored {
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
     /// What is in the queue, however often: every job may come twice.
     pub(crate) messages: BTreeSet<String>,
-    /// The items of streams, calves first: the index of the first event, and what each says.
+    /// The items of streams, event batches first: the index of the first event, and what each says.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
     /// What the items of the feed say, in their order; none is the end of an incarnation.
     pub(crate) feed: Vec<Vec<Span>>,

@@ -1,11 +1,11 @@
-//! A command on a stream: the first, one that updates the tip, and one that calves. Whoever gets no answer
+//! A command on a stream: the first, one that updates the tip, and one that splits the tip. Whoever gets no answer
 //! repeats it, as another writer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cellar_catalog::stream::append::AppendFault;
-use cellar_catalog::stream::{CalvePolicy, StreamName, WriterId};
+use cellar_catalog::stream::{SplitPolicy, StreamName, WriterId};
 
 use super::driver::{Again, Driver};
 use super::run::Crashes;
@@ -35,8 +35,8 @@ fn writer() -> WriterId {
 
 fn store(ports: &Arc<FaultyPorts>) -> StreamStore {
     let (streams, random) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
-    let policy = CalvePolicy { bytes: usize::MAX, events: TIP_EVENTS };
-    StreamStore::new(streams, Arc::clone(&ports.clock) as _, random).calving(policy)
+    let policy = SplitPolicy { bytes: usize::MAX, events: TIP_EVENTS };
+    StreamStore::new(streams, Arc::clone(&ports.clock) as _, random).with_split_policy(policy)
 }
 
 async fn add(
@@ -113,7 +113,7 @@ async fn adding(before: usize, words: usize) -> Crashes<Adding> {
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // The first, an update, and one that calves: a read and a write each.
+    // The first, an update, and one that splits the tip: a read and a write each.
     for before in 0..=TIP_EVENTS {
         let crashes = adding(before, 1).await;
         assert_eq!(crashes.requests(), 2);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::KNOWN_TAIL_AGE_S;
+use cellar_base::limits::CACHED_ENTRY_AGE_S;
 use cellar_base::position::Position;
 use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
 use cellar_log::entry::Entry;
@@ -69,7 +69,7 @@ impl Logs {
         let now_ms = self.clock.now_ms();
         let known = self.known.entries_from(now_ms, log, from);
         let is_young =
-            |last: &Arc<Entry>| now_ms / 1_000 < last.created_s.saturating_add(KNOWN_TAIL_AGE_S);
+            |last: &Arc<Entry>| now_ms / 1_000 < last.created_s.saturating_add(CACHED_ENTRY_AGE_S);
         if known.last().is_some_and(is_young) { known } else { Vec::new() }
     }
 
@@ -96,7 +96,7 @@ impl Logs {
         store_error: &mut Option<PortError>,
     ) -> AppendEvent {
         match self.view(log, Some(at), None).await {
-            Ok(view) => AppendEvent::State(Some(Arc::new(view.outline))),
+            Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
             Err(LogError::Store(error)) => read_failed(log, error, store_error),
             Err(error) => {
                 tracing::error!(%log, %at, %error, "an append cannot read the state");
@@ -165,7 +165,7 @@ fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>
     AppendEvent::ReadFailed { temporary }
 }
 
-/// The entries of a page up to its first hole: only those are a known run.
+/// The entries of a page up to its first hole: only those are a cached tail.
 pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     let broken = |pair: (&Arc<Entry>, &Arc<Entry>)| pair.0.next_position() != Some(pair.1.position);
     let hole = entries.iter().zip(entries.iter().skip(1)).position(broken);

@@ -6,8 +6,8 @@ use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, json_text_bytes};
+use cellar_sheet::metadata::{Extent, FormatLayer, RangeFormat};
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{Extent, FormatLayer, RangeFormat};
 use cellar_snapshot::merge::Window;
 
 use super::{LogError, Logs, View};
@@ -75,13 +75,13 @@ impl Logs {
     /// [`LogError::UnknownSheet`]; otherwise as [`Logs::view`].
     pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.view(log, query.at, query.seen).await?;
-        let tabs = &view.outline.tabs;
+        let tabs = &view.metadata.tabs;
         let id = match &query.sheet {
             SheetName::First => tabs.order().first().copied(),
             SheetName::Number(id) => Some(*id),
             SheetName::Name(name) => tabs.named(name),
         };
-        let found = id.and_then(|id| Some((id, tabs.name(id)?, view.outline.sheets.get(&id)?)));
+        let found = id.and_then(|id| Some((id, tabs.name(id)?, view.metadata.sheets.get(&id)?)));
         let (id, name, sheet) = found.ok_or_else(|| LogError::UnknownSheet {
             sheet: match &query.sheet {
                 SheetName::First => String::new(),

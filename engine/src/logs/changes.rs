@@ -8,7 +8,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::cell::Cell;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
@@ -66,12 +66,12 @@ impl Logs {
     ) -> Result<Changes, LogError> {
         let mut view = self.view(log, Some(from), None).await?;
         let operations = self.operations(log, from, to).await?;
-        let mut fold = Fold::new(view.outline.clone());
+        let mut fold = Fold::new(view.metadata.clone());
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: to })?;
-        let (outline, level) = fold.finish();
-        let touched = touched(&view.outline, &outline, &level);
+        let (metadata, level) = fold.finish();
+        let touched = touched(&view.metadata, &metadata, &level);
         let before = view.touched(&touched).await?;
-        let imported = self.imported(&view, &operations, (outline, level)).await?;
+        let imported = self.imported(&view, &operations, (metadata, level)).await?;
         Ok(Changes { before, operations, imported })
     }
 
@@ -110,13 +110,13 @@ impl Logs {
         &self,
         view: &View,
         operations: &[Operation],
-        (outline, level): (Outline, FoldedLevel),
+        (metadata, level): (WorkbookMetadata, FoldedLevel),
     ) -> Result<BTreeMap<SheetId, PlacedCells>, LogError> {
         let imports = operations.iter().filter_map(|operation| match operation {
             Operation::ImportSheet(import) => Some(import),
             _ => None,
         });
-        let (mut imported, mut all) = (BTreeMap::new(), Workbook::of_outline(&outline));
+        let (mut imported, mut all) = (BTreeMap::new(), Workbook::from_metadata(&metadata));
         // As if nothing else had happened to them: what did, is applied behind.
         let only = FoldedLevel { imported: level.imported, ..FoldedLevel::default() };
         let mut alone = view.of_level(only);

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_KNOWN_LINEAGES;
+use cellar_base::limits::MAX_CACHED_LINEAGES;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_log::lineage::{Inherited, Lineage, StalePage};
@@ -35,7 +35,7 @@ impl KnownLineages {
 
     pub(super) fn keep(&self, log: LogId, lineage: Option<Lineage>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_KNOWN_LINEAGES && !kept.contains_key(&log) {
+        if kept.len() >= MAX_CACHED_LINEAGES && !kept.contains_key(&log) {
             kept.clear();
         }
         kept.insert(log, lineage);

@@ -8,8 +8,8 @@ use cellar_base::position::Position;
 use cellar_log::append::{Refusal, Request};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_sheet::workbook::Extent;
 use cellar_snapshot::cells::held;
 use cellar_snapshot::merge::Window;
 
@@ -70,9 +70,9 @@ impl Logs {
     /// As [`Logs::view`].
     pub async fn lost_cells(&self, log: LogId) -> Result<LostCells, LogError> {
         let mut view = self.view(log, None, None).await?;
-        let sheets = view.outline.tabs.order().iter().filter_map(|sheet| {
-            let name = view.outline.tabs.name(*sheet)?.to_owned();
-            Some((*sheet, name, view.outline.sheets.get(sheet)?.extent))
+        let sheets = view.metadata.tabs.order().iter().filter_map(|sheet| {
+            let name = view.metadata.tabs.name(*sheet)?.to_owned();
+            Some((*sheet, name, view.metadata.sheets.get(sheet)?.extent))
         });
         let sheets: Vec<(SheetId, String, Extent)> = sheets.collect();
         let mut found = Found::default();
@@ -120,7 +120,7 @@ impl Logs {
             let client = ClientKey(self.random.next().to_be_bytes());
             let author = Some(author.to_owned());
             let request =
-                Request::only_behind(log, client, author, incarnation, at, operation(&part));
+                Request::directly_after(log, client, author, incarnation, at, operation(&part));
             let appended = self.append(request).await?;
             // A later edit of another client makes the next part stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);

@@ -1,6 +1,7 @@
 //! The log service: the core's rules, driven over the ports.
 
 mod append;
+mod cached_tails;
 mod cells;
 mod changes;
 mod committed;
@@ -11,7 +12,6 @@ mod head;
 mod history;
 mod imports;
 mod inherited;
-mod known_runs;
 mod load;
 mod lost_cells;
 mod numbering;
@@ -63,8 +63,8 @@ use cellar_log::entry::{Entry, FIRST_INCARNATION};
 
 use crate::ports::{Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;
+use cached_tails::CachedTails;
 use inherited::KnownLineages;
-use known_runs::KnownRuns;
 use numbering::KnownClients;
 use pages::LastOffloaded;
 use snapshot::KnownRoots;
@@ -76,7 +76,7 @@ pub struct Logs {
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    known: KnownRuns,
+    known: CachedTails,
     clients: KnownClients,
     last_offloaded: LastOffloaded,
     objects: ObjectStore,
@@ -96,7 +96,7 @@ impl Logs {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        let (known, clients) = (KnownRuns::default(), KnownClients::default());
+        let (known, clients) = (CachedTails::default(), KnownClients::default());
         let last_offloaded = LastOffloaded::default();
         let objects = ObjectStore::with_memory(Arc::clone(&blobs));
         let (roots, lineages) = (KnownRoots::default(), KnownLineages::default());

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cellar_api::sync::LookedUp;
 use cellar_base::identity::{ClientKey, LogId};
-use cellar_base::limits::MAX_KNOWN_CLIENTS;
+use cellar_base::limits::MAX_CACHED_CLIENTS;
 use cellar_base::position::Position;
 use cellar_snapshot::objects::Objects;
 use cellar_snapshot::root::{ClientMap, Root};
@@ -29,7 +29,7 @@ impl KnownClients {
 
     pub(super) fn raise(&self, log: LogId, client: ClientKey, last_id: u64) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() >= MAX_KNOWN_CLIENTS && !last.contains_key(&(log, client)) {
+        if last.len() >= MAX_CACHED_CLIENTS && !last.contains_key(&(log, client)) {
             last.clear();
         }
         let known = last.entry((log, client)).or_insert(0);
@@ -94,10 +94,10 @@ mod tests {
         known.raise(log, client(0), 7);
         known.raise(log, client(0), 6);
         assert_eq!(known.last_id(log, client(0)), 7);
-        (1..MAX_KNOWN_CLIENTS).for_each(|number| known.raise(log, client(number), 1));
+        (1..MAX_CACHED_CLIENTS).for_each(|number| known.raise(log, client(number), 1));
         known.raise(log, client(1), 2);
-        assert_eq!(known.last.lock().unwrap().len(), MAX_KNOWN_CLIENTS);
-        known.raise(log, client(MAX_KNOWN_CLIENTS), 1);
+        assert_eq!(known.last.lock().unwrap().len(), MAX_CACHED_CLIENTS);
+        known.raise(log, client(MAX_CACHED_CLIENTS), 1);
         assert_eq!(known.last.lock().unwrap().len(), 1);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_base::position::Position;
-use cellar_log::append::{Appended, AskedResolution, Refusal, Request, Resolved, Target};
+use cellar_log::append::{Appended, Refusal, Request, ResolutionRequest, Resolved, Target};
 
 use super::undo::States;
 use super::{LogError, Logs};
@@ -22,7 +22,7 @@ impl Logs {
     pub(super) async fn append_resolved(
         &self,
         request: Request,
-        asked: AskedResolution,
+        asked: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log = request.log();
         // A repeat is found in the log, whatever the state has become.
@@ -35,7 +35,7 @@ impl Logs {
                 Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
                 Err(error) => return Err(error),
             },
-            Target::Behind(target) => Resolving::Revert(target),
+            Target::After(target) => Resolving::Revert(target),
         };
         let mut must_reach = asked.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
@@ -44,7 +44,7 @@ impl Logs {
                 Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
                 Err(error) => return Err(error),
             };
-            match self.append_as_it_is(request.clone().resolved(resolved)).await {
+            match self.append_as_it_is(request.clone().with_resolution(resolved)).await {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => must_reach = newest,
                 done => return done,
             }
@@ -66,7 +66,7 @@ impl Logs {
 
     /// Whether it is in the log behind its base, as far as an eventually consistent read shows: enough
     /// to spare resolving it again if it got through before.
-    async fn has_mutation(&self, log: LogId, asked: AskedResolution) -> Result<bool, LogError> {
+    async fn has_mutation(&self, log: LogId, asked: ResolutionRequest) -> Result<bool, LogError> {
         let mut found = false;
         let walked = self.walk(log, asked.base, None, |entry| {
             let ids = entry.mutation_ids();

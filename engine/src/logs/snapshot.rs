@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_KNOWN_ROOTS;
+use cellar_base::limits::MAX_CACHED_ROOTS;
 use cellar_base::position::Position;
 use cellar_log::entry::Content;
 use cellar_log::segment::Segment;
@@ -31,7 +31,7 @@ impl KnownRoots {
 
     fn keep(&self, log: LogId, at: Position, root: &Arc<Root>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_KNOWN_ROOTS && !kept.contains_key(&log) {
+        if kept.len() >= MAX_CACHED_ROOTS && !kept.contains_key(&log) {
             kept.clear();
         }
         kept.insert(log, (at, Arc::clone(root)));

@@ -54,8 +54,8 @@ async fn snapshot(store: &ObjectStore, log: LogId, root: &Root) -> Result<Snapsh
     for level in &root.levels {
         levels.push(level_stats(store, log, level, false).await?);
     }
-    if let Some(young) = &root.young {
-        levels.push(level_stats(store, log, young, true).await?);
+    if let Some(level_0) = &root.level_0 {
+        levels.push(level_stats(store, log, level_0, true).await?);
     }
     Ok(SnapshotStats {
         position: root.position,

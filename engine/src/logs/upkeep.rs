@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{KNOWN_TAIL_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
+use cellar_base::limits::{CACHED_ENTRY_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::roll::Rolled;
@@ -51,7 +51,7 @@ impl Logs {
     fn young_tail(&self, log: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let tail = self.known.last(now_ms, log)?;
-        let is_young = now_ms / 1_000 < tail.created_s.saturating_add(KNOWN_TAIL_AGE_S);
+        let is_young = now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S);
         is_young.then_some(tail)
     }
 

@@ -9,7 +9,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::cells::{TileCell, cells, held};
@@ -38,7 +38,7 @@ pub struct View {
     /// The incarnation there.
     pub incarnation: u32,
     /// All of the state but cells.
-    pub outline: Outline,
+    pub metadata: WorkbookMetadata,
     root: Option<Arc<Root>>,
     tail: FoldedLevel,
     objects: Objects,
@@ -69,16 +69,16 @@ impl Logs {
         let root = self.root_for(log, at, seen).await?;
         let family = self.family(log).await?;
         let mut objects = Objects::default();
-        let outline = match &root {
-            None => Outline::default(),
+        let metadata = match &root {
+            None => WorkbookMetadata::default(),
             Some(root) => {
-                let ask = |objects: &Objects| view::outline(root, objects);
-                let outline = self.objects.ready(family, &mut objects, ask).await;
-                self.roots.heed(log, outline.map_err(LogError::from))?
+                let ask = |objects: &Objects| view::metadata(root, objects);
+                let metadata = self.objects.ready(family, &mut objects, ask).await;
+                self.roots.heed(log, metadata.map_err(LogError::from))?
             }
         };
         let begin = root.as_ref().map(|root| root.position);
-        let mut fold = Fold::new(outline);
+        let mut fold = Fold::new(metadata);
         let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
         let seen = seen.max(begin);
         self.committed(log, &mut reading, at, seen, |entry, committed| {
@@ -98,9 +98,9 @@ impl Logs {
         if let Some(at) = at.filter(|at| position < *at) {
             return Err(LogError::NoSuchPosition { at, newest: position });
         }
-        let (outline, tail) = fold.finish();
+        let (metadata, tail) = fold.finish();
         let store = self.objects.clone();
-        Ok(View { family, position, incarnation, outline, root, tail, objects, store })
+        Ok(View { family, position, incarnation, metadata, root, tail, objects, store })
     }
 }
 
@@ -116,7 +116,7 @@ impl View {
         window: &Window,
     ) -> Result<Vec<TileCell>, LogError> {
         let tile = self.tile(sheet, window).await?;
-        let Some(own) = self.outline.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let found = cells(&tile, &own.formats);
         self.with_long_texts(found).await
     }
@@ -137,7 +137,7 @@ impl View {
         &mut self,
         touched: &BTreeMap<SheetId, Touched>,
     ) -> Result<Workbook, LogError> {
-        let mut workbook = Workbook::of_outline(&self.outline);
+        let mut workbook = Workbook::from_metadata(&self.metadata);
         for (sheet, touched) in touched {
             for part in touched.windows() {
                 let mut found = self.held(*sheet, &part.window).await?;
@@ -154,7 +154,7 @@ impl View {
             family: self.family,
             position: self.position,
             incarnation: self.incarnation,
-            outline: self.outline.clone(),
+            metadata: self.metadata.clone(),
             root: None,
             tail: level,
             objects: Objects::default(),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cellar_base::record::Item;
-use cellar_base::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{
     PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_mark,
@@ -31,7 +31,7 @@ fn key_of(record: &Item) -> Key {
         Some(cellar_base::record::Attribute::Text(text)) => text.clone(),
         _ => String::new(),
     };
-    (text(INDEX_PARTITION), text(INDEX_SORT))
+    (text(FEED_PARTITION_KEY), text(FEED_SORT_KEY))
 }
 
 impl MemoryIndex {

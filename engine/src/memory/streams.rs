@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::{record::Item, record::RecordError};
-use cellar_catalog::records::stream::{decode_calf, decode_tip, encode_calf, encode_tip};
-use cellar_catalog::stream::{Calf, Etag, StreamName, Tip, Update};
+use cellar_catalog::records::stream::{
+    decode_event_batch, decode_tip, encode_event_batch, encode_tip,
+};
+use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
 /// Few, so that callers have to follow the pages.
-const PAGE_CALVES: usize = 2;
+const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
 
@@ -42,7 +44,7 @@ impl MemoryStreams {
         let items = self.lock();
         let read = items.iter().map(|((_, index), item)| match *index {
             TIP_INDEX => decode_tip(item).map(|tip| (tip.first(), said(&tip.events))).unwrap(),
-            index => (index, said(&decode_calf(item).unwrap().events)),
+            index => (index, said(&decode_event_batch(item).unwrap().events)),
         });
         read.collect()
     }
@@ -53,10 +55,10 @@ fn tip_of(items: &Items, name: &StreamName) -> Result<Option<Arc<Tip>>, RecordEr
     item.map(|item| decode_tip(item).map(Arc::new)).transpose()
 }
 
-/// Writes all of it if the tip has the expected etag, or is not there, and the calf's key is free.
+/// Writes all of it if the tip has the expected etag, or is not there, and the event batch's key is free.
 fn write(
     items: &mut Items,
-    calf: Option<&Calf>,
+    batch: Option<&EventBatch>,
     tip: &Tip,
     expected: Option<Etag>,
 ) -> StreamOutcome {
@@ -67,12 +69,12 @@ fn write(
     if stands.as_ref().map(|tip| tip.etag) != expected {
         return StreamOutcome::Refused { tip: stands };
     }
-    if let Some(calf) = calf {
-        let key = (calf.name.clone(), calf.index);
+    if let Some(batch) = batch {
+        let key = (batch.name.clone(), batch.index);
         if items.contains_key(&key) {
-            return StreamOutcome::CalfExists;
+            return StreamOutcome::BatchExists;
         }
-        items.insert(key, encode_calf(calf));
+        items.insert(key, encode_event_batch(batch));
     }
     items.insert((tip.name.clone(), TIP_INDEX), encode_tip(tip));
     StreamOutcome::Done
@@ -84,16 +86,16 @@ impl Streams for MemoryStreams {
         Ok(tip_of(&self.lock(), name)?)
     }
 
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         _: bool,
-    ) -> Result<Vec<Calf>, PortError> {
+    ) -> Result<Vec<EventBatch>, PortError> {
         let items = self.lock();
         let range = (name.clone(), 0)..(name.clone(), below.min(TIP_INDEX));
-        let calves = items.range(range).rev().take(PAGE_CALVES);
-        Ok(calves.map(|(_, item)| decode_calf(item)).collect::<Result<_, _>>()?)
+        let batches = items.range(range).rev().take(BATCHES_PER_PAGE);
+        Ok(batches.map(|(_, item)| decode_event_batch(item)).collect::<Result<_, _>>()?)
     }
 
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
@@ -104,8 +106,8 @@ impl Streams for MemoryStreams {
         write(&mut self.lock(), None, &update.tip, Some(update.expected))
     }
 
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
-        write(&mut self.lock(), Some(calf), &update.tip, Some(update.expected))
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
+        write(&mut self.lock(), Some(batch), &update.tip, Some(update.expected))
     }
 }
 

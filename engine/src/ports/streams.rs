@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_catalog::stream::{Calf, StreamName, Tip, Update};
+use cellar_catalog::stream::{EventBatch, StreamName, Tip, Update};
 
 use super::PortError;
 
@@ -17,9 +17,9 @@ pub enum StreamOutcome {
         /// The tip that stands there, if it was told.
         tip: Option<Arc<Tip>>,
     },
-    /// A calf stands where another was to be put, and it was not told that the condition on the tip
+    /// An event batch stands where another was to be put, and it was not told that the condition on the tip
     /// fails: nothing was written.
-    CalfExists,
+    BatchExists,
     /// It may or may not have happened, or may yet.
     Unknown(PortError),
     /// It was not accepted, as there are too many at once: nothing was written.
@@ -39,17 +39,17 @@ pub trait Streams: Send + Sync {
     async fn tip(&self, name: &StreamName, consistent: bool)
     -> Result<Option<Arc<Tip>>, PortError>;
 
-    /// One page of the calves whose index is below `below`, the newest first; none only if there are
+    /// One page of the event batches whose index is below `below`, the newest first; none only if there are
     /// none.
     ///
     /// # Errors
     /// As [`Streams::tip`].
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError>;
+    ) -> Result<Vec<EventBatch>, PortError>;
 
     /// Puts the first tip of a stream if there is none.
     async fn put_first(&self, tip: &Tip) -> StreamOutcome;
@@ -57,9 +57,9 @@ pub trait Streams: Send + Sync {
     /// Appends to a tip that has the expected etag.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Puts a calf if its key is free and updates the tip if it has the expected etag: both or nothing.
+    /// Puts an event batch if its key is free and updates the tip if it has the expected etag: both or nothing.
     /// The same again within ten minutes of its success may be answered with that.
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome;
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 
 /// Some of the streams of a table.

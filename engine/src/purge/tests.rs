@@ -115,7 +115,7 @@ async fn world() -> Arc<FaultyPorts> {
             modified_s: 1,
             active: true,
             increment: 3,
-            checkpoint: vec![],
+            progress: vec![],
             rebuild: None,
         };
         ports.pending.create(&abandoned).await;

@@ -7,8 +7,8 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 /// What one piece of work came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildStep {
-    /// There is more to do: where to go on, at most `MAX_CHECKPOINT_BYTES`, and not where it was.
-    Checkpoint(Vec<u8>),
+    /// There is more to do: where to go on, at most `MAX_PROGRESS_BYTES`, and not where it was.
+    Progress(Vec<u8>),
     /// A Snapshot entry before this one has no snapshot yet: that is made first.
     EarlierSnapshot(Position),
     /// The root object is stored: the snapshot is made.
@@ -32,10 +32,10 @@ pub struct BuildError {
 #[async_trait]
 pub trait SnapshotBuilder: Send + Sync {
     /// Does one bounded piece of the work on a snapshot, well within `LEASE_S`, and says where to go
-    /// on. The checkpoint is empty at first. Any worker may repeat any piece, also while another
+    /// on. The progress is empty at first. Any worker may repeat any piece, also while another
     /// does it: the result is the same.
     ///
     /// # Errors
-    /// [`BuildError`]; the piece is done again later, from the same checkpoint.
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError>;
+    /// [`BuildError`]; the piece is done again later, from the same progress.
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError>;
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_KNOWN_OBJECT_BYTES;
+use cellar_base::limits::MAX_CACHED_OBJECT_BYTES;
 use cellar_snapshot::level::ChunkHash;
 
 /// The objects that were read last, as they are stored. The oldest go first.
@@ -34,7 +34,7 @@ impl KnownObjects {
         }
         kept.order.push_back((log, hash));
         kept.bytes = kept.bytes.saturating_add(stored.len());
-        while kept.bytes > MAX_KNOWN_OBJECT_BYTES {
+        while kept.bytes > MAX_CACHED_OBJECT_BYTES {
             let Some(oldest) = kept.order.pop_front() else { break };
             let gone = kept.objects.remove(&oldest).map_or(0, |stored| stored.len());
             kept.bytes = kept.bytes.saturating_sub(gone);
@@ -50,7 +50,7 @@ mod tests {
     fn what_is_kept_is_bounded_and_of_one_log() {
         let (known, log) = (KnownObjects::default(), LogId::from_uuid(uuid::Uuid::from_u128(1)));
         let (one, two) = (ChunkHash([1; 32]), ChunkHash([2; 32]));
-        let all = Bytes::from(vec![0; MAX_KNOWN_OBJECT_BYTES]);
+        let all = Bytes::from(vec![0; MAX_CACHED_OBJECT_BYTES]);
         known.keep(log, one, &all);
         known.keep(log, one, &all);
         assert_eq!(known.get(log, one), Some(all));

@@ -112,7 +112,7 @@ impl Snapshots {
             }
             SnapshotAction::Create(record) => written(job, ports.pending.create(&record).await),
             SnapshotAction::Replace { record, increment } => self.replace(&record, increment).await,
-            SnapshotAction::Build { checkpoint } => self.build(job, &checkpoint).await,
+            SnapshotAction::Build { progress } => self.build(job, &progress).await,
             SnapshotAction::SetRoot { root } => {
                 let set = || ports.entries.set_root(log, at, &root);
                 let done = |stands: String| {
@@ -150,9 +150,9 @@ impl Snapshots {
         }
     }
 
-    async fn build(&self, job: SnapshotJob, checkpoint: &[u8]) -> SnapshotEvent {
-        match self.builder.step(&job, checkpoint).await {
-            Ok(BuildStep::Checkpoint(checkpoint)) => SnapshotEvent::Checkpoint(checkpoint),
+    async fn build(&self, job: SnapshotJob, progress: &[u8]) -> SnapshotEvent {
+        match self.builder.step(&job, progress).await {
+            Ok(BuildStep::Progress(progress)) => SnapshotEvent::Progress(progress),
             Ok(BuildStep::EarlierSnapshot(position)) => SnapshotEvent::EarlierSnapshot(position),
             Ok(BuildStep::Finished { root }) => SnapshotEvent::Built { root },
             Err(error) => {

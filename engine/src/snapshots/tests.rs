@@ -28,14 +28,14 @@ struct World {
 }
 
 /// Checkpoints of one snapshot.
-const CHECKPOINTS: usize = 2;
+const PROGRESS_WRITES: usize = 2;
 const STEP_MS: u64 = 5_000;
 
 #[async_trait]
 impl SnapshotBuilder for World {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
         self.steps.fetch_add(1, Ordering::SeqCst);
-        self.seen.lock().unwrap().push((*job, checkpoint.len()));
+        self.seen.lock().unwrap().push((*job, progress.len()));
         self.clock.advance_ms(STEP_MS);
         let page =
             self.ports.tables.page(job.log, job.position.segment_start(), true).await.unwrap();
@@ -46,8 +46,8 @@ impl SnapshotBuilder for World {
         let work = async {
             match unfinished.map(|entry| entry.position) {
                 Some(earlier) if earlier < job.position => BuildStep::EarlierSnapshot(earlier),
-                _ if checkpoint.len() < CHECKPOINTS => {
-                    BuildStep::Checkpoint(vec![1; checkpoint.len() + 1])
+                _ if progress.len() < PROGRESS_WRITES => {
+                    BuildStep::Progress(vec![1; progress.len() + 1])
                 }
                 _ => BuildStep::Finished { root: root(job) },
             }
@@ -158,10 +158,10 @@ async fn a_snapshot_is_made_with_as_few_requests_as_it_takes() {
 }
 
 #[tokio::test]
-async fn a_function_that_ends_soon_hands_over_after_each_checkpoint() {
+async fn a_function_that_ends_soon_hands_over_after_each_progress() {
     let world = World::new(vec![]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
-    for _ in 0..CHECKPOINTS {
+    for _ in 0..PROGRESS_WRITES {
         assert_eq!(world.call(1).await, Some(Some(SnapshotOutcome::HandOver)));
     }
     assert_eq!(world.call(1).await, Some(Some(SnapshotOutcome::Done)));
@@ -191,7 +191,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_checkpoint() {
+async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_progress() {
     // Hide, find, read, create, read, build, write, hide: dies in the second piece of the work.
     let world = World::new(vec![(8, Fault::DiesBefore)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();

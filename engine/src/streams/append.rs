@@ -23,9 +23,9 @@ impl StreamStore {
                     Ok(tip) => StreamAppendAnswer::Tip(tip),
                     Err(error) => read_failed(&proposal.name, error, &mut store_error),
                 },
-                StreamAppendAction::ReadCalves { below } => {
-                    match self.streams.calves_back(&proposal.name, below, true).await {
-                        Ok(calves) => StreamAppendAnswer::Calves { calves },
+                StreamAppendAction::ReadBatches { below } => {
+                    match self.streams.batches_before(&proposal.name, below, true).await {
+                        Ok(batches) => StreamAppendAnswer::Batches { batches },
                         Err(error) => read_failed(&proposal.name, error, &mut store_error),
                     }
                 }
@@ -53,12 +53,12 @@ impl StreamStore {
         let outcome = match write {
             Write::First(tip) => self.streams.put_first(tip).await,
             Write::Update(update) => self.streams.update(update).await,
-            Write::Calve { calf, update } => self.streams.calve(calf, update).await,
+            Write::SplitOff { batch, update } => self.streams.split_off(batch, update).await,
         };
         let (answer, error) = match outcome {
             StreamOutcome::Done => return StreamAppendAnswer::Done,
             StreamOutcome::Refused { tip } => return StreamAppendAnswer::Refused { tip },
-            StreamOutcome::CalfExists => return StreamAppendAnswer::CalfExists,
+            StreamOutcome::BatchExists => return StreamAppendAnswer::BatchExists,
             StreamOutcome::Unknown(error) => (StreamAppendAnswer::Unknown, error),
             StreamOutcome::Throttled(error) => (StreamAppendAnswer::Throttled, error),
             StreamOutcome::Failed(error) => (StreamAppendAnswer::Failed, error),

@@ -15,7 +15,7 @@ pub struct Events<E> {
 
 impl StreamStore {
     /// The events of one item whose index is below this one, the newest first: those of the tip if `below`
-    /// is `None` or in it, otherwise those of a calf. One read, and one more behind the tip.
+    /// is `None` or in it, otherwise those of an event batch. One read, and one more behind the tip.
     ///
     /// # Errors
     /// [`StreamError::Rebuild`] if an event cannot be read, [`StreamError::Store`] if the store fails for
@@ -33,12 +33,12 @@ impl StreamStore {
                 if below == 0 {
                     return Ok(nothing());
                 }
-                let mut calves = self.read_calves(name, below, false).await?;
-                if calves.is_empty() {
-                    calves = self.read_calves(name, below, true).await?;
+                let mut batches = self.read_batches(name, below, false).await?;
+                if batches.is_empty() {
+                    batches = self.read_batches(name, below, true).await?;
                 }
-                let calf = calves.first().ok_or(RebuildFault::Damaged { index: below })?;
-                (calf.index, newest_first(decider, calf.index, &calf.events)?)
+                let batch = batches.first().ok_or(RebuildFault::Damaged { index: below })?;
+                (batch.index, newest_first(decider, batch.index, &batch.events)?)
             }
             _ => (tip.first(), newest_first(decider, tip.first(), &tip.events)?),
         };

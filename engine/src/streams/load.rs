@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_catalog::stream::{
-    Calf, Decider, Need, Rebuild, RebuildFault, Rebuilt, StreamName, Tip,
+    Decider, EventBatch, Need, Rebuild, RebuildFault, Rebuilt, StreamName, Tip,
 };
 
 use super::{StreamError, StreamStore};
@@ -39,7 +39,7 @@ impl StreamStore {
         Ok(Loaded { state, next, tip })
     }
 
-    /// The state of a stream at a tip. A calf that is not there yet, as the read was not consistent, is
+    /// The state of a stream at a tip. An event batch that is not there yet, as the read was not consistent, is
     /// read again so that it is.
     pub(super) async fn rebuild<D: Decider>(
         &self,
@@ -66,9 +66,9 @@ impl StreamStore {
         loop {
             match need {
                 Need::Nothing(rebuilt) => return Ok(rebuilt),
-                Need::Calves { below, rebuild } => {
-                    let calves = self.read_calves(name, below, consistent).await?;
-                    need = rebuild.calves(&calves)?;
+                Need::Batches { below, rebuild } => {
+                    let batches = self.read_batches(name, below, consistent).await?;
+                    need = rebuild.add_batches(&batches)?;
                 }
             }
         }
@@ -82,13 +82,13 @@ impl StreamStore {
         self.retried(|| self.streams.tip(name, consistent)).await
     }
 
-    pub(super) async fn read_calves(
+    pub(super) async fn read_batches(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError> {
-        self.retried(|| self.streams.calves_back(name, below, consistent)).await
+    ) -> Result<Vec<EventBatch>, PortError> {
+        self.retried(|| self.streams.batches_before(name, below, consistent)).await
     }
 
     /// Repeats a read while its failure is temporary, at most `MAX_READ_ATTEMPTS` times.

@@ -17,7 +17,7 @@ pub use transact::{Known, Transacted};
 use std::sync::Arc;
 
 use cellar_base::backoff::full_jitter_ms;
-use cellar_catalog::stream::CalvePolicy;
+use cellar_catalog::stream::SplitPolicy;
 use cellar_log::append::Inputs;
 
 use crate::ports::{Clock, Random, Streams};
@@ -28,19 +28,19 @@ pub struct StreamStore {
     streams: Arc<dyn Streams>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    policy: CalvePolicy,
+    policy: SplitPolicy,
 }
 
 impl StreamStore {
-    /// The streams of a table, whose tips calve as usual.
+    /// The streams of a table, whose tips split as usual.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
-        Self { streams, clock, random, policy: CalvePolicy::default() }
+        Self { streams, clock, random, policy: SplitPolicy::default() }
     }
 
     /// The same, with another policy.
     #[must_use]
-    pub fn calving(self, policy: CalvePolicy) -> Self {
+    pub fn with_split_policy(self, policy: SplitPolicy) -> Self {
         Self { policy, ..self }
     }
 

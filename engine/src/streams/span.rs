@@ -25,7 +25,7 @@ impl StreamStore {
         self.events_of(&tip, from, to, consistent).await
     }
 
-    /// The same, of a stream whose tip was read: no read unless some of them are in calves.
+    /// The same, of a stream whose tip was read: no read unless some of them are in event batches.
     ///
     /// # Errors
     /// As [`StreamStore::stored_events`].
@@ -40,10 +40,10 @@ impl StreamStore {
         // The newest item first.
         let mut items = vec![tip.events.clone()];
         while first > from {
-            let calves = self.read_calves(&tip.name, first, consistent).await?;
-            let Some(last) = calves.last() else { return Ok(None) };
+            let batches = self.read_batches(&tip.name, first, consistent).await?;
+            let Some(last) = batches.last() else { return Ok(None) };
             first = last.index;
-            items.extend(calves.into_iter().map(|calf| calf.events));
+            items.extend(batches.into_iter().map(|batch| batch.events));
         }
         if tip.next < to {
             return Ok(None);

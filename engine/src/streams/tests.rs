@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
 use cellar_catalog::stream::append::AppendFault;
 use cellar_catalog::stream::{
-    Calf, CalvePolicy, Decider, Encoded, Kind, StreamName, Tip, UnreadableEvent, Update, WriterId,
+    Decider, Encoded, EventBatch, Kind, SplitPolicy, StreamName, Tip, UnreadableEvent, Update,
+    WriterId,
 };
 
 use super::{Known, StreamError, StreamStore, TransactError};
@@ -83,7 +84,7 @@ enum Trouble {
 }
 
 /// A write that is on its way.
-type Late = (Option<Calf>, Option<Update>, Option<Tip>);
+type Late = (Option<EventBatch>, Option<Update>, Option<Tip>);
 
 #[derive(Default)]
 struct Faulty {
@@ -102,7 +103,7 @@ impl Faulty {
 
     async fn write(
         &self,
-        calf: Option<&Calf>,
+        batch: Option<&EventBatch>,
         update: Option<&Update>,
         tip: Option<&Tip>,
     ) -> StreamOutcome {
@@ -110,11 +111,11 @@ impl Faulty {
         let lost = || StreamOutcome::Unknown(PortError::temporary("the reply is lost"));
         match self.next() {
             Trouble::ReplyLost => {
-                apply(&self.table, calf, update, tip).await;
+                apply(&self.table, batch, update, tip).await;
                 return lost();
             }
             Trouble::Late => {
-                let late = (calf.cloned(), update.cloned(), tip.cloned());
+                let late = (batch.cloned(), update.cloned(), tip.cloned());
                 self.late.lock().unwrap().push(late);
                 return lost();
             }
@@ -122,10 +123,10 @@ impl Faulty {
             Trouble::Overtaken => self.overtake().await,
             Trouble::None | Trouble::ReadFails | Trouble::Stale => {}
         }
-        let outcome = apply(&self.table, calf, update, tip).await;
+        let outcome = apply(&self.table, batch, update, tip).await;
         let late = std::mem::take(&mut *self.late.lock().unwrap());
-        for (calf, update, tip) in late {
-            apply(&self.table, calf.as_ref(), update.as_ref(), tip.as_ref()).await;
+        for (batch, update, tip) in late {
+            apply(&self.table, batch.as_ref(), update.as_ref(), tip.as_ref()).await;
         }
         outcome
     }
@@ -149,12 +150,12 @@ impl Faulty {
 
 async fn apply(
     table: &MemoryStreams,
-    calf: Option<&Calf>,
+    batch: Option<&EventBatch>,
     update: Option<&Update>,
     tip: Option<&Tip>,
 ) -> StreamOutcome {
-    match (calf, update, tip) {
-        (Some(calf), Some(update), _) => table.calve(calf, update).await,
+    match (batch, update, tip) {
+        (Some(batch), Some(update), _) => table.split_off(batch, update).await,
         (None, Some(update), _) => table.update(update).await,
         (_, None, Some(tip)) => table.put_first(tip).await,
         (_, None, None) => panic!("nothing to write"),
@@ -176,17 +177,17 @@ impl Streams for Faulty {
         }
     }
 
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError> {
+    ) -> Result<Vec<EventBatch>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
             Trouble::ReadFails => Err(PortError::temporary("no answer")),
             Trouble::Stale if !consistent => Ok(vec![]),
-            _ => self.table.calves_back(name, below, consistent).await,
+            _ => self.table.batches_before(name, below, consistent).await,
         }
     }
 
@@ -198,8 +199,8 @@ impl Streams for Faulty {
         self.write(None, Some(update), None).await
     }
 
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
-        self.write(Some(calf), Some(update), None).await
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
+        self.write(Some(batch), Some(update), None).await
     }
 }
 
@@ -216,9 +217,9 @@ fn name() -> StreamName {
 }
 
 fn store(streams: Arc<dyn Streams>) -> StreamStore {
-    let policy = CalvePolicy { bytes: usize::MAX, events: 2 };
+    let policy = SplitPolicy { bytes: usize::MAX, events: 2 };
     StreamStore::new(streams, Arc::new(ManualClock::at(1_795_246_133_000)), Arc::new(Zero))
-        .calving(policy)
+        .with_split_policy(policy)
 }
 
 /// A store in trouble, whose stream has these words.
@@ -277,7 +278,7 @@ async fn a_known_tip_needs_no_read() {
     assert_eq!(faulty.requests(), (0, 1));
     let state = add(&store, "b", Known::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
-    // The third calves; unfolds spare reading what calved.
+    // The third append splits the tip; unfolds spare reading the event batch.
     add(&store, "c", Known::Nothing).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
     assert_eq!(words(&store).await, "a b c");
@@ -285,10 +286,10 @@ async fn a_known_tip_needs_no_read() {
 }
 
 #[tokio::test]
-async fn calves_are_read_where_there_is_no_unfold() {
+async fn event_batches_are_read_where_there_is_no_unfold() {
     let (faulty, store) = fixture(&["a", "b", "c", "d", "e", "f", "g"]).await;
     assert_eq!(words(&store).await, "a b c d e f g");
-    // A tip, and two pages of two calves and one.
+    // A tip, and two pages of two event batches and one.
     assert_eq!(faulty.requests(), (3, 0));
     // A page that is not there yet is read again.
     faulty.plan(&[Trouble::None, Trouble::Stale, Trouble::Stale]);

@@ -6,7 +6,7 @@
 //!   is what its client had seen when it was first sent.
 //! - *Processes*: each request is one `Append`. A client may give a request up and send it again
 //!   to a process without knowledge; the first goes on, or is never heard of again, which is the
-//!   same as a crash at that point. A process that is not given up keeps its `KnownRun`.
+//!   same as a crash at that point. A process that is not given up keeps its `CachedTail`.
 //! - *Requests that are lost*: the writer is told that the outcome is unknown; the put or
 //!   transaction happens at any later moment, or never.
 //! - *Eventually consistent reads*: any prefix, a hole in the middle, and a segment as it was
@@ -15,8 +15,8 @@
 //! - *Rolls* and *trims* as core's machines say, each action a step of its own, entries deleted
 //!   one by one; a trim may stop anywhere and begin again.
 //! - *The clock*, which may jump by a day while everything is frozen. What was sent before arrives
-//!   no more (a signed request is valid for minutes), and known runs are dropped at their age
-//!   (`KNOWN_RUN_AGE_MS`); but a process goes on with what its request had learned.
+//!   no more (a signed request is valid for minutes), and cached tails are dropped at their age
+//!   (`CACHED_TAIL_AGE_MS`); but a process goes on with what its request had learned.
 //!
 //! What is abstracted away: what mutations say (they move nothing, so that the transform is the
 //! identity), uploads, incarnations, snapshots (a segment has one as soon as it begins), waiting times

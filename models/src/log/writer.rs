@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_log::append::{
-    Append, AppendAction, AppendEvent, Appended, Inputs, InvalidRequest, KnownRun, NewMutation,
+    Append, AppendAction, AppendEvent, Appended, CachedTail, Inputs, InvalidRequest, NewMutation,
     Request, Rules,
 };
 use cellar_log::entry::Entry;
@@ -70,7 +70,7 @@ pub struct Client {
     pub acknowledged: u64,
     /// The mutations that it was told are applied.
     applied: BTreeSet<u64>,
-    known: Option<Hashed<KnownRun>>,
+    known: Option<Hashed<CachedTail>>,
     /// The request that it waits for.
     pub process: Option<Process>,
 }
@@ -158,7 +158,7 @@ impl Client {
             if next.is_some() && next != Some(entry.position) {
                 break;
             }
-            known.learn(entry);
+            known.add(entry);
             next = entry.next_position();
         }
         self.known = Some(Hashed::new(Arc::new(known)));

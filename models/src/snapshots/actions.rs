@@ -198,7 +198,7 @@ impl SnapshotsModel {
                     false => SnapshotEvent::Refused,
                 }
             }
-            pending::SnapshotAction::Build { checkpoint } => next.build(process, checkpoint),
+            pending::SnapshotAction::Build { progress } => next.build(process, progress),
             pending::SnapshotAction::SetRoot { root } => {
                 next.set_root(process.num, Root::named(root), self.promises);
                 SnapshotEvent::Done
@@ -239,9 +239,9 @@ fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     }
 }
 
-/// How far a checkpoint is.
-fn rank(checkpoint: &[u8]) -> u8 {
-    checkpoint.first().copied().unwrap_or_default()
+/// How far progress is.
+fn rank(progress: &[u8]) -> u8 {
+    progress.first().copied().unwrap_or_default()
 }
 
 impl State {
@@ -296,7 +296,7 @@ impl State {
         let work = (num, record.rebuild.as_ref().map(|rebuild| rebuild.run));
         let best = self.store.best.get(&work).copied().unwrap_or_default();
         let written = self.store.write(write);
-        let stored = rank(&record.checkpoint);
+        let stored = rank(&record.progress);
         if written && stored < best && (work.1.is_some() || !self.store.is_finished(num)) {
             self.fault = Some(Fault::Rank { num });
         }
@@ -306,8 +306,8 @@ impl State {
         written
     }
 
-    /// One checkpoint, then the root; nothing before what stands before it.
-    fn build(&mut self, process: &Process, checkpoint: &[u8]) -> SnapshotEvent {
+    /// Stores progress once, then the root; nothing before what stands before it.
+    fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
         let (num, anew) = (process.num, process.run.is_some());
         if process.late == Some(true) && !anew {
             self.fault = Some(Fault::MadeAgain { num });
@@ -318,14 +318,14 @@ impl State {
         }
         // What it stands on is read once, and what was begun before all was lost is lost.
         let lost = self.store.lost;
-        match checkpoint {
+        match progress {
             [] if num.checked_sub(1).is_some_and(|base| !self.store.is_whole(base)) => {
                 if anew {
                     self.fault = Some(Fault::OnNothing { num });
                 }
                 SnapshotEvent::Failed { temporary: false }
             }
-            [] => SnapshotEvent::Checkpoint(vec![1, u8::from(lost)]),
+            [] => SnapshotEvent::Progress(vec![1, u8::from(lost)]),
             [_, whole] => {
                 let root = Root { maker: process.id, whole: *whole > 0 };
                 SnapshotEvent::Built { root: root.name() }

@@ -2,7 +2,7 @@
 //!
 //! What is modelled:
 //! - *Snapshots* of one log, each with a Snapshot entry, all in one segment; the builder writes one
-//!   checkpoint for each and needs the snapshots before it.
+//!   progress for each and needs the snapshots before it.
 //! - *Messages* that come twice, early (the same message to two workers), late or never.
 //! - *Workers*, each one core's `Worker`, which die at any step or stand still for as long as they
 //!   like. A message that a worker is told to delete is deleted even if another worker has it: SQS

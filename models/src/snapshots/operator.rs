@@ -52,7 +52,7 @@ impl SnapshotsModel {
                 modified_s: next.now_s,
                 active: false,
                 increment: operator.run,
-                checkpoint: Vec::new(),
+                progress: Vec::new(),
                 rebuild,
             };
             let write = match there {

@@ -10,7 +10,7 @@ use stateright::{Model, Property};
 use super::{Action, Budget, SnapshotsModel, State};
 
 /// I8.
-pub const RANK: &str = "I8 a checkpoint never falls back";
+pub const RANK: &str = "I8 progress never falls back";
 /// I9.
 pub const LAST: &str = "I9 the last snapshot of a segment never falls";
 /// Who finds `L` finds a root.
@@ -29,7 +29,7 @@ pub const COMPLETES: &str = "I10 all snapshots are made when faults stop";
 /// Something wrong in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A checkpoint was put over a later one.
+    /// Stored progress was overwritten by older progress.
     Rank {
         /// The snapshot.
         num: u32,

@@ -46,8 +46,8 @@ pub enum Action {
         /// Which of them.
         index: usize,
     },
-    /// Of a late write that is no transaction only the calf lands.
-    LandCalfOnly {
+    /// Of a late write that is no transaction only the event batch lands.
+    LandBatchOnly {
         /// Which of them.
         index: usize,
     },
@@ -66,8 +66,8 @@ pub enum Outcome {
     Failed,
     /// A refusal does not tell the tip.
     TipUntold,
-    /// A refusal tells of the calf, and not of the tip.
-    CalfTold,
+    /// A refusal tells of the event batch, and not of the tip.
+    BatchExistsReported,
     /// A transaction that was done before is answered with that.
     DoneBefore,
 }
@@ -106,7 +106,7 @@ impl StreamModel {
         }
         actions.extend((0..state.late.len()).map(|index| Action::Land { index }));
         if !self.conditions.one_transaction {
-            actions.extend((0..state.late.len()).map(|index| Action::LandCalfOnly { index }));
+            actions.extend((0..state.late.len()).map(|index| Action::LandBatchOnly { index }));
         }
     }
 
@@ -124,17 +124,17 @@ impl StreamModel {
         if budget.throttled > 0 {
             outcomes.push(Outcome::Throttled);
         }
-        let calf = match &**write {
-            Write::Calve { calf, .. } => Some(calf.index),
+        let batch = match &**write {
+            Write::SplitOff { batch, .. } => Some(batch.index),
             Write::First(_) | Write::Update(_) => None,
         };
         if budget.untold > 0 && self.refuses(&state.table, write) {
             outcomes.push(Outcome::TipUntold);
-            if state.table.calves().any(|stands| Some(stands.index) == calf) {
-                outcomes.push(Outcome::CalfTold);
+            if state.table.batches().any(|stands| Some(stands.index) == batch) {
+                outcomes.push(Outcome::BatchExistsReported);
             }
         }
-        if calf.is_some() && state.table.etags().any(|etag| etag == write.tip().etag) {
+        if batch.is_some() && state.table.etags().any(|etag| etag == write.tip().etag) {
             outcomes.push(Outcome::DoneBefore);
         }
         outcomes
@@ -175,9 +175,9 @@ impl StreamModel {
                 let is_done = table.write(&write, self.conditions) == StreamAppendAnswer::Done;
                 is_done.then_some(())?;
             }
-            Action::LandCalfOnly { index } => {
+            Action::LandBatchOnly { index } => {
                 let write = state.late.iter().nth(index)?;
-                Arc::make_mut(&mut next.table).write_calf_only(write);
+                Arc::make_mut(&mut next.table).write_batch_only(write);
             }
         }
         if !Arc::ptr_eq(&state.table, &next.table) {
@@ -241,7 +241,7 @@ impl StreamModel {
 fn learned(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Learned {
     match (action, answer) {
         (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Learned::Answer,
-        (append::StreamAppendAction::ReadCalves { .. }, _) => Learned::Calf,
+        (append::StreamAppendAction::ReadBatches { .. }, _) => Learned::EventBatch,
         _ => Learned::Tip,
     }
 }
@@ -255,15 +255,16 @@ impl State {
     ) -> StreamAppendAnswer {
         match action {
             append::StreamAppendAction::Write(write) => self.write(model, write, outcome),
-            append::StreamAppendAction::ReadTip | append::StreamAppendAction::ReadCalves { .. }
+            append::StreamAppendAction::ReadTip
+            | append::StreamAppendAction::ReadBatches { .. }
                 if outcome == Outcome::Failed =>
             {
                 self.budget.failed -= 1;
                 StreamAppendAnswer::ReadFailed { temporary: false }
             }
             append::StreamAppendAction::ReadTip => StreamAppendAnswer::Tip(self.table.tip()),
-            append::StreamAppendAction::ReadCalves { below } => {
-                StreamAppendAnswer::Calves { calves: self.table.calves_back(*below) }
+            append::StreamAppendAction::ReadBatches { below } => {
+                StreamAppendAnswer::Batches { batches: self.table.batches_before(*below) }
             }
             append::StreamAppendAction::Wait { .. } | append::StreamAppendAction::Finish(_) => {
                 StreamAppendAnswer::Waited
@@ -296,9 +297,9 @@ impl State {
                 self.budget.untold -= 1;
                 StreamAppendAnswer::Refused { tip: None }
             }
-            Outcome::CalfTold => {
+            Outcome::BatchExistsReported => {
                 self.budget.untold -= 1;
-                StreamAppendAnswer::CalfExists
+                StreamAppendAnswer::BatchExists
             }
             Outcome::DoneBefore => StreamAppendAnswer::Done,
         }

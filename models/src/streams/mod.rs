@@ -4,17 +4,17 @@
 //! - *Clients* with a few commands each, one after the other; a command comes to one event or more. Each
 //!   call for a command has a writer id of its own. Its process decides on a tip – the one that is there, or
 //!   an older one that it knows –, runs core's `Append`, and after a conflict decides again on the tip that
-//!   it was told, as the engine's driver does. States are made by core's `Rebuild`, of unfolds or of calves.
+//!   it was told, as the engine's driver does. States are made by core's `Rebuild`, of unfolds or of event batches.
 //! - *Requests whose reply is lost*: the writer is told that the outcome is unknown; the write lands at any
 //!   later moment, or never, or twice. Right away is one of these moments.
 //! - *Calls that are given up*: the process goes on, or is never heard of again, which is the same as a
 //!   crash at that point. Its client goes on with the next command, or repeats this one in another call; for
 //!   that its decider sees in the state what is done.
 //! - *The table* with the conditions of the adapter: a write of an expected etag, a first tip where there is
-//!   none, and a calf with its tip in one transaction. An update adds its events to those that stand there,
-//!   whatever the writer believes them to be. Refusals may not tell the tip, or only that the calf is there; a
+//!   none, and an event batch with its tip in one transaction. An update adds its events to those that stand there,
+//!   whatever the writer believes them to be. Refusals may not tell the tip, or only that the event batch is there; a
 //!   transaction that was done before may be answered with that.
-//! - *Calves*: tips of few events, or of few bytes of events and unfolds. Calves are read one a page.
+//! - *Event batches*: tips of few events, or of few bytes of events and unfolds. Event batches are read one a page.
 //! - Writes and reads that are refused for good, and writes that are throttled.
 //!
 //! What is abstracted away: what events mean, waiting times, and reads that fail and are tried again. Of
@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cellar_catalog::stream::append::Rules;
-use cellar_catalog::stream::{CalvePolicy, Write};
+use cellar_catalog::stream::{SplitPolicy, Write};
 use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
@@ -55,7 +55,7 @@ pub struct Budget {
     pub throttled: u8,
     /// Writes and reads that are refused for good.
     pub failed: u8,
-    /// Refusals that do not tell the tip, or tell of the calf only.
+    /// Refusals that do not tell the tip, or tell of the event batch only.
     pub untold: u8,
 }
 
@@ -66,8 +66,8 @@ pub struct StreamModel {
     pub rules: Rules,
     /// The conditions of the table.
     pub conditions: Conditions,
-    /// When tips calve.
-    pub policy: CalvePolicy,
+    /// When tips split.
+    pub policy: SplitPolicy,
     /// How many events each command of each client comes to.
     pub commands: Vec<Vec<u8>>,
     /// Whether appends keep their state in an unfold; if not, it is made of all events.
@@ -88,7 +88,7 @@ impl Default for StreamModel {
         Self {
             rules: Rules::default(),
             conditions: Conditions::default(),
-            policy: CalvePolicy { bytes: usize::MAX, events: 2 },
+            policy: SplitPolicy { bytes: usize::MAX, events: 2 },
             commands: vec![vec![1, 2], vec![2, 1]],
             unfolds: true,
             repeats: false,

@@ -18,7 +18,7 @@ pub const NOT_APPENDED: &str = "what a writer was told is not appended is not th
 /// With [`KEPT`] and [`STATES`]: each was decided on exactly what is before it.
 pub const DECIDED: &str = "each event is where it was decided to be";
 /// Readers go from the tip back to the first event.
-pub const JOINED: &str = "calves and tip join without a gap and without an overlap";
+pub const JOINED: &str = "event batches and tip join without a gap and without an overlap";
 /// What was once read stays true.
 pub const KEPT: &str = "an event that was there never changes, moves or goes";
 /// A condition that failed never holds again.
@@ -69,8 +69,8 @@ pub enum Learned {
     Answer,
     /// It has looked for itself in the tip, or was refused for good.
     Tip,
-    /// It has looked for itself in calves.
-    Calf,
+    /// It has looked for itself in event batches.
+    EventBatch,
 }
 
 impl State {
@@ -110,13 +110,13 @@ impl State {
 
     fn is_joined(&self) -> bool {
         let mut next = 0;
-        let calves_join = self.table.calves().all(|calf| {
-            let joins = calf.index == next && !calf.events.is_empty();
-            next = calf.next();
+        let batches_join = self.table.batches().all(|batch| {
+            let joins = batch.index == next && !batch.events.is_empty();
+            next = batch.next();
             joins
         });
         let all = self.table.events().count();
-        calves_join
+        batches_join
             && self.table.tip().is_none_or(|tip| tip.first() == next && !tip.events.is_empty())
             && self.table.tip().map_or(0, |tip| tip.next) == u64::try_from(all).unwrap_or(u64::MAX)
     }
@@ -202,8 +202,8 @@ impl StreamModel {
                 let mut clients = state.clients.iter().enumerate();
                 clients.all(|(client, its)| model.is_done(client, its))
             }),
-            Property::sometimes("a tip has calved", |_, state: &State| {
-                state.table.calves().next().is_some()
+            Property::sometimes("a tip was split", |_, state: &State| {
+                state.table.batches().next().is_some()
             }),
             Property::sometimes("others append first", |_, state: &State| {
                 state.was_told(|told| matches!(told, Told::NotAppended { .. }))
@@ -219,11 +219,12 @@ impl StreamModel {
                 Property::sometimes("a lost reply is found in the tip", |_, state: &State| {
                     state.learned(Learned::Tip)
                 }),
-                Property::sometimes("a lost reply is found in a calf", |_, state: &State| {
-                    state.learned(Learned::Calf)
-                }),
-                Property::sometimes("a lost write is in no calf", |_, state: &State| {
-                    let learned = Learned::Calf;
+                Property::sometimes(
+                    "a lost reply is found in an event batch",
+                    |_, state: &State| state.learned(Learned::EventBatch),
+                ),
+                Property::sometimes("a lost write is in no event batch", |_, state: &State| {
+                    let learned = Learned::EventBatch;
                     state.was_told(|told| *told == Told::NotAppended { learned })
                 }),
                 Property::sometimes("a late write is refused", |model: &Self, state: &State| {
@@ -242,10 +243,10 @@ impl StreamModel {
         }
         if self.budget.untold > 0 {
             occurrences.push(Property::sometimes(
-                "a calf is there already",
+                "an event batch is there already",
                 |model: &Self, state: &State| {
                     let is_told = |process: &Process| {
-                        model.outcomes(state, process).contains(&Outcome::CalfTold)
+                        model.outcomes(state, process).contains(&Outcome::BatchExistsReported)
                     };
                     state.processes().any(is_told)
                 },

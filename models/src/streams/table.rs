@@ -1,10 +1,12 @@
-//! The EventStream table with one stream: its tip, its calves, and the conditions of writes to them.
+//! The EventStream table with one stream: its tip, its event batches, and the conditions of writes to them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cellar_catalog::stream::append::StreamAppendAnswer;
-use cellar_catalog::stream::{Calf, Decider, Etag, Need, Rebuild, StreamEvent, Tip, Update, Write};
+use cellar_catalog::stream::{
+    Decider, Etag, EventBatch, Need, Rebuild, StreamEvent, Tip, Update, Write,
+};
 
 use super::sayings::{Said, Sayings};
 use crate::fingerprint::Hashed;
@@ -14,7 +16,7 @@ use crate::fingerprint::Hashed;
 pub struct Table {
     /// Every tip that there was, the present one last.
     tips: Vec<Hashed<Tip>>,
-    calves: BTreeMap<u64, Hashed<Calf>>,
+    batches: BTreeMap<u64, Hashed<EventBatch>>,
 }
 
 /// What a write asks of the tip that it changes.
@@ -35,16 +37,16 @@ pub struct Conditions {
     pub first_once: bool,
     /// What an update asks of the tip.
     pub update: TipCondition,
-    /// What a transaction that calves asks of the tip, besides that the calf's key is free.
-    pub calve: TipCondition,
-    /// That is one transaction: if not, a writer that dies may leave a calf without its tip.
+    /// What a transaction that splits the tip asks of the tip, besides that the event batch's key is free.
+    pub split_off: TipCondition,
+    /// That is one transaction: if not, a writer that dies may leave an event batch without its tip.
     pub one_transaction: bool,
 }
 
 impl Default for Conditions {
     fn default() -> Self {
         let etag = TipCondition::Etag;
-        Self { first_once: true, update: etag, calve: etag, one_transaction: true }
+        Self { first_once: true, update: etag, split_off: etag, one_transaction: true }
     }
 }
 
@@ -78,22 +80,22 @@ impl Table {
         self.tips.iter().map(|tip| tip.etag)
     }
 
-    /// The calves, the oldest first.
-    pub fn calves(&self) -> impl Iterator<Item = &Calf> {
-        self.calves.values().map(|calf| &**calf)
+    /// The event batches, the oldest first.
+    pub fn batches(&self) -> impl Iterator<Item = &EventBatch> {
+        self.batches.values().map(|batch| &**batch)
     }
 
-    /// A page of the calves below an index: the newest.
+    /// A page of the event batches below an index: the newest.
     #[must_use]
-    pub fn calves_back(&self, below: u64) -> Vec<Calf> {
-        let newest = self.calves.range(..below).next_back();
-        newest.map(|(_, calf)| Calf::clone(calf)).into_iter().collect()
+    pub fn batches_before(&self, below: u64) -> Vec<EventBatch> {
+        let newest = self.batches.range(..below).next_back();
+        newest.map(|(_, batch)| EventBatch::clone(batch)).into_iter().collect()
     }
 
     /// All events, in the order of the keys.
     pub fn events(&self) -> impl Iterator<Item = &StreamEvent> {
-        let calved = self.calves().flat_map(|calf| &calf.events);
-        calved.chain(self.tips.last().into_iter().flat_map(|tip| &tip.events))
+        let split_off = self.batches().flat_map(|batch| &batch.events);
+        split_off.chain(self.tips.last().into_iter().flat_map(|tip| &tip.events))
     }
 
     /// The same, read; `None` if one cannot be.
@@ -112,8 +114,8 @@ impl Table {
         loop {
             match need {
                 Need::Nothing(rebuilt) => return Some(rebuilt.state),
-                Need::Calves { below, rebuild } => {
-                    need = rebuild.calves(&self.calves_back(below)).ok()?;
+                Need::Batches { below, rebuild } => {
+                    need = rebuild.add_batches(&self.batches_before(below)).ok()?;
                 }
             }
         }
@@ -124,15 +126,17 @@ impl Table {
         match write {
             Write::First(tip) => self.put_first(tip, conditions.first_once),
             Write::Update(update) => self.update(update, conditions.update),
-            Write::Calve { calf, update } => self.calve(calf, update, conditions.calve),
+            Write::SplitOff { batch, update } => {
+                self.split_off(batch, update, conditions.split_off)
+            }
         }
     }
 
-    /// Puts the calf of a write, if its key is free, and not its tip.
-    pub fn write_calf_only(&mut self, write: &Write) {
-        if let Write::Calve { calf, .. } = write {
-            let stored = || Hashed::new(Arc::new(calf.clone()));
-            self.calves.entry(calf.index).or_insert_with(stored);
+    /// Puts the event batch of a write, if its key is free, and not its tip.
+    pub fn write_batch_only(&mut self, write: &Write) {
+        if let Write::SplitOff { batch, .. } = write {
+            let stored = || Hashed::new(Arc::new(batch.clone()));
+            self.batches.entry(batch.index).or_insert_with(stored);
         }
     }
 
@@ -155,18 +159,18 @@ impl Table {
     }
 
     /// Of two conditions that fail the one on the tip is told.
-    fn calve(
+    fn split_off(
         &mut self,
-        calf: &Calf,
+        batch: &EventBatch,
         update: &Update,
         condition: TipCondition,
     ) -> StreamAppendAnswer {
         match self.tip() {
             Some(stands) if holds(condition, &stands, update) => {
-                if self.calves.contains_key(&calf.index) {
-                    return StreamAppendAnswer::CalfExists;
+                if self.batches.contains_key(&batch.index) {
+                    return StreamAppendAnswer::BatchExists;
                 }
-                self.calves.insert(calf.index, Hashed::new(Arc::new(calf.clone())));
+                self.batches.insert(batch.index, Hashed::new(Arc::new(batch.clone())));
                 self.set(Tip { events: update.appended.clone(), ..update.tip.clone() })
             }
             tip => StreamAppendAnswer::Refused { tip },

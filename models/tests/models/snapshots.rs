@@ -39,7 +39,7 @@ fn doubled_messages_and_lost_replies() {
 }
 
 #[test]
-fn functions_that_end_after_each_checkpoint() {
+fn functions_that_end_after_each_progress() {
     let budget = Budget { crashes: 1, leases: 1, duplicates: 1, lost_replies: 1, ..NONE };
     check(
         "handed over",
@@ -121,7 +121,7 @@ fn without(rule: SafetyRule, model: SnapshotsModel, property: &'static str) {
 }
 
 #[test]
-fn a_worker_that_writes_over_anything_puts_an_old_checkpoint_over_a_new_one() {
+fn a_worker_that_writes_over_anything_puts_old_progress_over_new() {
     let budget = Budget { leases: 2, early: 1, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
     without(SafetyRule::OwnIncrement, model, RANK);
@@ -148,7 +148,7 @@ fn a_last_snapshot_that_is_raised_first_has_no_root() {
 }
 
 #[test]
-fn a_record_that_goes_too_early_takes_its_checkpoint_along() {
+fn a_record_that_goes_too_early_takes_its_progress_along() {
     let budget = Budget { crashes: 1, leases: 2, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
     without(SafetyRule::LastBeforeDelete, model, RANK);

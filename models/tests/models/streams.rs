@@ -1,6 +1,6 @@
 //! Every property in every state within the bounds, and what breaks without each rule.
 
-use cellar_catalog::stream::CalvePolicy;
+use cellar_catalog::stream::SplitPolicy;
 use cellar_catalog::stream::append::{Rules, SafetyRule};
 use cellar_models::streams::properties::{
     ANSWERS, APPENDED, DECIDED, ETAGS, JOINED, KEPT, NOT_APPENDED, ONCE, STATES,
@@ -28,9 +28,9 @@ fn lost_replies_and_late_writes_to_a_stream() {
 }
 
 #[test]
-fn a_writer_looks_for_itself_through_many_calves() {
+fn a_writer_searches_many_event_batches_for_its_own_events() {
     let budget = Budget { lost: 2, ..Budget::default() };
-    check_stream("stream, many calves", bounded(&[&[1], &[2, 2, 2, 2]], budget));
+    check_stream("stream, many event batches", bounded(&[&[1], &[2, 2, 2, 2]], budget));
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn throttled_writes_and_requests_that_fail() {
 
 /// An unfold grows with its stream: three events fit into a tip at first, and later no more.
 #[test]
-fn tips_that_calve_for_their_bytes() {
-    let policy = CalvePolicy { bytes: 170, events: usize::MAX };
+fn tips_are_split_by_their_bytes() {
+    let policy = SplitPolicy { bytes: 170, events: usize::MAX };
     let budget = Budget { lost: 2, ..Budget::default() };
     let model = bounded(&[&[1, 2], &[2, 1]], budget);
     check_stream("stream, bytes", StreamModel { policy, ..model });
@@ -87,8 +87,8 @@ fn who_appends_finishes_when_faults_stop() {
 /// The number of events never falls and rises with each write: it says as much of a tip as its etag.
 #[test]
 fn a_condition_on_the_number_of_events_does_as_well() {
-    let (update, calve) = (TipCondition::Next, TipCondition::Next);
-    let conditions = Conditions { update, calve, ..Conditions::default() };
+    let (update, split_off) = (TipCondition::Next, TipCondition::Next);
+    let conditions = Conditions { update, split_off, ..Conditions::default() };
     let budget = Budget { lost: 2, ..Budget::default() };
     let model = bounded(&[&[1, 2], &[2, 1]], budget);
     check_stream("stream, on its number", StreamModel { conditions, ..model });
@@ -122,12 +122,12 @@ fn without(rule: SafetyRule, properties: &[&'static str]) {
 
 #[test]
 fn who_does_not_look_in_the_tip_appends_twice() {
-    without(SafetyRule::LookInTip, &[ONCE, NOT_APPENDED]);
+    without(SafetyRule::SearchTip, &[ONCE, NOT_APPENDED]);
 }
 
 #[test]
-fn who_does_not_look_in_the_calves_appends_twice() {
-    without(SafetyRule::LookInCalves, &[ONCE, NOT_APPENDED]);
+fn a_writer_that_skips_event_batches_appends_twice() {
+    without(SafetyRule::SearchBatches, &[ONCE, NOT_APPENDED]);
 }
 
 #[test]
@@ -156,16 +156,16 @@ fn an_update_without_a_condition_lands_twice() {
     finds("stream, updates unconditional", model, &[ONCE, DECIDED, JOINED, ETAGS, STATES]);
 }
 
-/// That the calf's key is free says too little of the tip.
+/// That the event batch's key is free says too little of the tip.
 #[test]
-fn a_transaction_with_a_condition_on_the_calf_only_takes_events_away() {
-    let conditions = Conditions { calve: TipCondition::Nothing, ..Conditions::default() };
+fn a_split_without_a_condition_on_the_tip_loses_events() {
+    let conditions = Conditions { split_off: TipCondition::Nothing, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
-    finds("stream, calving unconditional", model, &[KEPT, APPENDED, NOT_APPENDED]);
+    finds("stream, unconditional split", model, &[KEPT, APPENDED, NOT_APPENDED]);
 }
 
 #[test]
-fn a_calf_that_is_put_without_its_tip_has_events_twice() {
+fn an_event_batch_without_its_tip_duplicates_events() {
     let conditions = Conditions { one_transaction: false, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
     finds("stream, no transaction", model, &[JOINED, ONCE, STATES]);

@@ -40,11 +40,11 @@ pub(super) async fn sheets(
 ) -> Result<Json<SheetsReply>, Failure> {
     let log = caller.log(&state, &id, Need::Read).await?;
     let view = state.logs().view(log, parameters.at, parameters.min_position).await?;
-    let (tabs, outlines) = (&view.outline.tabs, &view.outline.sheets);
+    let (tabs, sheet_metadata) = (&view.metadata.tabs, &view.metadata.sheets);
     let sheets = tabs.order().iter().map(|id| SheetView {
         sheet: *id,
         name: tabs.name(*id).unwrap_or_default().to_owned(),
-        extent: outlines.get(id).map(|sheet| sheet.extent).unwrap_or_default(),
+        extent: sheet_metadata.get(id).map(|sheet| sheet.extent).unwrap_or_default(),
     });
     Ok(Json(SheetsReply {
         position: view.position,

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use cellar_base::identity::LogId;
-use cellar_base::schema::{FIRST_PARTITION, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX};
+use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX};
 use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{
@@ -96,7 +96,7 @@ impl DynamoFeed {
     }
 
     async fn put_new(&self, record: Item) -> IndexOutcome {
-        self.put(record, "attribute_not_exists(#a)", INDEX_PARTITION, None).await
+        self.put(record, "attribute_not_exists(#a)", FEED_PARTITION_KEY, None).await
     }
 
     fn in_partition(&self, partition: String) -> QueryFluentBuilder {
@@ -104,7 +104,7 @@ impl DynamoFeed {
             .query()
             .table_name(&self.table)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .expression_attribute_names("#p", INDEX_PARTITION)
+            .expression_attribute_names("#p", FEED_PARTITION_KEY)
             .expression_attribute_values(":p", to_value(Attribute::Text(partition)))
     }
 
@@ -158,7 +158,7 @@ impl Index for DynamoFeed {
         let query = self
             .in_partition(feed_partition_key(from.partition()))
             .key_condition_expression("#p = :p AND #i >= :i")
-            .expression_attribute_names("#i", INDEX_SORT)
+            .expression_attribute_names("#i", FEED_SORT_KEY)
             .expression_attribute_values(
                 ":i",
                 to_value(Attribute::Text(offset_sort(from.offset()))),
@@ -227,7 +227,7 @@ impl Lists for DynamoFeed {
             None => query.key_condition_expression("#p = :p"),
             Some(after) => query
                 .key_condition_expression("#p = :p AND #i > :i")
-                .expression_attribute_names("#i", INDEX_SORT)
+                .expression_attribute_names("#i", FEED_SORT_KEY)
                 .expression_attribute_values(":i", to_value(Attribute::Text(after.to_string()))),
         };
         let reply = limited(query, limit).send().await.map_err(|error| port_error(&error))?;

@@ -18,14 +18,14 @@ use aws_sdk_dynamodb::types::{
 };
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::schema::{
-    APPENDED, CALVED_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
+    APPENDED, BATCH_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
 };
 use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_catalog::records::stream::{
-    decode_calf, decode_tip, encode_calf, encode_events, encode_kinds, encode_tip, encode_unfolds,
-    key,
+    decode_event_batch, decode_tip, encode_event_batch, encode_events, encode_kinds, encode_tip,
+    encode_unfolds, key,
 };
-use cellar_catalog::stream::{Calf, Etag, StreamName, Tip, Update};
+use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PortError, StreamOutcome, Streams};
 
@@ -85,22 +85,22 @@ impl DynamoStreams {
         }
     }
 
-    /// What came of a transaction that was cancelled: its calf first, then its tip.
+    /// What came of a transaction that was cancelled: its event batch first, then its tip.
     fn cancelled(
         &self,
         reasons: &[CancellationReason],
-        [calf, tip]: [usize; 2],
+        [batch, tip]: [usize; 2],
         error: PortError,
     ) -> StreamOutcome {
         let has = |reason: &CancellationReason, code: &str| reason.code() == Some(code);
         let is_temporary =
             |reason: &CancellationReason| TEMPORARY_REASONS.iter().any(|code| has(reason, code));
         // A transaction prepares and commits each item: it costs what it would have, at most.
-        let of_calf = write_units(calf) * 2;
-        let count = || self.meter.count(0.0, refused_units(of_calf + write_units(tip) * 2));
+        let batch_units = write_units(batch) * 2;
+        let count = || self.meter.count(0.0, refused_units(batch_units + write_units(tip) * 2));
         match reasons {
             [_, reason] if has(reason, CONDITION_FAILED) => {
-                self.refused((tip, 2, of_calf), reason.item())
+                self.refused((tip, 2, batch_units), reason.item())
             }
             reasons if reasons.iter().any(is_temporary) => {
                 count();
@@ -108,7 +108,7 @@ impl DynamoStreams {
             }
             [reason, _] if has(reason, CONDITION_FAILED) => {
                 count();
-                StreamOutcome::CalfExists
+                StreamOutcome::BatchExists
             }
             _ => StreamOutcome::Failed(error),
         }
@@ -126,16 +126,16 @@ struct Change {
 const EXPECTED: &str = "#etag = :expected";
 
 impl Change {
-    /// Appends events, or puts them in the place of those that calve.
-    fn of(update: &Update, calves: bool) -> Self {
+    /// Appends events, or puts them in the place of those that are split off.
+    fn of(update: &Update, batches: bool) -> Self {
         let Update { expected, tip, appended } = update;
-        let list = |name: &str| match calves {
+        let list = |name: &str| match batches {
             true => format!("#{name} = :{name}"),
             false => format!("#{name} = list_append(#{name}, :{name})"),
         };
         let set = |name: &str| format!("#{name} = :{name}");
         let parts = [
-            set(CALVED_BYTES),
+            set(BATCH_BYTES),
             set(ETAG),
             set(NEXT_INDEX),
             set(APPENDED),
@@ -144,7 +144,7 @@ impl Change {
             list(EVENTS),
         ];
         let values = [
-            (CALVED_BYTES, Attribute::Number(tip.calved_bytes)),
+            (BATCH_BYTES, Attribute::Number(tip.batch_bytes)),
             (ETAG, etag(tip.etag)),
             (NEXT_INDEX, Attribute::Number(tip.next)),
             (APPENDED, Attribute::Number(tip.appended)),
@@ -170,13 +170,17 @@ fn request_token(update: &Update) -> String {
     update.tip.etag.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The transaction that calves; all of it or nothing.
-fn calving(table: &str, calf: &Calf, update: &Update) -> Result<Vec<TransactWriteItem>, PortError> {
+/// The transaction that splits the tip; atomic.
+fn split_off_items(
+    table: &str,
+    batch: &EventBatch,
+    update: &Update,
+) -> Result<Vec<TransactWriteItem>, PortError> {
     let invalid =
         |error: aws_sdk_dynamodb::error::BuildError| PortError::permanent(error.to_string());
     let put = Put::builder()
         .table_name(table)
-        .set_item(Some(to_attributes(encode_calf(calf))))
+        .set_item(Some(to_attributes(encode_event_batch(batch))))
         .condition_expression("attribute_not_exists(#i)")
         .expression_attribute_names("#i", STREAM_INDEX)
         .build()
@@ -232,12 +236,12 @@ impl Streams for DynamoStreams {
         reply.item().map(read).transpose()
     }
 
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError> {
+    ) -> Result<Vec<EventBatch>, PortError> {
         let below = below.min(TIP_INDEX);
         let reply = self
             .client
@@ -255,7 +259,7 @@ impl Streams for DynamoStreams {
             .await
             .map_err(|error| port_error(&error))?;
         self.meter.count(consumed_units(reply.consumed_capacity()), 0.0);
-        let read = |item| Ok(decode_calf(&from_attributes(item)?)?);
+        let read = |item| Ok(decode_event_batch(&from_attributes(item)?)?);
         reply.items().iter().map(read).collect()
     }
 
@@ -310,8 +314,8 @@ impl Streams for DynamoStreams {
         }
     }
 
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
-        let items = match calving(&self.table, calf, update) {
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
+        let items = match split_off_items(&self.table, batch, update) {
             Ok(items) => items,
             Err(error) => return StreamOutcome::Failed(error),
         };
@@ -327,7 +331,7 @@ impl Streams for DynamoStreams {
             Ok(reply) => self.done(reply.consumed_capacity()),
             Err(error) => match error.as_service_error() {
                 Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                    let bytes = [encode_calf(calf), encode_tip(&update.tip)];
+                    let bytes = [encode_event_batch(batch), encode_tip(&update.tip)];
                     let bytes = bytes.each_ref().map(item_bytes);
                     self.cancelled(cancelled.cancellation_reasons(), bytes, port_error(&error))
                 }

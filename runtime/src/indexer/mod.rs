@@ -130,7 +130,7 @@ impl IndexerHandler {
     }
 }
 
-/// The events that a change appended; none for a calf, which was in a tip before, and for an entry to which
+/// The events that a change appended; none for an event batch, which was in a tip before, and for an entry to which
 /// something was added.
 fn read(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = image(record, &ATTRIBUTES);

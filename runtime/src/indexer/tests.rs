@@ -79,11 +79,11 @@ async fn what_was_appended_is_indexed_once() {
 }
 
 #[tokio::test]
-async fn a_calf_appends_nothing() {
+async fn an_event_batch_appends_nothing() {
     let fixture = Fixture::new();
-    let mut calf = record("1", "S-a", 1, &["A"]);
-    calf["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("a");
-    assert_eq!(fixture.handle(vec![calf]).await, Ok(json!({ "batchItemFailures": [] })));
+    let mut batch = record("1", "S-a", 1, &["A"]);
+    batch["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("a");
+    assert_eq!(fixture.handle(vec![batch]).await, Ok(json!({ "batchItemFailures": [] })));
     assert_eq!(fixture.indexed().await, []);
 }
 

@@ -20,17 +20,17 @@ use super::*;
 
 const FUNCTION_MS: u64 = 300_000;
 
-/// One checkpoint, then the root; of a snapshot that is not the first, nothing.
+/// Stores progress once, then the root; of a snapshot that is not the first, nothing.
 struct Scripted;
 
 #[async_trait]
 impl SnapshotBuilder for Scripted {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
         if job.position != Position::FIRST {
             return Err(BuildError { temporary: true, message: "as asked".to_owned() });
         }
-        Ok(match checkpoint {
-            [] => BuildStep::Checkpoint(vec![1]),
+        Ok(match progress {
+            [] => BuildStep::Progress(vec![1]),
             _ => BuildStep::Finished { root: "sheets/a/roots/b".to_owned() },
         })
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use aws_lambda_events::event::dynamodb::{Event, EventRecord};
 use aws_sdk_dynamodb::Client;
 use cellar_base::record::RecordError;
-use cellar_base::schema::{INDEX_PARTITION, INDEX_SORT};
+use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY};
 use cellar_catalog::feed::Checkpoint;
 use cellar_catalog::records::feed::place_of;
 use cellar_catalog::webhook::Receivers;
@@ -129,5 +129,5 @@ impl WebhookHandler {
 
 /// Where the item stands that a record tells of.
 fn place(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
-    place_of(&image(record, &[INDEX_PARTITION, INDEX_SORT]))
+    place_of(&image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
 }

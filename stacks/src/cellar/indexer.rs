@@ -69,7 +69,7 @@ pub(super) fn add(
     Ok(function)
 }
 
-/// Tips, which say how many events the write appended; not the calves that were in a tip before.
+/// Tips, which say how many events the write appended; not the event batches that were in a tip before.
 fn appends() -> StreamFilter {
     let appended = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))

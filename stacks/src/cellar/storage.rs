@@ -104,7 +104,7 @@ fn event_stream_table(config: &Config) -> Table {
 /// The Feed table has texts, which sort as what they name.
 fn index(config: &Config) -> Table {
     let [partition, sort] =
-        [schema::INDEX_PARTITION, schema::INDEX_SORT].map(|key| (key, AttributeType::String));
+        [schema::FEED_PARTITION_KEY, schema::FEED_SORT_KEY].map(|key| (key, AttributeType::String));
     table(config, partition, sort)
 }
 

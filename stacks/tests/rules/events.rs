@@ -98,7 +98,7 @@ fn source(id: &str) -> (Value, Vec<Value>) {
 }
 
 #[test]
-fn the_indexer_gets_every_append_and_no_calf() {
+fn the_indexer_gets_every_append_and_no_event_batch() {
     let (relay, _) = source("RelaySource");
     let (indexer, patterns) = source("IndexerSource");
     let mut wanted = relay;

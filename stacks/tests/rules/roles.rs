@@ -74,11 +74,11 @@ fn api() -> Vec<Use> {
             &[
                 // `Streams::tip`: what the newest events make of a stream.
                 "dynamodb:GetItem",
-                // `Streams::put_first`, and the calf of `Streams::calve`.
+                // `Streams::put_first`, and the event batch of `Streams::split_off`.
                 "dynamodb:PutItem",
-                // `Streams::calves_back`: the events of before.
+                // `Streams::batches_before`: the events of before.
                 "dynamodb:Query",
-                // `Streams::update`, and the tip of `Streams::calve`.
+                // `Streams::update`, and the tip of `Streams::split_off`.
                 "dynamodb:UpdateItem",
             ],
         ),
@@ -155,7 +155,7 @@ fn indexer() -> Vec<Use> {
         ),
         // Lambda reads the stream.
         ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
-        // `Streams::tip` and `calves_back`: what is missing, and what lists follow from.
+        // `Streams::tip` and `batches_before`: what is missing, and what lists follow from.
         ("ReadStreams", arn("EventStreamTable"), &["dynamodb:GetItem", "dynamodb:Query"]),
         (
             "FeedTable",
@@ -197,7 +197,7 @@ fn webhook(events: bool) -> Vec<Use> {
         ),
     ];
     if events {
-        // What events say: `Streams::tip` and `calves_back`.
+        // What events say: `Streams::tip` and `batches_before`.
         let read: &[&str] = &["dynamodb:GetItem", "dynamodb:Query"];
         uses.push(("ReadStreams", arn("EventStreamTable"), read));
     }

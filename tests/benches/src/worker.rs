@@ -11,7 +11,7 @@ use cellar_snapshot::level::{ChunkHash, Level};
 use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
 use cellar_snapshot::objects::{Fetch, ObjectKind, Objects, Wanted};
 use cellar_snapshot::root::Root;
-use cellar_snapshot::round::{Base, Plan, RoundFold, plan};
+use cellar_snapshot::compaction::{Base, CompactionFold, CompactionPlan, plan_compaction};
 
 use crate::Failure;
 
@@ -94,7 +94,7 @@ impl Worker {
                 self.bucket.ready(|objects| Ok(Base::open(&root, objects)?))?.0
             }
         };
-        let mut fold = RoundFold::new(&base);
+        let mut fold = CompactionFold::new(&base);
         for operation in entries {
             let client = (ClientKey([1; 8]), u64::from(self.entries) + 1);
             let position = position(self.entries)?;
@@ -102,9 +102,9 @@ impl Worker {
             self.entries += 1;
         }
         let folded = fold.finish().ok_or("a round has no entries")?;
-        let next = match plan(&base, &folded)? {
-            Plan::Young(next) => *next,
-            Plan::Merge(mut plan) => {
+        let next = match plan_compaction(&base, &folded)? {
+            CompactionPlan::LevelZero(next) => *next,
+            CompactionPlan::Merge(mut plan) => {
                 self.merges += 1;
                 let ask = |objects: &Objects| Ok(plan.inputs(&base, &folded, objects)?);
                 let (inputs, _) = self.bucket.ready(ask)?;

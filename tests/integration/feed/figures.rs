@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{World, share, streams, until};
 
-/// Changes of one spreadsheet's listing, of which the tip calves some.
+/// Changes of one spreadsheet's listing, of which the tip splits off some.
 const CHANGES: usize = 60;
 /// Spreadsheets and changes of each that are indexed anew.
 const SPREADSHEETS: usize = 100;

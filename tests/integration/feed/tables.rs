@@ -19,7 +19,7 @@ async fn dynamodb_passes_the_contract_of_the_index() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_streams_are_found_whatever_calved() {
+async fn all_streams_are_found_with_and_without_event_batches() {
     let world = World::new().await;
     let alice = world.person("alice");
     let mut wanted = Vec::new();

@@ -11,7 +11,7 @@ use cellar_api::{
     wire::hexadecimal,
 };
 use cellar_base::identity::ClientKey;
-use cellar_base::limits::{CATALOG_TIP_EVENTS, MAX_KNOWN_LOGS, TIP_INDEX};
+use cellar_base::limits::{CATALOG_TIP_EVENTS, MAX_CACHED_TAILS, TIP_INDEX};
 use cellar_base::position::Position;
 use cellar_base::schema::{STREAM, STREAM_INDEX, UNFOLDS};
 use cellar_catalog::access::Role;
@@ -138,7 +138,7 @@ async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
     cloud.client("alice").create(&request).await.unwrap()
 }
 
-/// Changes a spreadsheet's listing until its events calve, and has it made of them again: its unfold is lost.
+/// Changes a spreadsheet's listing until its tip is split, and has it made of them again: its unfold is lost.
 async fn list(cloud: &TestCloud, created: CreateReply) {
     let http = reqwest::Client::new();
     let url = format!("{}v1/spreadsheets/{}/details", cloud.url, created.id);
@@ -160,7 +160,7 @@ async fn list(cloud: &TestCloud, created: CreateReply) {
 }
 
 /// A stream of which the table's own stream told only the last event: the indexer reads the others in the stream
-/// itself, in its tip and in its calf. Then the feed has all of them.
+/// itself, in its tip and in its event batch. Then the feed has all of them.
 async fn index(cloud: &TestCloud) {
     let (text, number) = (
         |text: &str| AttributeValue::S(text.to_owned()),
@@ -223,7 +223,7 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
 /// Has the worker on snapshots work on so many spreadsheets that it knows nothing of any other: what it knows, it
 /// need not read in an offloaded segment.
 async fn distract(cloud: &TestCloud) {
-    for number in 0..MAX_KNOWN_LOGS {
+    for number in 0..MAX_CACHED_TAILS {
         let created = create(cloud, &format!("distracts {number}")).await;
         let edited = edit_on(cloud, created, "distracts").await;
         let least = Position::new(0, edited.num() - SNAPSHOT_ENTRIES).unwrap();

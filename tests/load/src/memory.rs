@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What the local cloud may have resident at any time, bytes: 70 MB when it has started, its caches at their
-/// bounds (`MAX_KNOWN_LOGS` runs of `MAX_KNOWN_RUN_BYTES`, `MAX_KNOWN_OBJECT_BYTES`, a snapshot's
+/// bounds (`MAX_CACHED_TAILS` runs of `MAX_CACHED_TAIL_BYTES`, `MAX_CACHED_OBJECT_BYTES`, a snapshot's
 /// `FOLD_BYTES` and `MAX_WRITER_BYTES`, SQLite's pages), and the requests of a thousand clients.
 pub const MAX_RESIDENT_BYTES: u64 = 256 * 1024 * 1024;
 /// How much higher the median of the last third of a soak may be than the median of the middle third,

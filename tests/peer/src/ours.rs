@@ -38,13 +38,13 @@ fn after<'a>(log: impl Iterator<Item = &'a Operation>, rules: &[Rule]) -> Cells 
 fn moved(pair: &Pair, rules: &[Rule]) -> Vec<Operation> {
     let steps = if rules.contains(&Rule::StepByStep) { 1 } else { pair.committed.len() };
     pair.committed.chunks(steps).fold(vec![pair.mine.clone()], |mine, committed| {
-        let map = SpaceMap::of(committed);
+        let map = SpaceMap::from_operations(committed);
         mine.iter().flat_map(|operation| past(operation, &map, rules)).collect()
     })
 }
 
 fn past(operation: &Operation, map: &SpaceMap, rules: &[Rule]) -> Vec<Operation> {
-    let sheet = map.sheet(SHEET);
+    let sheet = map.sheet_map(SHEET);
     if let (Operation::ClearRange(clear), true) = (operation, rules.contains(&Rule::ClearGrows)) {
         let rows = sheet.rows.covered(&clear.rows);
         let columns = sheet.columns.covered(&clear.columns);

@@ -11,8 +11,8 @@ use cellar_base::limits::SNAPSHOT_RECEIVES;
 use cellar_base::position::Position;
 use cellar_catalog::feed::{Checkpoint, Feed, Item};
 use cellar_catalog::records::feed::{encode_item, feed_partition_key};
-use cellar_catalog::records::stream::{encode_calf, encode_tip};
-use cellar_catalog::stream::{Calf, StreamName, Tip};
+use cellar_catalog::records::stream::{encode_event_batch, encode_tip};
+use cellar_catalog::stream::{EventBatch, StreamName, Tip};
 use cellar_engine::memory::{
     MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
     QueueRules,
@@ -264,10 +264,10 @@ impl World {
         self.tips_shown.write(tip.name.clone(), now_ms, self.shows_ms(), shown);
     }
 
-    /// A calf was put.
-    pub(crate) fn calf_put(&self, calf: &Calf) {
-        let key = calf.name.as_str().as_bytes();
-        self.streams_stream.push(key, self.time.now_ms(), INSERT, encode_calf(calf));
+    /// An event batch was put.
+    pub(crate) fn record_batch(&self, batch: &EventBatch) {
+        let key = batch.name.as_str().as_bytes();
+        self.streams_stream.push(key, self.time.now_ms(), INSERT, encode_event_batch(batch));
     }
 
     /// An item of the feed was put.

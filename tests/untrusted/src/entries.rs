@@ -14,10 +14,12 @@ use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::Workbook;
 use cellar_snapshot::cells::cells;
+use cellar_snapshot::compaction::{
+    Base, CompactionFold, CompactionPlan, FoldedEntries, plan_compaction,
+};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::{Fetch, Objects};
 use cellar_snapshot::root::Root;
-use cellar_snapshot::round::{Base, FoldedRound, Plan, RoundFold, plan};
 use cellar_snapshot::view;
 
 const CLIENT: ClientKey = ClientKey([7; 8]);
@@ -81,7 +83,8 @@ fn apply(operations: &[&[Operation]]) {
     let Some(folded) = fold(&nothing, operations) else { return };
     assert_shows(None, &folded, &workbook);
     let Some(earlier) = fold(&nothing, first) else { return };
-    let Plan::Young(next) = plan(&nothing, &earlier).expect("a next root") else {
+    let CompactionPlan::LevelZero(next) = plan_compaction(&nothing, &earlier).expect("a next root")
+    else {
         return;
     };
     let objects = Objects::default();
@@ -90,24 +93,24 @@ fn apply(operations: &[&[Operation]]) {
     assert_shows(Some(&next.root), &later, &workbook);
 }
 
-fn fold(base: &Base, operations: &[&[Operation]]) -> Option<FoldedRound> {
-    let mut fold = RoundFold::new(base);
+fn fold(base: &Base, operations: &[&[Operation]]) -> Option<FoldedEntries> {
+    let mut fold = CompactionFold::new(base);
     fold.entry(position(), 1, Some((CLIENT, FIRST_ID)), operations).ok()?;
     Some(fold.finish().expect("there is an entry"))
 }
 
-fn assert_shows(root: Option<&Root>, folded: &FoldedRound, workbook: &Workbook) {
+fn assert_shows(root: Option<&Root>, folded: &FoldedEntries, workbook: &Workbook) {
     let window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
     let first = CellName { row: 0, column: 0 };
     let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
-    assert_eq!(folded.outline.sheets.len(), workbook.sheets().count());
+    assert_eq!(folded.metadata.sheets.len(), workbook.sheets().count());
     for (id, sheet) in workbook.sheets() {
-        let outline = folded.outline.sheets.get(&id).expect("the same sheets");
-        assert_eq!(outline.extent, sheet.extent());
+        let metadata = folded.metadata.sheets.get(&id).expect("the same sheets");
+        assert_eq!(metadata.extent, sheet.extent());
         let shown = view::window(root, &folded.level, id, &window, &Objects::default());
         // Formats and maps may be in chunks of their own.
         let Fetch::Ready(tile) = shown.expect("a window") else { return };
-        let shown = cells(&tile, &outline.formats).into_iter();
+        let shown = cells(&tile, &metadata.formats).into_iter();
         let shown = shown.map(|cell| ((cell.row, cell.column), cell.cell));
         let held = sheet.cells_in(Rectangle { first, last });
         let held = held.map(|(place, cell)| (place, previewed(cell)));

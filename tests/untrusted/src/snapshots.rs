@@ -43,7 +43,7 @@ pub(super) fn root(bytes: &[u8]) -> bool {
     let packed = root.pack().expect("what was read can be written");
     assert_eq!(Root::unpack(packed.chunk.hash, &packed.stored).as_ref(), Ok(&root));
     let objects = Objects::default();
-    let _ = view::outline(&root, &objects);
+    let _ = view::metadata(&root, &objects);
     let window = Window { rows: 0..50, columns: 0..20 };
     for sheet in root.sheets.iter().take(3) {
         let tail = FoldedLevel::default();

@@ -51,7 +51,7 @@ fn parsed(bytes: &[u8]) -> Option<Tip> {
     }
     let next = u64::try_from(events.len()).ok().filter(|next| *next > 0)?;
     let (etag, name) = (Etag([7; 16]), stream_of(log()).ok()?);
-    Some(Tip { name, etag, next, calved_bytes: 0, appended: 1, events, unfolds })
+    Some(Tip { name, etag, next, batch_bytes: 0, appended: 1, events, unfolds })
 }
 
 fn event(kind: Kind, data: Payload) -> StreamEvent {
@@ -81,7 +81,7 @@ fn rebuilt(tip: &Tip) -> Option<Option<Listing>> {
             assert_eq!(rebuilt.next, tip.next);
             Some(rebuilt.state)
         }
-        StreamNeed::Calves { .. } => panic!("all events are there"),
+        StreamNeed::Batches { .. } => panic!("all events are there"),
     }
 }
 

@@ -66,7 +66,10 @@ fn a_request_does_not_change_when_newer_positions_are_seen() {
     assert_eq!((first.incarnation, first.acked_id), (7, 0));
     assert_eq!(first.mutations[0].base, at(3));
     assert!(state.record_seen(at(9), 7, None, "two".into()));
-    assert!(!state.record_seen(at(9), 8, None, "two".into()), "a new incarnation waits for pending edits");
+    assert!(
+        !state.record_seen(at(9), 8, None, "two".into()),
+        "a new incarnation waits for pending edits"
+    );
     assert_eq!(request(&state), first);
     let json = serde_json::to_string(&state).unwrap();
     let read: OutboxState = serde_json::from_str(&json).unwrap();

@@ -2,7 +2,7 @@
 //! meanwhile.
 //!
 //! Pending edits keep their ids and bases. What they are shown as is what the append machine would
-//! commit if they arrived now: both go by `append::commit`, on the same author map. So what is shown is
+//! commit if they arrived now: both go by `append::commit`, on the same viewpoint. So what is shown is
 //! what is committed, as long as nothing else comes first; and what comes first, is learned and the
 //! edits are shown anew.
 //!
@@ -22,8 +22,9 @@ use cellar_log::append::commit::Committer;
 use cellar_log::append::effect::KnownState;
 use cellar_log::append::request::RequestMutation;
 use cellar_log::entry::ExternalEdits;
-use cellar_log::transform::{Author, SpaceMap};
-use cellar_sheet::metadata::Outline;
+use cellar_log::transform::SpaceMap;
+use cellar_log::viewpoint::Viewpoint;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
 /// An own edit that is not known to be in the log.
@@ -139,7 +140,7 @@ pub struct Known<'a> {
     /// They, without a gap, up to the canonical position; those up to `after` may be among them.
     pub entries: &'a [EntryView],
     /// The canonical state, if it is known: pending edits without an effect on it are shown as such.
-    pub state: Option<&'a Outline>,
+    pub state: Option<&'a WorkbookMetadata>,
 }
 
 /// Pending edits of one client on the canonical state, one behind the other.
@@ -163,14 +164,15 @@ impl Rebase {
         let moved = pending.iter().filter(|mutation| !mutation.operation.is_resolved_on_append());
         let tail = known.entries.last().map_or(known.after, |last| last.position);
         let lowest = moved.map(|mutation| mutation.base).min().unwrap_or(tail);
-        let (author, start) = learned(known, own, lowest)?;
+        let (viewpoint, start) = learned(known, own, lowest)?;
         let next = match known.entries.last() {
             Some(last) => last.next_position(),
             None => tail.next_in_segment(),
         };
         let next = next.unwrap_or(tail);
-        let state = known.state.map(KnownState::of_outline);
-        let mut rebase = Self { committer: Committer::new(author, start, next, 0).on(state) };
+        let state = known.state.map(KnownState::from_metadata);
+        let mut rebase =
+            Self { committer: Committer::new(viewpoint, start, next, 0).with_state(state) };
         let outlooks = pending.iter().map(|mutation| rebase.place(mutation)).collect();
         Ok((rebase, outlooks))
     }
@@ -188,7 +190,7 @@ impl Rebase {
         let (id, base, operation) = (*id, *base, operation.clone());
         let asked = RequestMutation::new(NewMutation { id, base, operation });
         let committed = self.committer.commit(&asked);
-        self.committer.follow(&committed);
+        self.committer.add_committed(&committed);
         match committed.rejection() {
             Some(rejection) => Outlook::Rejected(rejection.clone()),
             None => Outlook::Committed(committed.effective().to_vec()),
@@ -207,7 +209,7 @@ impl Rebase {
             sha256: [0; 32],
             map: SpaceMap::default(),
         };
-        match self.committer.object(authored, std::slice::from_ref(&pending.operation)) {
+        match self.committer.commit_external(authored, std::slice::from_ref(&pending.operation)) {
             Err(rejection) => Outlook::Rejected(rejection),
             Ok(object) => {
                 let authored = || vec![pending.operation.clone()];
@@ -224,22 +226,22 @@ fn learned(
     known: Known<'_>,
     own: &OwnEntries,
     lowest: Position,
-) -> Result<(Author, Position), EntriesNeeded> {
+) -> Result<(Viewpoint, Position), EntriesNeeded> {
     let mut start = lowest;
     loop {
         if start < known.after {
             return Err(EntriesNeeded { after: start });
         }
-        let mut author = Author::new(ClientKey([0; 8]));
+        let mut viewpoint = Viewpoint::new(ClientKey([0; 8]));
         for entry in known.entries.iter().skip_while(|entry| entry.position < start) {
             let own = own.has(entry);
             for MutationView { base, op, committed, .. } in &entry.mutations {
-                author.learn_mutation(entry.position, own, *base, op, committed.as_deref());
+                viewpoint.add_mutation(entry.position, own, *base, op, committed.as_deref());
             }
         }
-        let needed = author.needed_from(lowest);
+        let needed = viewpoint.first_needed_position(lowest);
         if needed >= start {
-            return Ok((author, start));
+            return Ok((viewpoint, start));
         }
         start = needed;
     }

@@ -87,11 +87,11 @@ fn known(entries: &[EntryView], first: usize) -> Known<'_> {
 }
 
 /// The canonical state that a client shows.
-fn state(entries: &[EntryView]) -> Outline {
+fn state(entries: &[EntryView]) -> WorkbookMetadata {
     let mut workbook = Workbook::default();
     let mutations = entries.iter().flat_map(|entry| &entry.mutations);
     mutations.for_each(|mutation| workbook.apply_operations(mutation.effective()).unwrap());
-    workbook.outline()
+    workbook.metadata()
 }
 
 /// What a client's mutations from `first_id` on were committed as.

@@ -114,13 +114,13 @@ pub enum PushSafetyRule {
 
 impl PushRules {
     #[cfg(feature = "model")]
-    fn hold(self, rule: PushSafetyRule) -> bool {
+    fn is_enforced(self, rule: PushSafetyRule) -> bool {
         self.without != Some(rule)
     }
 
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    fn hold(self, _: PushSafetyRule) -> bool {
+    fn is_enforced(self, _: PushSafetyRule) -> bool {
         true
     }
 }
@@ -208,7 +208,7 @@ impl RunPush {
             PushEvent::Appended(appended) => self.appended(appended),
             PushEvent::Refused(Refusal::Gap { expected, .. }) => {
                 self.known = self.known.max(expected.saturating_sub(1));
-                match self.rules.hold(PushSafetyRule::GapLookedUp) {
+                match self.rules.is_enforced(PushSafetyRule::GapLookedUp) {
                     true => self.look_up(),
                     false => self.stop(),
                 }
@@ -261,7 +261,7 @@ impl RunPush {
         let numbered = Numbered { log, client, author, incarnation, known: self.known };
         // Runs are made of what a request takes.
         payload(numbered).map_or(PushAction::GiveUp, |request| {
-            PushAction::Append(request.of_group(self.name.clone()))
+            PushAction::Append(request.with_client_name(self.name.clone()))
         })
     }
 
@@ -325,7 +325,7 @@ impl RunPush {
 
     fn looked_up(&mut self, looked_up: LookedUp) -> PushAction {
         let rejecting = matches!(self.left.front(), Some(Left::Rejected(..)));
-        if !rejecting || self.rules.hold(PushSafetyRule::RejectionLookedUp) {
+        if !rejecting || self.rules.is_enforced(PushSafetyRule::RejectionLookedUp) {
             self.known = self.known.max(looked_up.last_id.unwrap_or(0));
         }
         self.outcome.head = self.outcome.head.max(Some(looked_up.head));

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use cellar_base::limits::{MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::cell::json_text_bytes;
+use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{CellAt, Extent, RangeFormat};
+use cellar_sheet::workbook::CellAt;
 
 /// Approximate JSON bytes of a format, without its text and spans.
 const FORMAT_FRAME_BYTES: usize = 48;

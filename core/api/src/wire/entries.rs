@@ -206,7 +206,7 @@ impl From<&ExternalEdits> for ExternalBody {
             |map: &AxisMap| map.runs().iter().map(|run| (run.src, run.dst, run.len)).collect();
         let moved = external.map.sheets().map(|(sheet, map)| SheetAxisMaps {
             sheet,
-            target: map.sheet,
+            target: map.target,
             rows: runs(&map.rows),
             columns: runs(&map.columns),
         });
@@ -264,11 +264,11 @@ mod tests {
 
     fn external() -> ExternalEdits {
         let sheet = SheetId::FIRST;
-        let map = SpaceMap::of(&[
+        let map = SpaceMap::from_operations(&[
             Operation::InsertRows(InsertBefore { sheet, before: 3, count: 2 }),
             Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
         ]);
-        let failed = (SheetId(4), SheetMap { sheet: None, ..SheetMap::identity(SheetId(4)) });
+        let failed = (SheetId(4), SheetMap { target: None, ..SheetMap::identity(SheetId(4)) });
         let moved = map.sheets().map(|(id, map)| (id, map.clone()));
         let map = SpaceMap::from_sheets(moved.chain([failed]));
         let (client, base) = (ClientKey([7; 8]), Position::new(0, 3).unwrap());

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::EntryView;
 use cellar_base::position::Position;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{Extent, SheetDiff};
+use cellar_sheet::workbook::SheetDiff;
 
 /// Entries, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

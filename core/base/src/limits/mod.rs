@@ -1,4 +1,4 @@
-//! Every bound of Cellar. Each is tested at its value and one above, where it is enforced:
+//! Limits and default sizes. Each limit is tested at its value and one above;
 //! `tests/promises/bounds.txt` names the tests.
 
 mod api;

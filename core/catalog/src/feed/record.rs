@@ -6,7 +6,7 @@ use cellar_base::schema::APPENDED;
 use cellar_base::{record::Item, record::RecordError};
 
 /// Returns whether the change was an append: a tip contains the number of events that its write
-/// appended, a calf does not.
+/// appended, an event batch does not.
 #[must_use]
 pub fn is_appended(image: &Item) -> bool {
     image.contains_key(APPENDED)

@@ -4,7 +4,7 @@ use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
 use crate::stream::{Payload, StreamName};
 use cellar_base::record::{Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text};
 use cellar_base::schema::{
-    DATA, DATA_ENCODING, FEED, FIRST_PARTITION, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX,
+    DATA, DATA_ENCODING, FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
     PARTITION_BYTES, TIME,
 };
 
@@ -32,12 +32,12 @@ pub fn feed_partition_key(partition: u64) -> String {
 /// [`RecordError`] with the invalid attribute.
 pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     let reader = Reader { record: ITEM, item: record };
-    let partition = reader.text(INDEX_PARTITION)?;
+    let partition = reader.text(FEED_PARTITION_KEY)?;
     let partition =
         partition.strip_prefix(PARTITION_PREFIX).and_then(|partition| partition.parse().ok());
     let offset = decode_sort(&reader, "a place in a partition")?;
     let place = partition.and_then(|partition: u64| Checkpoint::at(partition, offset).ok());
-    place.ok_or_else(|| reader.fault(INDEX_PARTITION, "a partition of the feed"))
+    place.ok_or_else(|| reader.fault(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
 /// Returns the sort key of an offset; keys sort as offsets do.
@@ -54,8 +54,8 @@ pub fn partition_sort(partition: u64) -> String {
 
 fn key(partition: &str, sort: &str) -> Item {
     let mut item = Item::new();
-    put_text(&mut item, INDEX_PARTITION, Some(partition));
-    put_text(&mut item, INDEX_SORT, Some(sort));
+    put_text(&mut item, FEED_PARTITION_KEY, Some(partition));
+    put_text(&mut item, FEED_SORT_KEY, Some(sort));
     item
 }
 
@@ -154,8 +154,9 @@ pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
 /// [`RecordError`] with the attribute that is wrong.
 pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
     let reader = Reader { record: MARK, item: record };
-    let name = reader.text(INDEX_PARTITION)?;
-    let stream = name.parse().map_err(|_| reader.fault(INDEX_PARTITION, "the name of a stream"))?;
+    let name = reader.text(FEED_PARTITION_KEY)?;
+    let stream =
+        name.parse().map_err(|_| reader.fault(FEED_PARTITION_KEY, "the name of a stream"))?;
     let (first_partition, next) = (reader.number(FIRST_PARTITION)?, reader.number(NEXT_INDEX)?);
     Ok((stream, Mark { first_partition, next }))
 }
@@ -179,10 +180,10 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
 }
 
 fn decode_sort(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
-    let sort = reader.text(INDEX_SORT)?;
+    let sort = reader.text(FEED_SORT_KEY)?;
     let is_number = !sort.is_empty() && sort.bytes().all(|byte| byte.is_ascii_digit());
     let number = is_number.then(|| sort.parse().ok()).flatten();
-    number.ok_or_else(|| reader.fault(INDEX_SORT, expected))
+    number.ok_or_else(|| reader.fault(FEED_SORT_KEY, expected))
 }
 
 fn fault(record: &'static str, name: &'static str, expected: &'static str) -> RecordError {

@@ -9,7 +9,7 @@ use cellar_base::hexadecimal::hexadecimal;
 use cellar_base::identity::LogId;
 use cellar_base::record::{Item, Reader, RecordError, put_number, put_text};
 use cellar_base::schema::{
-    INDEX_PARTITION, INDEX_SORT, LISTED_AT, LISTED_CREATED, LISTED_NAME, LISTED_ROLE,
+    FEED_PARTITION_KEY, FEED_SORT_KEY, LISTED_AT, LISTED_CREATED, LISTED_NAME, LISTED_ROLE,
     LISTED_STATUS, NEXT_INDEX,
 };
 
@@ -28,8 +28,8 @@ pub fn list_partition(person: &Person) -> String {
 #[must_use]
 pub fn key(person: &Person, log: LogId) -> Item {
     let mut item = Item::new();
-    put_text(&mut item, INDEX_PARTITION, Some(&list_partition(person)));
-    put_text(&mut item, INDEX_SORT, Some(&log.to_string()));
+    put_text(&mut item, FEED_PARTITION_KEY, Some(&list_partition(person)));
+    put_text(&mut item, FEED_SORT_KEY, Some(&log.to_string()));
     item
 }
 
@@ -62,7 +62,8 @@ pub fn encode(person: &Person, entry: &ListEntry) -> Item {
 /// [`RecordError`] with the attribute that is wrong.
 pub fn decode(item: &Item) -> Result<ListEntry, RecordError> {
     let reader = Reader { record: ENTRY, item };
-    let log = reader.text(INDEX_SORT)?.parse().map_err(|_| reader.fault(INDEX_SORT, "an id"))?;
+    let log =
+        reader.text(FEED_SORT_KEY)?.parse().map_err(|_| reader.fault(FEED_SORT_KEY, "an id"))?;
     let version = reader.number(NEXT_INDEX)?;
     let line = reader.optional_text(LISTED_ROLE)?.map(|role| decode_line(&reader, &role));
     Ok(ListEntry { log, version, line: line.transpose()? })
@@ -119,7 +120,8 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         let whole = encode(&person(), &entry(Status::Archived { at_s: 1 }, "Budget"));
-        for name in [INDEX_SORT, NEXT_INDEX, LISTED_NAME, LISTED_STATUS, LISTED_CREATED, LISTED_AT]
+        for name in
+            [FEED_SORT_KEY, NEXT_INDEX, LISTED_NAME, LISTED_STATUS, LISTED_CREATED, LISTED_AT]
         {
             let mut item = whole.clone();
             item.insert(name.to_owned(), Attribute::Bytes(vec![1]));

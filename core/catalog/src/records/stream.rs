@@ -1,21 +1,23 @@
-//! The records of the EventStream table: a tip, and the calves of its stream.
+//! The records of the EventStream table: a tip, and the event batches of its stream.
 
-use crate::stream::{Calf, Etag, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId};
+use crate::stream::{
+    Etag, EventBatch, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId,
+};
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::record::{
     Attribute, Item, Reader, RecordError, item_bytes, put_bytes, put_number, put_text,
 };
 use cellar_base::schema::{
-    APPENDED, CALVED_BYTES, CAUSATION, CORRELATION, DATA, DATA_ENCODING, ETAG, EVENTS, KINDS, META,
+    APPENDED, BATCH_BYTES, CAUSATION, CORRELATION, DATA, DATA_ENCODING, ETAG, EVENTS, KINDS, META,
     META_ENCODING, NEXT_INDEX, STREAM, STREAM_INDEX, TIME, UNFOLDS, WRITER,
 };
 
 const TIP: &str = "tip of a stream";
-const CALF: &str = "calf of a stream";
+const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// The key of an item of a stream: `TIP_INDEX` for its tip, the index of its first event for a calf.
+/// The key of an item of a stream: `TIP_INDEX` for its tip, the index of its first event for an event batch.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
     let mut item = Item::new();
@@ -28,7 +30,7 @@ pub fn key(name: &StreamName, index: u64) -> Item {
 #[must_use]
 pub fn encode_tip(tip: &Tip) -> Item {
     let mut item = key(&tip.name, TIP_INDEX);
-    put_number(&mut item, CALVED_BYTES, tip.calved_bytes);
+    put_number(&mut item, BATCH_BYTES, tip.batch_bytes);
     put_bytes(&mut item, ETAG, tip.etag.0.to_vec());
     put_number(&mut item, NEXT_INDEX, tip.next);
     put_number(&mut item, APPENDED, tip.appended);
@@ -37,12 +39,12 @@ pub fn encode_tip(tip: &Tip) -> Item {
     item
 }
 
-/// The record of a calf.
+/// The record of an event batch.
 #[must_use]
-pub fn encode_calf(calf: &Calf) -> Item {
-    let mut item = key(&calf.name, calf.index);
-    put_number(&mut item, NEXT_INDEX, calf.next());
-    put_events(&mut item, &calf.events);
+pub fn encode_event_batch(batch: &EventBatch) -> Item {
+    let mut item = key(&batch.name, batch.index);
+    put_number(&mut item, NEXT_INDEX, batch.next());
+    put_events(&mut item, &batch.events);
     item
 }
 
@@ -131,7 +133,7 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
         name: decode_name(&reader)?,
         etag: Etag(reader.array(ETAG)?),
         next: reader.number(NEXT_INDEX)?,
-        calved_bytes: reader.number(CALVED_BYTES)?,
+        batch_bytes: reader.number(BATCH_BYTES)?,
         appended: reader.number(APPENDED)?,
         unfolds: unfolds.iter().filter_map(|unfold| decode_unfold(unfold).ok()).collect(),
         events,
@@ -169,22 +171,22 @@ pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), Reco
     }
 }
 
-/// Reads the record of a calf.
+/// Reads the record of an event batch.
 ///
 /// # Errors
 /// [`RecordError`] with the attribute that is wrong.
-pub fn decode_calf(item: &Item) -> Result<Calf, RecordError> {
-    let reader = Reader { record: CALF, item };
-    let calf = Calf {
+pub fn decode_event_batch(item: &Item) -> Result<EventBatch, RecordError> {
+    let reader = Reader { record: EVENT_BATCH, item };
+    let batch = EventBatch {
         name: decode_name(&reader)?,
         index: reader.number(STREAM_INDEX)?,
         events: decode_events(&reader)?,
     };
-    if calf.index >= TIP_INDEX {
-        return Err(reader.fault(STREAM_INDEX, "that of a calf"));
+    if batch.index >= TIP_INDEX {
+        return Err(reader.fault(STREAM_INDEX, "that of an event batch"));
     }
-    match reader.number(NEXT_INDEX)? == calf.next() && calf.next() <= TIP_INDEX {
-        true => Ok(calf),
+    match reader.number(NEXT_INDEX)? == batch.next() && batch.next() <= TIP_INDEX {
+        true => Ok(batch),
         false => Err(reader.fault(NEXT_INDEX, "the index behind its events")),
     }
 }

@@ -1,4 +1,4 @@
-//! The records of streams: a tip and a calf as files, and whatever else somebody may find in the table.
+//! The records of streams: a tip and an event batch as files, and whatever else somebody may find in the table.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::records::stream::{decode_calf, decode_tip, encode_calf, encode_tip, key};
-use crate::stream::{Calf, Etag, Kind, Payload, StreamEvent, Tip, Unfold, WriterId};
+use crate::records::stream::{decode_event_batch, decode_tip, encode_event_batch, encode_tip, key};
+use crate::stream::{Etag, EventBatch, Kind, Payload, StreamEvent, Tip, Unfold, WriterId};
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::{record::Attribute, record::Item};
 
@@ -43,16 +43,16 @@ fn tip() -> Tip {
         name: "Spreadsheet-6e0b".parse().unwrap(),
         etag: Etag([0xe7; 16]),
         next: 12,
-        calved_bytes: 20_480,
+        batch_bytes: 20_480,
         appended: 1,
         events: vec![full, event(2)],
         unfolds: vec![unfold],
     }
 }
 
-fn calf() -> Calf {
+fn batch() -> EventBatch {
     let events = vec![event(3), event(4), StreamEvent { data: Payload::default(), ..event(5) }];
-    Calf { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
+    EventBatch { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
 }
 
 /// As DynamoDB writes it, but for bytes, which are hexadecimal.
@@ -84,11 +84,11 @@ fn golden(name: &str, item: &Item) {
 }
 
 #[test]
-fn tips_and_calves_read_back_and_their_layout_stays() {
+fn tips_and_event_batches_round_trip_in_a_stable_layout() {
     golden("stream-tip-v1.json", &encode_tip(&tip()));
-    golden("stream-calf-v1.json", &encode_calf(&calf()));
+    golden("stream-event-batch-v1.json", &encode_event_batch(&batch()));
     assert_eq!(decode_tip(&encode_tip(&tip())), Ok(tip()));
-    assert_eq!(decode_calf(&encode_calf(&calf())), Ok(calf()));
+    assert_eq!(decode_event_batch(&encode_event_batch(&batch())), Ok(batch()));
 }
 
 #[test]
@@ -111,11 +111,12 @@ fn each_wrong_attribute_is_named() {
         let fault = decode_tip(&item).unwrap_err().to_string();
         assert!(fault.contains(&format!("`{name}`")), "{fault}");
     }
-    let mut item = encode_calf(&calf());
+    let mut item = encode_event_batch(&batch());
     item.insert("n".to_owned(), Attribute::Number(11));
-    assert!(decode_calf(&item).unwrap_err().to_string().contains("`n`"));
+    assert!(decode_event_batch(&item).unwrap_err().to_string().contains("`n`"));
     assert!(
-        decode_calf(&encode_tip(&tip())).is_err() && decode_tip(&encode_calf(&calf())).is_err()
+        decode_event_batch(&encode_tip(&tip())).is_err()
+            && decode_tip(&encode_event_batch(&batch())).is_err()
     );
     assert!(decode_tip(&key(&tip().name, TIP_INDEX)).is_err());
 }
@@ -162,16 +163,16 @@ proptest! {
     fn any_attributes_are_an_error_or_a_record(
         name in prop::sample::select(vec!["p", "i", "b", "etag", "n", "a", "c", "e", "u"]),
         value in attributes(),
-        of_calf in any::<bool>(),
+        is_batch in any::<bool>(),
     ) {
-        let mut item = if of_calf { encode_calf(&calf()) } else { encode_tip(&tip()) };
+        let mut item = if is_batch { encode_event_batch(&batch()) } else { encode_tip(&tip()) };
         item.insert(name.to_owned(), value);
         if let Ok(tip) = decode_tip(&item) {
             prop_assert_eq!(decode_tip(&encode_tip(&tip)), Ok(tip.clone()));
             prop_assert!(tip.events.iter().all(|event| event.data.unpack().is_ok() || event.data.encoding != 0));
         }
-        if let Ok(calf) = decode_calf(&item) {
-            prop_assert_eq!(decode_calf(&encode_calf(&calf)), Ok(calf));
+        if let Ok(batch) = decode_event_batch(&item) {
+            prop_assert_eq!(decode_event_batch(&encode_event_batch(&batch)), Ok(batch));
         }
     }
 }

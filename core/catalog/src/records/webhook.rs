@@ -3,7 +3,7 @@
 use crate::feed::{Checkpoint, FeedId};
 use crate::webhook::WebhookProgress;
 use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
-use cellar_base::schema::{FEED, INDEX_PARTITION, INDEX_SORT, NEXT_INDEX};
+use cellar_base::schema::{FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, NEXT_INDEX};
 
 const PROGRESS: &str = "progress of the webhook";
 
@@ -11,8 +11,8 @@ const PROGRESS: &str = "progress of the webhook";
 #[must_use]
 pub fn key() -> Item {
     let mut item = Item::new();
-    put_text(&mut item, INDEX_PARTITION, Some("$Webhook"));
-    put_text(&mut item, INDEX_SORT, Some("progress"));
+    put_text(&mut item, FEED_PARTITION_KEY, Some("$Webhook"));
+    put_text(&mut item, FEED_SORT_KEY, Some("progress"));
     item
 }
 

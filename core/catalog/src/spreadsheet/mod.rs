@@ -31,7 +31,7 @@ pub use name::{BadName, Name};
 pub use person::{BadPerson, Person};
 pub use right::{By, Right};
 
-use crate::stream::{CalvePolicy, InvalidStreamName, StreamName};
+use crate::stream::{InvalidStreamName, SplitPolicy, StreamName};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 
@@ -40,7 +40,8 @@ pub const CATEGORY: &str = "Spreadsheet";
 
 /// Thresholds for splitting events off a tip: so low that a read of a listing with a few members
 /// costs half a read unit (4 KB).
-pub const CALVING: CalvePolicy = CalvePolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
+pub const CATALOG_SPLIT_POLICY: SplitPolicy =
+    SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 
 /// Returns the name of a spreadsheet's event stream.
 ///

@@ -2,7 +2,7 @@
 //!
 //! The newest events of a stream are in one item, its tip, together with unfolds: cached states
 //! that make earlier events unnecessary for readers. Every event is first written to the tip. When
-//! the tip grows too large, its events are split off into an item of their own, a calf, in the
+//! the tip grows too large, its events are split off into an item of their own, an event batch, in the
 //! transaction that writes the next events.
 
 pub mod append;
@@ -24,5 +24,5 @@ pub use event::{InvalidEvent, Kind, StreamEvent, WriterId};
 pub use name::{InvalidStreamName, StreamName};
 pub use payload::{Payload, PayloadError};
 pub use rebuild::{Dated, Need, Rebuild, RebuildFault, Rebuilt, newest_first};
-pub use tip::{Calf, CalvePolicy, Tip};
+pub use tip::{EventBatch, SplitPolicy, Tip};
 pub use unfold::Unfold;

@@ -4,15 +4,15 @@
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
 use super::payload::PayloadError;
-use super::tip::{Calf, Tip};
+use super::tip::{EventBatch, Tip};
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
 /// What is to be done next.
 pub enum Need<'a, D: Decider> {
     /// Nothing: here is the state.
     Nothing(Rebuilt<D::State>),
-    /// The calves whose index is below this one, the newest first.
-    Calves {
+    /// The event batches whose index is below this one, the newest first.
+    Batches {
         /// The index.
         below: u64,
         /// What takes them.
@@ -104,22 +104,22 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(rebuild.need())
     }
 
-    /// Goes on with calves below the last index asked for, the newest first.
+    /// Goes on with event batches below the last index asked for, the newest first.
     ///
     /// # Errors
     /// [`RebuildFault`] if they do not follow each other, or an event cannot be read.
-    pub fn calves(mut self, calves: &[Calf]) -> Result<Need<'a, D>, RebuildFault> {
-        if calves.is_empty() {
+    pub fn add_batches(mut self, batches: &[EventBatch]) -> Result<Need<'a, D>, RebuildFault> {
+        if batches.is_empty() {
             return Err(RebuildFault::Damaged { index: self.first });
         }
-        for calf in calves {
+        for batch in batches {
             if self.is_done() {
                 break;
             }
-            if calf.next() != self.first || calf.events.is_empty() {
+            if batch.next() != self.first || batch.events.is_empty() {
                 return Err(RebuildFault::Damaged { index: self.first });
             }
-            self.take(&calf.events)?;
+            self.take(&batch.events)?;
         }
         Ok(self.need())
     }
@@ -149,7 +149,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
 
     fn need(self) -> Need<'a, D> {
         if !self.is_done() {
-            return Need::Calves { below: self.first, rebuild: self };
+            return Need::Batches { below: self.first, rebuild: self };
         }
         // An origin needs no state before it.
         let base = self.base.filter(|_| !self.found_origin);

@@ -1,4 +1,4 @@
-//! The items of a stream: its tip, and the batches of events that calved off it.
+//! The items of a stream: its tip, and the event batches that were split off it.
 
 use super::etag::Etag;
 use super::event::{StreamEvent, WriterId};
@@ -15,8 +15,8 @@ pub struct Tip {
     pub etag: Etag,
     /// Index of the next event: how many there are.
     pub next: u64,
-    /// Bytes of the items that calved off it.
-    pub calved_bytes: u64,
+    /// Bytes of the event batches that were split off it.
+    pub batch_bytes: u64,
     /// How many events the last write appended: the last ones of them.
     pub appended: u64,
     /// The newest events, oldest first; never none.
@@ -27,7 +27,7 @@ pub struct Tip {
 
 /// A batch of events that was moved out of a tip. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Calf {
+pub struct EventBatch {
     /// The stream.
     pub name: StreamName,
     /// Index of its first event.
@@ -37,7 +37,7 @@ pub struct Calf {
 }
 
 impl Tip {
-    /// Index of its first event: those below are in calves.
+    /// Index of its first event: those below are in event batches.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.next.saturating_sub(count(&self.events))
@@ -50,7 +50,7 @@ impl Tip {
     }
 }
 
-impl Calf {
+impl EventBatch {
     /// Index of the first event behind it.
     #[must_use]
     pub fn next(&self) -> u64 {
@@ -69,16 +69,16 @@ pub(crate) fn count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
-/// When the events of a tip move to a calf: when with the next ones they would be more than this.
+/// When the events of a tip move to an event batch: when with the next ones they would be more than this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CalvePolicy {
+pub struct SplitPolicy {
     /// Bytes of events and unfolds.
     pub bytes: usize,
     /// Events.
     pub events: usize,
 }
 
-impl Default for CalvePolicy {
+impl Default for SplitPolicy {
     fn default() -> Self {
         Self { bytes: TIP_BYTES, events: TIP_EVENTS }
     }

@@ -1,5 +1,5 @@
-//! Builds the next entry of a request: as many mutations as fit, each transformed past the entries committed
-//! since its base.
+//! Builds the next entry of a request: as many mutations as fit, each transformed past the entries
+//! committed since its base.
 
 use std::collections::BTreeSet;
 
@@ -12,45 +12,54 @@ use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Returns the content of the entry at `position`.
-pub(super) fn next_content(
+/// Returns the content of the request's next entry, which is put at `position`.
+pub(super) fn build_next_content(
     request: &Request,
     scan: &Scan,
     position: Position,
 ) -> Result<Content, BodyError> {
-    let (client, first_id) = (request.client, scan.last_id.saturating_add(1));
+    let committer = committer_after(scan, position);
     let mutations = match &request.payload {
-        Payload::Upload(upload) => match external(request, scan, upload, position) {
+        Payload::Upload(upload) => match build_external_edits(request, upload, &committer) {
             Ok(external) => return Ok(Content::External(external)),
             Err(rejection) => reject_all(upload, &rejection),
         },
-        Payload::Mutations(_) => Batch::new(scan, position).take(request.after(scan.last_id))?,
+        Payload::Mutations(_) => {
+            let mut builder = EntryBuilder::new(committer);
+            let remaining = request.after(scan.last_id).map(|(_, mutation)| mutation);
+            builder.add_while_fitting(remaining)?;
+            builder.mutations
+        }
     };
-    let name = request.name.clone();
-    Ok(Content::Edits(Edits { client, name, first_id, mutations }))
+    Ok(Content::Edits(Edits {
+        client: request.client,
+        name: request.name.clone(),
+        first_id: scan.last_id.saturating_add(1),
+        mutations,
+    }))
 }
 
-/// Returns the oldest position that is needed to transform the remaining mutations.
-pub(super) fn needed_from(request: &Request, scan: &Scan) -> Position {
-    // A mutation that needs an entry before the lowest base needs the oldest entry of all.
-    let lowest = request.moved_bases_after(scan.last_id).min();
-    lowest.map_or(scan.start, |lowest| scan.author.needed_from(lowest))
+/// Returns the first position whose entry is needed to transform the remaining mutations.
+pub(super) fn first_needed_position(request: &Request, scan: &Scan) -> Position {
+    // Of all remaining mutations, the one with the lowest base needs the oldest entry.
+    let lowest_base = request.transformed_bases_after(scan.last_id).min();
+    lowest_base.map_or(scan.start, |base| scan.viewpoint.first_needed_position(base))
 }
 
-/// Returns the newest known edit, if it makes the resolution of a mutation stale.
-pub(super) fn stale_resolution(request: &Request, scan: &Scan) -> Option<Position> {
-    let mut left = request.after(scan.last_id);
-    let at = left.find_map(|(_, mutation)| Some(mutation.resolved.as_ref()?.at))?;
-    // Entries before the first scanned one are unknown.
+/// Returns the newest known edit if it is later than the state on which an undo or revert of the
+/// request was resolved.
+pub(super) fn find_stale_resolution(request: &Request, scan: &Scan) -> Option<Position> {
+    let mut remaining = request.after(scan.last_id);
+    let resolved_at = remaining.find_map(|(_, mutation)| Some(mutation.resolved.as_ref()?.at))?;
+    // The entries before the first scanned one are unknown, so it counts as an edit.
     let newest = scan.newest_edit.max(Some(scan.start))?;
-    (newest > at).then_some(newest)
+    (newest > resolved_at).then_some(newest)
 }
 
-fn external(
+fn build_external_edits(
     request: &Request,
-    scan: &Scan,
     upload: &Upload,
-    position: Position,
+    committer: &Committer,
 ) -> Result<ExternalEdits, Rejection> {
     let authored = ExternalEdits {
         client: request.client,
@@ -62,13 +71,14 @@ fn external(
         sha256: upload.sha256,
         map: SpaceMap::default(),
     };
-    committer(scan, position).object(authored, &upload.operations)
+    committer.commit_external(authored, &upload.operations)
 }
 
-/// Commits mutations after the scanned entries.
-fn committer(scan: &Scan, position: Position) -> Committer {
-    let author = scan.author.clone();
-    Committer::new(author, scan.start, position, scan.committed_bytes).on(scan.state())
+/// Returns a committer for mutations that follow the scanned entries.
+fn committer_after(scan: &Scan, position: Position) -> Committer {
+    let viewpoint = scan.viewpoint.clone();
+    let committer = Committer::new(viewpoint, scan.start, position, scan.committed_bytes);
+    committer.with_state(scan.state())
 }
 
 fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
@@ -77,43 +87,43 @@ fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
         authored: Operation::Rejected(rejection.clone()),
         committed: None,
     };
-    upload.operations.iter().map(|_| rejected.clone()).collect()
+    vec![rejected; upload.operations.len()]
 }
 
-/// The mutations of one entry.
-struct Batch {
+/// Collects the mutations of one entry.
+struct EntryBuilder {
     committer: Committer,
     mutations: Vec<Mutation>,
-    bytes: usize,
+    body_bytes: usize,
     bases: BTreeSet<Position>,
 }
 
-impl Batch {
-    fn new(scan: &Scan, position: Position) -> Self {
-        let committer = committer(scan, position);
+impl EntryBuilder {
+    fn new(committer: Committer) -> Self {
         let (mutations, bases) = (Vec::new(), BTreeSet::new());
-        Self { committer, mutations, bytes: BODY_FRAME_BYTES, bases }
+        Self { committer, mutations, body_bytes: BODY_FRAME_BYTES, bases }
     }
 
-    /// Adds as many mutations as fit.
-    fn take<'m>(
-        mut self,
-        mutations: impl Iterator<Item = (u64, &'m RequestMutation)>,
-    ) -> Result<Vec<Mutation>, BodyError> {
-        for (_, mutation) in mutations {
+    /// Commits and adds mutations until the next one exceeds `MAX_BASES_PER_ENTRY` or
+    /// `MAX_ENTRY_BODY_BYTES`.
+    fn add_while_fitting<'m>(
+        &mut self,
+        mutations: impl Iterator<Item = &'m RequestMutation>,
+    ) -> Result<(), BodyError> {
+        for mutation in mutations {
             self.bases.insert(mutation.base);
             if self.bases.len() > MAX_BASES_PER_ENTRY {
                 break;
             }
             let committed = self.committer.commit(mutation);
-            let bytes = self.bytes.saturating_add(encoded_mutation_bytes(&committed)?);
-            if bytes > MAX_ENTRY_BODY_BYTES && !self.mutations.is_empty() {
+            let body_bytes = self.body_bytes.saturating_add(encoded_mutation_bytes(&committed)?);
+            if body_bytes > MAX_ENTRY_BODY_BYTES && !self.mutations.is_empty() {
                 break;
             }
-            self.bytes = bytes;
-            self.committer.follow(&committed);
+            self.body_bytes = body_bytes;
+            self.committer.add_committed(&committed);
             self.mutations.push(committed);
         }
-        Ok(self.mutations)
+        Ok(())
     }
 }

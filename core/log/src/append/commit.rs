@@ -1,73 +1,80 @@
-//! Transforms a mutation past the entries committed since its base. The append machine commits the result, and
-//! a client uses the same code to show pending edits.
+//! Transforms a mutation past the entries committed since its base. The append machine commits the
+//! result, and a client uses the same code to show pending edits.
 
 use std::collections::BTreeSet;
 
-use super::effect::{Effect, KnownState, not_added};
+use super::effect::{KnownState, sheet_not_added};
 use super::request::{RequestMutation, Resolved, too_large};
 use super::scan::operations_bytes;
 use crate::entry::{ExternalEdits, Mutation, encode_external};
-use crate::transform::{Author, SpaceMap, transform};
+use crate::transform::{SpaceMap, transform};
+use crate::viewpoint::Viewpoint;
 use cellar_base::limits::{
     MAX_COMMITTED_OPERATIONS, MAX_ENTRY_BODY_BYTES, MAX_MOVED_SHEETS, MAX_REPLY_BYTES, MAX_SPANS,
 };
 use cellar_base::position::Position;
-use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, Spans};
+use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
-/// Commits the mutations of one author in order, after the entries that the author map has learned.
+/// Commits the mutations of one client in order, each after the changes that the viewpoint contains.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
-    author: Author,
-    /// First position that the author map has learned.
-    start: Position,
+    viewpoint: Viewpoint,
+    /// Position from which on the viewpoint contains all entries.
+    viewpoint_start: Position,
     /// Position of the entry that will contain the mutations.
     position: Position,
-    /// Approximate bytes of the committed operations of the request in its reply.
+    /// Approximate bytes that the committed operations of the request take in its reply.
     committed_bytes: usize,
-    /// Base of the last mutation, and the map from the position after it.
+    /// Base of the last transformed mutation, and the map from the client's coordinates after it.
     map: Option<(Position, SpaceMap)>,
     /// State before the next mutation, if known.
     state: Option<KnownState>,
 }
 
 impl Committer {
-    /// Starts with mutations at `position`. `committed_bytes` are the bytes that earlier committed operations
-    /// of the request take in its reply.
+    /// Creates a committer for an entry at `position`. `viewpoint` contains all entries from
+    /// `viewpoint_start` on. `committed_bytes` is the size in the reply of the operations that the
+    /// request has already committed.
     pub fn new(
-        author: Author,
-        start: Position,
+        viewpoint: Viewpoint,
+        viewpoint_start: Position,
         position: Position,
         committed_bytes: usize,
     ) -> Self {
-        Self { author, start, position, committed_bytes, map: None, state: None }
+        Self { viewpoint, viewpoint_start, position, committed_bytes, map: None, state: None }
     }
 
-    /// Sets the known state. Operations without an effect on it are not committed.
-    pub fn on(self, state: Option<KnownState>) -> Self {
+    /// Sets the known state before the next mutation. Operations without an effect on this state are
+    /// not committed.
+    pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }
 
-    /// Returns an external body with `operations`, which were authored on `authored.base`, and the map from
-    /// that base.
-    pub fn object(
+    /// Returns `authored` with the map from its base to the entry's position. `operations` are the
+    /// operations of the external body.
+    ///
+    /// # Errors
+    /// The rejection of all operations, if the map cannot be stored or an operation names a sheet
+    /// that does not exist.
+    pub fn commit_external(
         &self,
         authored: ExternalEdits,
         operations: &[Operation],
     ) -> Result<ExternalEdits, Rejection> {
-        let mut map = space(&self.author, self.start, authored.base)?;
-        // Only kept runs are stored.
+        let mut map = self.map_from(authored.base)?;
+        // A stored map keeps the order of rows and columns.
         if map.sheets().any(|(_, map)| !map.rows.keeps_order() || !map.columns.keeps_order()) {
             return Err(too_far_behind());
         }
-        for sheet in operations.iter().filter_map(Operation::sheet).collect::<BTreeSet<_>>() {
-            let target = map.sheet(sheet).sheet.ok_or_else(|| not_added(sheet))?;
-            let on_target =
-                Operation::DeleteRows(DeleteSpans { sheet: target, spans: Spans::default() });
-            if self.effect(authored.base, &on_target)? == Effect::None {
+        let sheets: BTreeSet<SheetId> = operations.iter().filter_map(Operation::sheet).collect();
+        for sheet in sheets {
+            let committed_sheet =
+                map.sheet_map(sheet).target.ok_or_else(|| sheet_not_added(sheet))?;
+            if !self.sheet_has_effect(authored.base, committed_sheet)? {
                 map.drop_sheet(sheet);
             }
         }
-        let external = ExternalEdits { map: map.of_cells(), ..authored };
+        let external = ExternalEdits { map: map.cells_only(), ..authored };
         let encoded = encode_external(self.position, &external);
         let bytes = encoded.map_or(usize::MAX, |(_, body)| body.len());
         if bytes > MAX_ENTRY_BODY_BYTES || external.map.sheets().count() > MAX_MOVED_SHEETS {
@@ -76,171 +83,187 @@ impl Committer {
         Ok(external)
     }
 
-    /// Returns the committed form of a mutation. A result that does not fit is rejected.
+    /// Returns the committed form of a mutation. A mutation that cannot be committed is rejected.
     pub fn commit(&mut self, mutation: &RequestMutation) -> Mutation {
         let RequestMutation { base, authored, resolved } = mutation;
-        let committed = match (authored, resolved) {
-            (Operation::Rejected(_), _) => Ok(None),
-            (Operation::Undo(undo), resolved) => undone(undo.position, resolved.as_ref()).map(Some),
-            (Operation::Revert(revert), resolved) => {
-                restored(revert.position, resolved.as_ref()).map(Some)
+        let committed = match authored {
+            Operation::Rejected(_) => Ok(None),
+            Operation::Undo(undo) => undo_operations(undo.position, resolved.as_ref()).map(Some),
+            Operation::Revert(revert) => {
+                revert_operations(revert.position, resolved.as_ref()).map(Some)
             }
-            (authored, _) => self.moved(*base, authored),
+            authored => self.transform_operation(*base, authored),
         };
-        let rejected = |rejection| Mutation::rejected(*base, authored, rejection);
-        match committed {
-            Err(rejection) => rejected(rejection),
-            Ok(committed) => {
-                let whole = Mutation { base: *base, authored: authored.clone(), committed };
-                let too_much = too_many_parts(&whole)
-                    .or_else(|| too_large(&whole))
-                    .map(|rejection| cannot_be_split(authored).unwrap_or(rejection))
-                    .or_else(|| self.too_large_together(&whole));
-                match too_much {
-                    Some(rejection) => rejected(rejection),
-                    None => whole,
-                }
-            }
-        }
+        let result = committed.and_then(|committed| {
+            let mutation = Mutation { base: *base, authored: authored.clone(), committed };
+            self.check_size(&mutation)?;
+            Ok(mutation)
+        });
+        result.unwrap_or_else(|rejection| Mutation::rejected(*base, authored, rejection))
     }
 
-    fn moved(
+    /// Transforms an operation past the changes since its base. Returns `None` if the operation is
+    /// unchanged, and no operations if it has no effect.
+    fn transform_operation(
         &mut self,
         base: Position,
         authored: &Operation,
     ) -> Result<Option<Vec<Operation>>, Rejection> {
-        let known = self.map.take().filter(|(of, _)| *of == base);
-        let (_, map) = match known {
-            Some(known) => known,
-            None => (base, space(&self.author, self.start, base)?),
+        let map = match self.map.take() {
+            Some((map_base, map)) if map_base == base => map,
+            _ => self.map_from(base)?,
         };
         let committed = transform(authored, &map);
-        let added = authored.sheet().is_none_or(|sheet| map.sheet(sheet).sheet.is_some());
+        let missing_sheet = authored.sheet().filter(|sheet| map.sheet_map(*sheet).target.is_none());
         self.map = Some((base, map));
-        match (committed.as_deref(), authored.sheet()) {
-            (_, Some(sheet)) if !added => Err(not_added(sheet)),
-            (Some([]), _) => Ok(committed),
-            (moved, _) => {
-                let operation = moved.and_then(<[Operation]>::first).unwrap_or(authored);
-                match self.effect(base, operation)? {
-                    Effect::Some => Ok(committed),
-                    Effect::None => Ok(Some(Vec::new())),
-                }
-            }
+        if let Some(sheet) = missing_sheet {
+            return Err(sheet_not_added(sheet));
         }
+        let effective = match committed.as_deref() {
+            None => authored,
+            Some([]) => return Ok(committed),
+            Some([first, ..]) => first,
+        };
+        if self.has_effect(base, effective)? { Ok(committed) } else { Ok(Some(Vec::new())) }
     }
 
-    fn effect(&self, base: Position, operation: &Operation) -> Result<Effect, Rejection> {
+    /// Returns the map from the client's coordinates after `base` to those of the newest entry.
+    fn map_from(&self, base: Position) -> Result<SpaceMap, Rejection> {
+        if self.viewpoint.first_needed_position(base) < self.viewpoint_start {
+            return Err(base_trimmed());
+        }
+        let map = self.viewpoint.map_from(base).map_err(|_| too_far_behind())?;
+        if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
+    }
+
+    /// Returns whether an operation changes the known state. Assumes that it does if the state is
+    /// unknown.
+    fn has_effect(&self, base: Position, operation: &Operation) -> Result<bool, Rejection> {
         match &self.state {
-            Some(state) => state.effective(&self.author, base, operation),
-            None => Ok(Effect::Some),
+            Some(state) => state.has_effect(&self.viewpoint, base, operation),
+            None => Ok(true),
         }
     }
 
-    /// Rejects a mutation if the committed operations of the request exceed one reply.
-    fn too_large_together(&mut self, mutation: &Mutation) -> Option<Rejection> {
+    /// Returns whether operations on cells of a sheet can have an effect.
+    fn sheet_has_effect(&self, base: Position, sheet: SheetId) -> Result<bool, Rejection> {
+        let any_operation = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::default() });
+        self.has_effect(base, &any_operation)
+    }
+
+    /// Checks that a mutation fits an entry and, with the other mutations of its request, a reply.
+    fn check_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
+        if let Some(rejection) = too_many_spans(mutation).or_else(|| too_large(mutation)) {
+            return Err(resolution_too_large(&mutation.authored).unwrap_or(rejection));
+        }
         let bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
-        let together = self.committed_bytes.saturating_add(bytes);
-        if together > MAX_REPLY_BYTES && self.committed_bytes > 0 {
-            let detail = "with the others of its request it falls into too many parts: do it alone";
-            return Some(Rejection::new(RejectionReason::TooLarge, detail));
+        let total = self.committed_bytes.saturating_add(bytes);
+        if total > MAX_REPLY_BYTES && self.committed_bytes > 0 {
+            let detail = "the committed operations of this request exceed the size of a reply; send \
+                          the mutation in a request of its own";
+            return Err(Rejection::new(RejectionReason::TooLarge, detail));
         }
-        self.committed_bytes = together;
-        None
+        self.committed_bytes = total;
+        Ok(())
     }
 
-    /// Continues after a committed mutation.
-    pub fn follow(&mut self, mutation: &Mutation) {
+    /// Adds a committed mutation, so that later mutations are transformed past it.
+    pub fn add_committed(&mut self, mutation: &Mutation) {
+        let (authored, committed) = (&mutation.authored, mutation.effective());
         if let Some((_, map)) = &mut self.map {
-            match mutation.authored.is_resolved_on_append() {
-                // The author does not know the resolved operations, so they count as foreign.
-                true => mutation.effective().iter().for_each(|o| map.follow(o)),
-                false => map.follow_own(&mutation.authored, mutation.effective()),
+            if authored.is_resolved_on_append() {
+                // The client does not know the resolved operations, so they count as foreign.
+                committed.iter().for_each(|operation| map.add_foreign(operation));
+            } else {
+                map.add_own(authored, committed);
             }
         }
-        let (authored, committed) = (&mutation.authored, mutation.effective());
         if let Some(state) = &mut self.state {
-            state.follow(committed);
+            state.apply(committed);
         }
-        self.author.commit(self.position, mutation.base, authored, committed);
+        self.viewpoint.add_own_mutation(self.position, mutation.base, authored, committed);
     }
 }
 
-/// Returns the map from the author's space after `base`.
-fn space(author: &Author, start: Position, base: Position) -> Result<SpaceMap, Rejection> {
-    known_from(author.needed_from(base), start)?;
-    let map = author.map(base).map_err(|_| too_far_behind())?;
-    if map.is_too_long() { Err(too_far_behind()) } else { Ok(map) }
-}
-
-/// Returns whether all entries after `needed` are known.
-fn known_from(needed: Position, start: Position) -> Result<(), Rejection> {
-    if needed >= start {
-        return Ok(());
-    }
-    let detail = "the entries after its base are gone: load the spreadsheet again";
-    Err(Rejection::new(RejectionReason::BaseGone, detail))
+fn base_trimmed() -> Rejection {
+    let detail = "the entries after the base of this edit were trimmed; reload the spreadsheet and \
+                  repeat the edit";
+    Rejection::new(RejectionReason::BaseGone, detail)
 }
 
 fn too_far_behind() -> Rejection {
-    let detail = "too many rows, columns or sheets have moved since its base: load the \
-                  spreadsheet and do it again";
+    let detail = "too many rows, columns or sheets have moved since the base of this edit; reload \
+                  the spreadsheet and repeat the edit";
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Returns the operations of a resolved undo, if it was resolved on the state before its entry.
-fn undone(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation>, Rejection> {
-    let operations = resolved.map_or(&[][..], |resolved| resolved.operations.as_slice());
-    if operations.is_empty() {
-        let detail = format!("nothing of what {target} did is still there");
-        return Err(Rejection::new(RejectionReason::NothingToUndo, detail));
+/// Returns the operations that undo the entry at `target`, or a rejection if none are left.
+fn undo_operations(
+    target: Position,
+    resolved: Option<&Resolved>,
+) -> Result<Vec<Operation>, Rejection> {
+    match resolved {
+        Some(resolved) if !resolved.operations.is_empty() => Ok(resolved.operations.clone()),
+        _ => {
+            let detail = format!("nothing is left to undo of the entry at {target}");
+            Err(Rejection::new(RejectionReason::NothingToUndo, detail))
+        }
     }
-    Ok(operations.to_vec())
 }
 
-/// Returns the operations of a resolved revert, if it was resolved on the state before its entry.
-fn restored(target: Position, resolved: Option<&Resolved>) -> Result<Vec<Operation>, Rejection> {
-    let Some(resolved) = resolved else { return Err(too_large_revert(target)) };
+/// Returns the operations that revert all edits after `target`, or a rejection if there are none or
+/// too many.
+fn revert_operations(
+    target: Position,
+    resolved: Option<&Resolved>,
+) -> Result<Vec<Operation>, Rejection> {
+    let Some(resolved) = resolved else { return Err(revert_too_large(target)) };
     if resolved.operations.is_empty() {
-        let detail = format!("nothing differs from {target}, or there is no such position");
+        let detail = format!(
+            "nothing to revert: position {target} does not exist, or the spreadsheet has not \
+             changed since"
+        );
         return Err(Rejection::new(RejectionReason::NothingToRevert, detail));
     }
     Ok(resolved.operations.clone())
 }
 
-/// Returns the rejection of an undo or revert that does not fit an entry; it cannot be split.
-fn cannot_be_split(authored: &Operation) -> Option<Rejection> {
+/// Returns the rejection of an undo or revert that does not fit an entry; `None` for any other
+/// operation.
+fn resolution_too_large(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
-            let detail = "what it takes back is too large for one entry: read it at an earlier \
-                          position and set it again";
+            let detail = "the undo is too large for one entry; read the cells at an earlier \
+                          position and set them again";
             Some(Rejection::new(RejectionReason::TooLarge, detail))
         }
-        Operation::Revert(revert) => Some(too_large_revert(revert.position)),
+        Operation::Revert(revert) => Some(revert_too_large(revert.position)),
         _ => None,
     }
 }
 
-fn too_large_revert(target: Position) -> Rejection {
+fn revert_too_large(target: Position) -> Rejection {
     let detail = format!(
-        "what has changed since {target} is more than one entry can take back: a fork at {target} \
-         has it as it was"
+        "the changes since {target} are too many to revert in one entry; fork the spreadsheet at \
+         {target} instead"
     );
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
 /// Returns the rejection of a mutation whose transformed operations do not fit an entry.
-fn too_many_parts(mutation: &Mutation) -> Option<Rejection> {
+fn too_many_spans(mutation: &Mutation) -> Option<Rejection> {
     let committed = mutation.committed.as_ref()?;
-    let spans = |operation: &Operation| match operation {
+    let span_count = |operation: &Operation| match operation {
         Operation::ClearRange(clear) => clear.rows.len().max(clear.columns.len()),
         Operation::SetFormat(set) => set.rows.len().max(set.columns.len()),
         Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => delete.spans.len(),
         _ => 0,
     };
-    let split = committed.iter().map(spans).max().unwrap_or(0) > MAX_SPANS;
-    (split || committed.len() > MAX_COMMITTED_OPERATIONS).then(|| {
-        let detail = "it falls into too many parts: do it in several steps";
-        Rejection::new(RejectionReason::TooLarge, detail)
-    })
+    let has_too_many_spans = committed.iter().any(|operation| span_count(operation) > MAX_SPANS);
+    if !has_too_many_spans && committed.len() <= MAX_COMMITTED_OPERATIONS {
+        return None;
+    }
+    let detail = "others inserted rows or columns inside its range, which now has too many parts; \
+                  split it into smaller ranges";
+    Some(Rejection::new(RejectionReason::TooLarge, detail))
 }

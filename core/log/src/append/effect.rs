@@ -1,131 +1,137 @@
-//! Whether what a mutation is committed as changes anything: no mutation is answered as appended and
-//! silently lost.
+//! Whether a committed mutation changes anything: no mutation is reported as appended and silently
+//! lost.
 //!
-//! | operation | changes nothing if | answer |
+//! | operation | changes nothing if | result |
 //! |---|---|---|
-//! | on a sheet or in it | its sheet never was, or was deleted before its base | rejected, `noSuchSheet` |
-//! | on a sheet or in it | its sheet was deleted after its base | appended, no effect |
-//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all rows or all columns were deleted after its base | appended, no effect |
-//! | `insertRows`, `insertColumns` | it was pushed over the end of the sheet after its base | appended, no effect |
-//! | `addSheet`, `importSheet` | its number was used before, or leaps | rejected, `sheetNumber` |
-//! | `addSheet`, `importSheet` | there are `MAX_SHEETS` | rejected, `tooManySheets` |
-//! | `deleteSheet` | it is the last sheet | rejected, `lastSheet` |
-//! | `setFormat` | there are `MAX_RANGE_FORMATS` or `MAX_RANGE_FORMAT_SPANS` | rejected, `tooManyFormats` |
-//! | `undo`, `revert` | nothing is left to take back | rejected, `nothingToUndo`, `nothingToRestore` |
+//! | any operation on a sheet | the sheet never existed, or was deleted before the base | rejected, `noSuchSheet` |
+//! | any operation on a sheet | the sheet was deleted after the base | appended, no effect |
+//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all its rows or all its columns were deleted after the base | appended, no effect |
+//! | `insertRows`, `insertColumns` | inserts after the base moved its place past the end of the sheet | appended, no effect |
+//! | `addSheet`, `importSheet` | the sheet number was used before, or is too far above the last one | rejected, `sheetNumber` |
+//! | `addSheet`, `importSheet` | the workbook has `MAX_SHEETS` sheets | rejected, `tooManySheets` |
+//! | `deleteSheet` | the sheet is the last one | rejected, `lastSheet` |
+//! | `setFormat` | the sheet has `MAX_RANGE_FORMATS` formats or `MAX_RANGE_FORMAT_SPANS` spans | rejected, `tooManyFormats` |
+//! | `undo`, `revert` | nothing is left to reverse | rejected, `nothingToUndo`, `nothingToRevert` |
 //!
-//! An operation without cells, rows, columns or a name is invalid in any state. To set the same value,
-//! format or name again, to clear blank cells, and to insert or delete rows after the last one, is an
-//! effect: the state is the one that the author asked for. A name that is taken gets a number, and an
-//! import whose replaced sheet is gone is added after the other sheets.
+//! An operation without cells, rows, columns or a name is invalid in any state. The following count as
+//! effects, because the state is the one that the author requested: setting the same value, format or
+//! name again, clearing blank cells, and inserting or deleting rows after the last one. If a sheet name
+//! is taken, a number is appended to it. If the sheet that an import replaces was deleted, the imported
+//! sheet is added after the other sheets.
 
 use crate::entry::Content;
-use crate::transform::Author;
+use crate::viewpoint::Viewpoint;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::Axis;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
-use cellar_sheet::workbook::{SheetFault, StateSummary, Workbook};
+use cellar_sheet::workbook::Workbook;
 
 /// The known part of the state before the next mutation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
     summary: StateSummary,
-    /// The state but for its cells, if it was looked up.
+    /// The workbook without its cells, if its metadata was read.
     workbook: Option<Workbook>,
 }
 
 impl KnownState {
-    /// The state in the header of an entry.
-    pub(crate) fn of_summary(summary: StateSummary) -> Self {
+    /// Creates a state from the summary in the header of an entry.
+    pub(crate) fn from_summary(summary: StateSummary) -> Self {
         Self { summary, workbook: None }
     }
 
-    /// A state that was looked up.
-    pub fn of_outline(outline: &Outline) -> Self {
-        let workbook = Some(Workbook::of_outline(outline));
-        Self { summary: StateSummary::of(outline), workbook }
+    /// Creates a state from workbook metadata.
+    pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
+        let workbook = Some(Workbook::from_metadata(metadata));
+        Self { summary: StateSummary::of(metadata), workbook }
     }
 
-    /// Returns the summary for the header of an entry with this content.
-    pub(super) fn after(mut self, content: &Content) -> StateSummary {
+    /// Returns the summary of the state after an entry with this content.
+    pub(super) fn into_summary_after(mut self, content: &Content) -> StateSummary {
         if let Content::Edits(edits) = content {
-            edits.mutations.iter().for_each(|mutation| self.follow(mutation.effective()));
+            edits.mutations.iter().for_each(|mutation| self.apply(mutation.effective()));
         }
         self.summary
     }
 
-    /// Goes on past committed operations.
-    pub(super) fn follow(&mut self, operations: &[Operation]) {
+    /// Applies committed operations.
+    pub(super) fn apply(&mut self, operations: &[Operation]) {
         self.summary.apply(operations);
-        if let Some(workbook) = &mut self.workbook {
-            let without_cells =
-                |operation: &&Operation| !matches!(operation, Operation::SetCells(_));
-            operations.iter().filter(without_cells).for_each(|o| workbook.apply_operation(o));
+        let Some(workbook) = &mut self.workbook else { return };
+        for operation in operations {
+            // The workbook is without cells.
+            if !matches!(operation, Operation::SetCells(_)) {
+                workbook.apply_operation(operation);
+            }
         }
     }
 
-    /// The operation as it is committed on this state: nothing if what it names was deleted behind
-    /// `base`.
+    /// Returns whether an operation changes this state; `false` if others deleted its sheet or
+    /// pushed its place off the sheet after `base`.
     ///
     /// # Errors
-    /// Why it can never have an effect.
-    pub(super) fn effective(
+    /// A rejection if the operation can never have an effect.
+    pub(super) fn has_effect(
         &self,
-        author: &Author,
+        viewpoint: &Viewpoint,
         base: Position,
         operation: &Operation,
-    ) -> Result<Effect, Rejection> {
-        let is_past_the_end = match operation {
-            Operation::InsertRows(insert) => insert.before >= Axis::Rows.limit(),
-            Operation::InsertColumns(insert) => insert.before >= Axis::Columns.limit(),
-            _ => false,
-        };
-        if is_past_the_end {
-            return Ok(Effect::None);
+    ) -> Result<bool, Rejection> {
+        if inserts_past_the_end(operation) {
+            return Ok(false);
         }
-        match (self.summary.sheets.fault(operation), operation) {
-            (Ok(()), Operation::SetFormat(set)) => self.check_format(set).map(|()| Effect::Some),
-            (Ok(()), _) => Ok(Effect::Some),
-            (Err(SheetFault::NoSuchSheet { sheet, .. }), _)
-                if author.deleted_at(SheetId(sheet)) > Some(base) =>
-            {
-                Ok(Effect::None)
+        match self.summary.sheets.fault(operation) {
+            Ok(()) => {
+                if let Operation::SetFormat(set) = operation {
+                    self.check_format_limit(set)?;
+                }
+                Ok(true)
             }
-            (Err(fault), _) => Err(rejection(&fault)),
+            Err(SheetFault::NoSuchSheet { sheet, .. })
+                if viewpoint.deleted_at(SheetId(sheet)) > Some(base) =>
+            {
+                Ok(false)
+            }
+            Err(fault) => Err(reject_sheet_fault(&fault)),
         }
     }
 
-    /// Checks that a sheet has room for one more format; uses the looked-up state where the summary is
-    /// not enough.
-    fn check_format(&self, set: &SetFormat) -> Result<(), Rejection> {
-        let sheet = self.workbook.as_ref().and_then(|workbook| workbook.sheet(set.sheet));
-        let takes = || sheet.is_none_or(|sheet| sheet.formats().has_room_for(set));
-        if self.summary.has_room_for(set) || takes() {
+    /// Checks that a sheet has capacity for one more range format. Uses the workbook if the summary
+    /// is not precise enough.
+    fn check_format_limit(&self, set: &SetFormat) -> Result<(), Rejection> {
+        if self.summary.has_room_for(set) {
             return Ok(());
         }
-        let sheet = set.sheet.0;
+        let sheet = self.workbook.as_ref().and_then(|workbook| workbook.sheet(set.sheet));
+        if sheet.is_none_or(|sheet| sheet.formats().has_room_for(set)) {
+            return Ok(());
+        }
         let detail = format!(
-            "sheet {sheet} has too many formats of ranges for one more: set one format for a range \
-             that covers some of them first"
+            "sheet {} has too many range formats; first set one format on a range that covers \
+             several of them",
+            set.sheet.0
         );
         Err(Rejection::new(RejectionReason::TooManyFormats, detail))
     }
 }
 
-/// Whether an operation changes anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
-    Some,
-    None,
+fn inserts_past_the_end(operation: &Operation) -> bool {
+    match operation {
+        Operation::InsertRows(insert) => insert.before >= Axis::Rows.limit(),
+        Operation::InsertColumns(insert) => insert.before >= Axis::Columns.limit(),
+        _ => false,
+    }
 }
 
-/// The rejection of a mutation whose sheet its own author did not get to add.
-pub(super) fn not_added(sheet: SheetId) -> Rejection {
-    let detail = format!("sheet {} was not added: its addition was rejected", sheet.0);
+/// Returns the rejection of a mutation on a sheet whose addition was rejected.
+pub(super) fn sheet_not_added(sheet: SheetId) -> Rejection {
+    let detail = format!("sheet {} does not exist: its addition was rejected", sheet.0);
     Rejection::new(RejectionReason::NoSuchSheet, detail)
 }
 
-fn rejection(fault: &SheetFault) -> Rejection {
+fn reject_sheet_fault(fault: &SheetFault) -> Rejection {
     let reason = match fault {
         SheetFault::NoSuchSheet { .. } => RejectionReason::NoSuchSheet,
         SheetFault::Number { .. } => RejectionReason::SheetNumber,

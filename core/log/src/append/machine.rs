@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::batch::{needed_from, next_content, stale_resolution};
+use super::batch::{build_next_content, find_stale_resolution, first_needed_position};
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
-use super::scan::{Scan, ScannedOutcome, Tail};
+use super::scan::{Scan, Tail};
 use super::{AppendAction, AppendEvent, Appended, Inputs, MutationResult, Refusal};
 use crate::entry::{BodyError, Content, Entry, Header, encode_edits, encode_external};
 use cellar_base::backoff::full_jitter_ms;
@@ -20,19 +20,19 @@ pub struct Append {
     scan: Scan,
     phase: Phase,
     /// Start time in Unix seconds.
-    begun_s: u64,
-    /// Whether the end of the log was reached by a consistent read, and no entry was found since.
-    fresh: bool,
+    started_s: u64,
+    /// Whether a consistent read reached the end of the log, and no entry was found since.
+    end_is_confirmed: bool,
     /// Puts of the current entry that were refused or have an unknown outcome.
     failed_puts: u32,
     /// Whether an earlier attempt of the current put has an unknown outcome.
-    uncertain: bool,
+    put_is_uncertain: bool,
     /// Consecutive puts that lost against other writers.
     losses: u32,
-    /// Failed reads.
+    /// Failed reads of all kinds.
     failed_reads: u32,
-    /// Whether the entries after a base were trimmed. The remaining log is then read from its newest segment.
-    base_gone: bool,
+    /// Whether the entries after a base were trimmed. The scan then starts at the newest segment.
+    base_was_trimmed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -41,11 +41,11 @@ enum Phase {
         from: Position,
         consistent: bool,
     },
-    /// Before a refusal because of a missing entry: checks whether its segment was trimmed.
+    /// Checks whether the segment of a missing entry was trimmed, before the append is refused.
     CheckingTrim {
         refusal: Refusal,
     },
-    FindingNewest,
+    FindingNewestSegment,
     ReadingState {
         at: Position,
     },
@@ -63,96 +63,81 @@ enum Phase {
 }
 
 impl Append {
-    /// Starts an append. `known` are the entries from the lowest base that the process has cached (see
-    /// [`KnownRun::entries_from`](super::KnownRun::entries_from)); it may be empty.
+    /// Starts an append. `cached` are the cached entries from the request's lowest base on (see
+    /// [`CachedTail::entries_from`](super::CachedTail::entries_from)); it may be empty.
     #[must_use]
-    pub fn begin(request: Request, known: &[Arc<Entry>], inputs: Inputs) -> (Self, AppendAction) {
-        Self::begin_with(Rules::default(), request, known, inputs)
+    pub fn begin(request: Request, cached: &[Arc<Entry>], inputs: Inputs) -> (Self, AppendAction) {
+        Self::begin_with(Rules::default(), request, cached, inputs)
     }
 
-    /// As [`Append::begin`], but with rules that the model checker chooses.
+    /// Like [`Append::begin`], but with rules that the model checker chooses.
     #[must_use]
     pub fn begin_with(
         rules: Rules,
         request: Request,
-        known: &[Arc<Entry>],
+        cached: &[Arc<Entry>],
         inputs: Inputs,
     ) -> (Self, AppendAction) {
-        let from = request.lowest_base();
+        let lowest_base = request.lowest_base();
         let mut append = Self {
             scan: Scan::new(&request, rules),
             request,
             rules,
-            phase: Phase::Reading { from, consistent: false },
-            begun_s: inputs.now_s,
-            fresh: false,
+            phase: Phase::Reading { from: lowest_base, consistent: false },
+            started_s: inputs.now_s,
+            end_is_confirmed: false,
             failed_puts: 0,
-            uncertain: false,
+            put_is_uncertain: false,
             losses: 0,
             failed_reads: 0,
-            base_gone: false,
+            base_was_trimmed: false,
         };
-        let known_run = known.iter().try_for_each(|entry| append.scan.learn(entry, false));
+        let scanned = cached.iter().try_for_each(|entry| append.scan.add_entry(entry, false));
+        let base_is_cached = append.scan.tail.is_some();
+        if !base_is_cached && rules.is_enforced(SafetyRule::KnownExists) {
+            let action = append.read(lowest_base, false);
+            return (append, action);
+        }
         let action = match append.scan.next {
-            // The cached entries do not include the base: read from there.
-            _ if append.scan.tail.is_none() && rules.hold(SafetyRule::KnownExists) => {
-                append.read(from, false)
-            }
-            Some(next) if known_run.is_err() => append.read(next, false),
-            Some(_) | None => append.decide(inputs),
+            Some(next) if scanned.is_err() => append.read(next, false),
+            _ => append.decide(inputs),
         };
         (append, action)
     }
 
-    /// Processes the result of the last action and returns the next one. An event that does not match the
-    /// last action ends the append with [`Refusal::Store`].
+    /// Processes the result of the last action and returns the next action. An event that does not
+    /// match the last action ends the append with [`Refusal::Store`].
     #[must_use]
     pub fn step(mut self, event: AppendEvent, inputs: Inputs) -> (Self, AppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::Reading { consistent, .. }, AppendEvent::Page { entries, more }) => {
-                self.page(&entries, more, consistent, inputs)
+            (phase, AppendEvent::ReadFailed { temporary }) => {
+                self.handle_read_failure(phase, temporary, inputs)
             }
-            (Phase::Reading { from, consistent }, AppendEvent::ReadFailed { temporary }) => {
-                self.read_failed(from, consistent, temporary, inputs)
+            (Phase::Reading { consistent, .. }, AppendEvent::Page { entries, more }) => {
+                self.handle_page(&entries, more, consistent, inputs)
             }
             (Phase::CheckingTrim { refusal }, AppendEvent::Page { entries, .. }) => {
-                self.trim_checked(refusal, &entries)
+                self.handle_trim_check(refusal, &entries)
             }
-            (Phase::CheckingTrim { refusal }, AppendEvent::ReadFailed { temporary }) => {
-                match self.may_read_again(temporary) {
-                    true => self.check_trim(refusal),
-                    false => finish(Err(Refusal::Store)),
-                }
+            (Phase::FindingNewestSegment, AppendEvent::NewestSegment(newest)) => {
+                self.restart_at_newest_segment(newest)
             }
-            (Phase::FindingNewest, AppendEvent::NewestSegment(newest)) => {
-                self.restart_at_newest(newest)
-            }
-            (Phase::FindingNewest, AppendEvent::ReadFailed { temporary }) => {
-                match self.may_read_again(temporary) {
-                    true => self.find_newest(),
-                    false => finish(Err(Refusal::Store)),
-                }
-            }
-            (Phase::ReadingState { at }, AppendEvent::State(outline)) => {
-                self.scan.keep_state(at, outline);
+            (Phase::ReadingState { at }, AppendEvent::State(metadata)) => {
+                self.scan.set_state(at, metadata);
                 self.decide(inputs)
             }
-            (Phase::ReadingState { at }, AppendEvent::ReadFailed { temporary }) => {
-                match self.may_read_again(temporary) {
-                    true => self.read_state(at),
-                    false => finish(Err(Refusal::Store)),
-                }
-            }
             (Phase::Putting { entry }, AppendEvent::PutAccepted) => {
-                self.put_accepted(&entry, inputs)
+                self.handle_put_accepted(&entry, inputs)
             }
             (Phase::Putting { entry }, AppendEvent::PutRefused { winner }) => {
-                self.put_refused(&entry, &winner, inputs)
+                self.handle_put_refused(&entry, &winner, inputs)
             }
-            (Phase::Putting { entry }, AppendEvent::PutUnknown) => self.put_unknown(entry, inputs),
+            (Phase::Putting { entry }, AppendEvent::PutUnknown) => {
+                self.handle_put_unknown(entry, inputs)
+            }
             // This attempt failed, but an earlier one may have succeeded.
-            (Phase::Putting { .. }, AppendEvent::PutFailed) if self.uncertain => {
+            (Phase::Putting { .. }, AppendEvent::PutFailed) if self.put_is_uncertain => {
                 finish(Err(Refusal::OutcomeUnknown))
             }
             (Phase::WaitingToRead { from, consistent }, AppendEvent::Waited) => {
@@ -164,87 +149,95 @@ impl Append {
         (self, action)
     }
 
-    fn page(
+    fn handle_page(
         &mut self,
         entries: &[Arc<Entry>],
         more: bool,
         consistent: bool,
         inputs: Inputs,
     ) -> AppendAction {
-        let contiguous = entries.iter().try_for_each(|entry| self.scan.learn(entry, false)).is_ok();
+        let scanned = entries.iter().try_for_each(|entry| self.scan.add_entry(entry, false));
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));
         };
-        match (contiguous, consistent) {
-            (true, _) => {}
+        if scanned.is_err() {
             // A gap counts as the end of the log, unless a consistent read finds a later entry.
-            (false, false) if self.rules.hold(SafetyRule::ConsistentRefusal) => {
+            if !consistent && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
                 return self.read(next, true);
             }
-            (false, _) => return self.check_trim(Refusal::Corrupt { at: next }),
+            return self.check_trim(Refusal::Corrupt { at: next });
         }
-        let ended = self.scan.tail.as_ref().is_some_and(|tail| tail.ended);
-        if !entries.is_empty() && (more || ended) {
+        let segment_ended = self.scan.tail.as_ref().is_some_and(|tail| tail.ended);
+        if !entries.is_empty() && (more || segment_ended) {
             return self.read(next, consistent);
         }
-        self.fresh = consistent;
+        self.end_is_confirmed = consistent;
         self.decide(inputs)
     }
 
-    fn read_failed(
+    /// Retries a failed read, unless the error is permanent or too many reads have failed.
+    fn handle_read_failure(
         &mut self,
-        from: Position,
-        consistent: bool,
+        phase: Phase,
         temporary: bool,
         inputs: Inputs,
     ) -> AppendAction {
-        if !self.may_read_again(temporary) {
+        self.failed_reads += 1;
+        if !temporary || self.failed_reads >= self.rules.max_reads() {
             return finish(Err(Refusal::Store));
         }
-        self.phase = Phase::WaitingToRead { from, consistent };
-        AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+        match phase {
+            Phase::Reading { from, consistent } => {
+                self.phase = Phase::WaitingToRead { from, consistent };
+                AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
+            }
+            Phase::CheckingTrim { refusal } => self.check_trim(refusal),
+            Phase::FindingNewestSegment => self.find_newest_segment(),
+            Phase::ReadingState { at } => self.read_state(at),
+            Phase::Putting { .. }
+            | Phase::WaitingToRead { .. }
+            | Phase::WaitingToPut { .. }
+            | Phase::Finished => finish(Err(Refusal::Store)),
+        }
     }
 
-    /// Counts a failed read. Returns whether another attempt is allowed.
-    fn may_read_again(&mut self, temporary: bool) -> bool {
-        self.failed_reads += 1;
-        temporary && self.failed_reads < self.rules.max_reads()
-    }
-
-    fn put_accepted(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> AppendAction {
+    fn handle_put_accepted(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> AppendAction {
         self.failed_puts = 0;
         self.losses = 0;
-        self.uncertain = false;
-        self.fresh = false;
-        match self.scan.learn(entry, true) {
+        self.put_is_uncertain = false;
+        self.end_is_confirmed = false;
+        match self.scan.add_entry(entry, true) {
             Ok(()) => self.decide(inputs),
             Err(_) => finish(Err(Refusal::Corrupt { at: entry.position })),
         }
     }
 
-    fn put_refused(
+    fn handle_put_refused(
         &mut self,
         put: &Arc<Entry>,
         winner: &Arc<Entry>,
         inputs: Inputs,
     ) -> AppendAction {
-        if std::mem::take(&mut self.uncertain) && put == winner {
-            // An earlier attempt of this put succeeded, but its reply was lost.
-            return self.put_accepted(put, inputs);
+        let earlier_attempt_succeeded = self.put_is_uncertain && put == winner;
+        self.put_is_uncertain = false;
+        if earlier_attempt_succeeded {
+            return self.handle_put_accepted(put, inputs);
         }
-        self.fresh = false;
+        self.end_is_confirmed = false;
         self.failed_puts += 1;
         self.losses += 1;
-        if self.scan.learn(winner, false).is_err() {
+        if self.scan.add_entry(winner, false).is_err() {
             return finish(Err(Refusal::Store));
         }
-        let all_done = self.is_done();
-        if self.failed_puts >= self.rules.max_puts() && !all_done {
+        if self.is_done() {
+            return self.decide(inputs);
+        }
+        if self.failed_puts >= self.rules.max_puts() {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next {
             // Other writers are faster: one query is cheaper than a lost put for each of them.
-            Some(from) if self.losses >= LOSSES_BEFORE_CATCH_UP && !all_done => {
+            Some(from) if self.losses >= LOSSES_BEFORE_CATCH_UP => {
                 self.losses = 0;
                 self.phase = Phase::WaitingToRead { from, consistent: false };
                 AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
@@ -253,32 +246,27 @@ impl Append {
         }
     }
 
-    fn put_unknown(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
-        self.uncertain = true;
+    fn handle_put_unknown(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
+        self.put_is_uncertain = true;
         self.failed_puts += 1;
         if self.failed_puts >= self.rules.max_puts() {
             return finish(Err(Refusal::OutcomeUnknown));
         }
-        if !self.rules.hold(SafetyRule::SameKeyRetry) {
-            self.scan.step_over(&entry);
+        if !self.rules.is_enforced(SafetyRule::SameKeyRetry) {
+            self.scan.assume_foreign_entry(&entry);
             return self.decide(inputs);
         }
         self.phase = Phase::WaitingToPut { entry };
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// Decides at the possible end of the log whether to put, to read again or to finish.
+    /// Decides at the possible end of the log whether to put an entry, to read again or to finish.
     fn decide(&mut self, inputs: Inputs) -> AppendAction {
-        if self.scan.tail.is_none() && !self.rules.hold(SafetyRule::KnownExists) {
-            self.scan.trust_base(self.request.incarnation);
-        }
-        // The record of the newest segment proves that the segment exists.
-        if self.scan.tail.is_none() && self.base_gone {
-            return self.await_segment(self.scan.start, inputs);
+        if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
+            self.scan.assume_base_exists(self.request.incarnation);
         }
         let Some(tail) = self.scan.tail.clone() else {
-            let base = self.scan.start;
-            return self.refuse(Refusal::UnknownBase { base });
+            return self.handle_missing_base(inputs);
         };
         if let Some(base) = self.scan.unseen_bases.first().copied() {
             return self.refuse(Refusal::UnknownBase { base });
@@ -287,70 +275,103 @@ impl Append {
             return self.refuse(Refusal::IncarnationChanged);
         }
         if self.is_done() {
-            return finish(Ok(self.appended(tail)));
+            return finish(Ok(self.take_result(tail)));
         }
-        if self.base_gone && !self.request.numbering_known {
-            return finish(Err(Refusal::BaseGone { base: self.request.lowest_base() }));
+        if let Some(refusing) = self.check_numbering() {
+            return refusing;
         }
-        let (first_id, last_id) = (self.request.first_id, self.scan.last_id);
-        let expected = last_id.saturating_add(1);
-        // Entries of a trimmed segment are indistinguishable from entries that never existed.
-        if first_id > expected && self.base_gone {
-            self.scan.last_id = first_id.saturating_sub(1);
-        } else if first_id > expected {
-            return self.refuse(Refusal::Gap { expected, got: first_id });
-        }
-        if matches!(self.request.payload, Payload::Upload(_)) && last_id >= first_id {
-            return finish(Err(Refusal::Overlap { last_id }));
-        }
-        let needed = needed_from(&self.request, &self.scan);
-        if needed < self.scan.start && !self.base_gone {
-            let from = needed.before(tail.position);
+        let needed = first_needed_position(&self.request, &self.scan);
+        if needed < self.scan.start && !self.base_was_trimmed {
+            let from = needed.step_back_from(tail.position);
             self.scan.restart(&self.request, from);
             return self.read(from, false);
         }
-        if let Some(newest) = stale_resolution(&self.request, &self.scan) {
+        if let Some(newest) = find_stale_resolution(&self.request, &self.scan) {
             return finish(Err(Refusal::StaleResolution { newest }));
         }
+        self.put_next_entry(&tail, inputs)
+    }
+
+    /// Handles a scan that found no entry at its start.
+    fn handle_missing_base(&mut self, inputs: Inputs) -> AppendAction {
+        let start = self.scan.start;
+        if self.base_was_trimmed {
+            // The record of the newest segment proves that the segment exists.
+            return self.await_segment(start, inputs);
+        }
+        self.refuse(Refusal::UnknownBase { base: start })
+    }
+
+    /// Checks that the first mutation follows the client's last committed mutation. Returns the
+    /// action that refuses the request otherwise.
+    fn check_numbering(&mut self) -> Option<AppendAction> {
+        if self.base_was_trimmed && !self.request.numbering_known {
+            let base = self.request.lowest_base();
+            return Some(finish(Err(Refusal::BaseGone { base })));
+        }
+        let first_id = self.request.first_id;
+        let expected = self.scan.last_id.saturating_add(1);
+        if first_id > expected {
+            if !self.base_was_trimmed {
+                return Some(self.refuse(Refusal::Gap { expected, got: first_id }));
+            }
+            // The missing mutations may be in trimmed entries.
+            self.scan.last_id = first_id.saturating_sub(1);
+        }
+        let last_id = self.scan.last_id;
+        if matches!(self.request.payload, Payload::Upload(_)) && last_id >= first_id {
+            return Some(finish(Err(Refusal::Overlap { last_id })));
+        }
+        None
+    }
+
+    /// Puts the next entry of the request, unless its segment or its state must be read first.
+    fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let Some(next) = self.scan.next else {
             return finish(Err(Refusal::Full));
         };
-        if tail.ended && self.rules.hold(SafetyRule::EndSegmentCheck) {
+        if tail.ended && self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
             return self.await_segment(next, inputs);
         }
-        if self.scan.needs_state(&tail, &self.request) {
+        if self.scan.needs_state(tail, &self.request) {
             return self.read_state(tail.position);
         }
-        match self.build(next, &tail, inputs) {
+        match self.build_entry(next, tail, inputs) {
             Ok(entry) => self.put(Arc::new(entry), inputs),
             // `Request::new` has already encoded these mutations, so encoding cannot fail.
             Err(_) => finish(Err(Refusal::Store)),
         }
     }
 
-    /// The segment after an End Segment exists, because one transaction writes both. An eventually consistent
-    /// read may not show it yet.
-    fn await_segment(&mut self, from: Position, inputs: Inputs) -> AppendAction {
-        if !self.fresh || self.failed_reads >= self.rules.max_reads() {
-            return self.refuse(Refusal::Corrupt { at: from });
+    /// Waits for the first entry of a segment that is known to exist: one transaction writes it and
+    /// the End Segment of the preceding segment. Eventually consistent reads may not show it yet.
+    fn await_segment(&mut self, first_entry: Position, inputs: Inputs) -> AppendAction {
+        if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
+            return self.refuse(Refusal::Corrupt { at: first_entry });
         }
         self.failed_reads += 1;
-        self.phase = Phase::WaitingToRead { from, consistent: true };
+        self.phase = Phase::WaitingToRead { from: first_entry, consistent: true };
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
     }
 
+    /// Returns whether all mutations of the request are committed.
     fn is_done(&self) -> bool {
         self.scan.last_id >= self.request.last_id()
     }
 
-    fn build(&self, position: Position, tail: &Tail, inputs: Inputs) -> Result<Entry, BodyError> {
-        let content = next_content(&self.request, &self.scan, position)?;
+    fn build_entry(
+        &self,
+        position: Position,
+        tail: &Tail,
+        inputs: Inputs,
+    ) -> Result<Entry, BodyError> {
+        let content = build_next_content(&self.request, &self.scan, position)?;
         let body_bytes = match &content {
             Content::Edits(edits) => encode_edits(position, &edits.mutations)?.1.len(),
             Content::External(external) => encode_external(position, external)?.1.len(),
             Content::Snapshot { .. } | Content::EndSegment => 0,
         };
-        let summary = self.scan.state().map(|state| Arc::new(state.after(&content)));
+        let summary = self.scan.state().map(|state| Arc::new(state.into_summary_after(&content)));
         Ok(Entry {
             log: self.request.log,
             position,
@@ -366,53 +387,56 @@ impl Append {
         AppendAction::ReadState { at }
     }
 
-    /// Refuses the request after a consistent read; otherwise continues with a consistent read.
+    /// Refuses the request if a consistent read has confirmed the end of the log; otherwise
+    /// continues with a consistent read.
     fn refuse(&mut self, refusal: Refusal) -> AppendAction {
-        let believed = self.fresh || !self.rules.hold(SafetyRule::ConsistentRefusal);
-        match (self.scan.next, refusal) {
-            (Some(next), _) if !believed => self.read(next, true),
-            (_, refusal @ (Refusal::UnknownBase { .. } | Refusal::Corrupt { .. })) => {
-                self.check_trim(refusal)
-            }
-            (_, refusal) => finish(Err(refusal)),
+        let may_refuse =
+            self.end_is_confirmed || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
+        if let Some(next) = self.scan.next
+            && !may_refuse
+        {
+            return self.read(next, true);
         }
+        self.check_trim(refusal)
     }
 
-    /// Handles a missing entry. Either it never existed, or its segment was trimmed, which the first entry of
-    /// the segment records.
+    /// Checks whether a missing entry was trimmed, which the first entry of its segment records.
+    /// Otherwise, or if the refusal is not about a missing entry, refuses the request.
     fn check_trim(&mut self, refusal: Refusal) -> AppendAction {
-        let at = match refusal {
-            Refusal::UnknownBase { base: at } | Refusal::Corrupt { at } => at,
+        let missing = match refusal {
+            Refusal::UnknownBase { base } => base,
+            Refusal::Corrupt { at } => at,
             refusal => return finish(Err(refusal)),
         };
-        if self.base_gone {
+        if self.base_was_trimmed {
             return finish(Err(refusal));
         }
         self.phase = Phase::CheckingTrim { refusal };
-        AppendAction::Read { from: at.segment_start(), consistent: true }
+        AppendAction::Read { from: missing.segment_start(), consistent: true }
     }
 
-    fn trim_checked(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> AppendAction {
+    fn handle_trim_check(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> AppendAction {
         if entries.first().is_some_and(|first| first.is_trimmed()) {
-            return self.find_newest();
+            return self.find_newest_segment();
         }
         finish(Err(refusal))
     }
 
-    fn find_newest(&mut self) -> AppendAction {
-        self.phase = Phase::FindingNewest;
+    fn find_newest_segment(&mut self) -> AppendAction {
+        self.phase = Phase::FindingNewestSegment;
         AppendAction::FindNewestSegment
     }
 
-    /// Restarts the scan at the newest segment. The remaining log is sufficient to continue the client's
-    /// numbering; the mutations are committed as rejected.
-    fn restart_at_newest(&mut self, newest: Option<u32>) -> AppendAction {
+    /// Restarts the scan at the newest segment, because entries after a base were trimmed. The
+    /// remaining log is sufficient to continue the client's numbering; the mutations are committed
+    /// as rejected.
+    fn restart_at_newest_segment(&mut self, newest: Option<u32>) -> AppendAction {
         let start = newest.and_then(|segment| Position::new(segment, 0).ok());
         let Some(start) = start else {
             return finish(Err(Refusal::Corrupt { at: self.scan.start }));
         };
-        self.base_gone = true;
-        self.fresh = false;
+        self.base_was_trimmed = true;
+        self.end_is_confirmed = false;
         self.scan.restart(&self.request, start);
         self.read(start, true)
     }
@@ -422,36 +446,41 @@ impl Append {
         AppendAction::Read { from, consistent }
     }
 
-    /// Puts the entry, unless the process was frozen during the append. Its reads may then be older than a
-    /// trim, and the key may be free again in a trimmed segment.
+    /// Puts the entry, unless the append is too old: if the process was frozen, its reads may be
+    /// older than a trim, and the key of a trimmed entry is free again.
     fn put(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
-        let old = inputs.now_s > self.begun_s.saturating_add(MAX_APPEND_AGE_S);
-        if old && self.rules.hold(SafetyRule::BoundedAge) {
-            let uncertain = self.uncertain;
-            let refusal = if uncertain { Refusal::OutcomeUnknown } else { Refusal::Contention };
+        let is_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
+        if is_old && self.rules.is_enforced(SafetyRule::BoundedAge) {
+            let is_uncertain = self.put_is_uncertain;
+            let refusal = if is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Contention };
             return finish(Err(refusal));
         }
         self.phase = Phase::Putting { entry: Arc::clone(&entry) };
         AppendAction::Put { entry }
     }
 
-    fn appended(&mut self, tail: Tail) -> Appended {
-        let results = (self.request.first_id..=self.request.last_id()).map(|id| {
-            let outcome = self.scan.outcome(id).cloned();
-            let none = ScannedOutcome { rejection: None, committed: None, no_effect: false };
-            let ScannedOutcome { rejection, committed, no_effect } = outcome.unwrap_or(none);
-            let placed = self.scan.placed(id);
-            let position = placed.map(|(position, _)| position);
-            let duplicate = placed.is_none_or(|(_, own)| !own);
-            MutationResult { id, position, duplicate, rejection, committed, no_effect }
-        });
-        let results = results.collect();
+    /// Returns the result of the finished append and moves the missing entries out of the scan.
+    fn take_result(&mut self, tail: Tail) -> Appended {
+        let ids = self.request.first_id..=self.request.last_id();
         Appended {
-            results,
+            results: ids.map(|id| self.mutation_result(id)).collect(),
             tail: tail.position,
             header: tail.header,
             missing: std::mem::take(&mut self.scan.missing),
             missing_from: self.scan.missing_from,
+        }
+    }
+
+    fn mutation_result(&self, id: u64) -> MutationResult {
+        let outcome = self.scan.outcome(id).cloned().unwrap_or_default();
+        let committed_entry = self.scan.entry_of(id);
+        MutationResult {
+            id,
+            position: committed_entry.map(|entry| entry.position),
+            duplicate: !committed_entry.is_some_and(|entry| entry.is_own),
+            rejection: outcome.rejection,
+            committed: outcome.committed,
+            no_effect: outcome.no_effect,
         }
     }
 }

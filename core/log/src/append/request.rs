@@ -8,7 +8,7 @@ use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_P
 use cellar_base::position::Position;
 use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 
-/// Maximum bytes of the mutation count in a body, a variable-length integer.
+/// Maximum bytes of the mutation count at the start of a body, a variable-length integer.
 pub(super) const BODY_FRAME_BYTES: usize = 5;
 
 /// A mutation as authored.
@@ -18,44 +18,45 @@ pub struct NewMutation {
     pub id: u64,
     /// Position that the author had seen. A retry sends the same base.
     pub base: Position,
-    /// Its operation. An operation that can never succeed is appended as rejected.
+    /// Operation. An operation that can never succeed is appended as rejected.
     pub operation: Operation,
 }
 
-/// The resolution of an undo or revert.
+/// The operations to which an undo or revert was resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// Position of the state on which it was resolved. If a later edit exists, it is not put.
+    /// Position of the state on which the operations were computed. They are not put if the log has a
+    /// later edit.
     pub at: Position,
-    /// The operations, in order; empty if nothing is left to reverse.
+    /// Operations that reverse the edits, in order; empty if nothing is left to reverse.
     pub operations: Vec<Operation>,
 }
 
-/// A requested undo or revert, which must be the only mutation of its request.
+/// A requested undo or revert, which is the only mutation of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AskedResolution {
-    /// The client.
+pub struct ResolutionRequest {
+    /// Client that sent the request.
     pub client: ClientKey,
     /// Id of the mutation.
     pub id: u64,
     /// Position that the author had seen.
     pub base: Position,
-    /// What to reverse.
+    /// The edits to reverse.
     pub target: Target,
 }
 
-/// The target of an undo or revert.
+/// The edits that an undo or revert reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// The entry at this position.
     Entry(Position),
     /// All entries after this position.
-    Behind(Position),
+    After(Position),
 }
 
 /// A requested import.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AskedImport<'a> {
+pub struct ImportRequest<'a> {
     /// Id of the mutation.
     pub id: u64,
     /// Position that the author had seen.
@@ -93,9 +94,11 @@ pub struct Request {
     pub(super) log: LogId,
     pub(super) client: ClientKey,
     pub(super) name: Option<ClientName>,
+    /// Whether the client is trusted to number its mutations, even if entries of it were trimmed.
     pub(super) numbering_known: bool,
     pub(super) author: Option<String>,
     pub(super) incarnation: u32,
+    /// Greatest mutation id that the client knows to be committed.
     pub(super) acknowledged: u64,
     pub(super) first_id: u64,
     pub(super) payload: Payload,
@@ -110,7 +113,7 @@ pub(super) enum Payload {
     Upload(Upload),
 }
 
-/// One mutation of a request. A mutation that no state allows is already rejected.
+/// One mutation of a request. A mutation that is invalid in every state is already a rejection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestMutation {
     pub(crate) base: Position,
@@ -121,27 +124,28 @@ pub struct RequestMutation {
 /// The reason why a request is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRequest {
-    /// No mutations.
+    /// The request has no mutations.
     #[error("the request has no mutations; at least one is required")]
     NoMutations,
-    /// Too many mutations.
+    /// The request has too many mutations.
     #[error("the request has {count} mutations; at most {MAX_MUTATIONS_PER_REQUEST} are allowed")]
     TooManyMutations {
         /// Number of mutations.
         count: usize,
     },
-    /// Ids that do not start at 1 or are not consecutive.
+    /// The mutation ids do not start at 1 or are not consecutive.
     #[error("mutation {id} follows {before}; ids must start at 1 and be consecutive")]
     IdsNotConsecutive {
-        /// The previous id; 0 before the first.
+        /// The preceding id; 0 before the first.
         before: u64,
         /// The received id.
         id: u64,
     },
-    /// An undo or revert together with other mutations, which would change the state on which it is resolved.
+    /// The request has an undo or revert and other mutations, which would change the state on which
+    /// it is resolved.
     #[error("an undo or revert must be the only mutation of a request")]
     NotAlone,
-    /// An id that JSON numbers cannot represent exactly.
+    /// A mutation id is too large for a JSON number.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
         /// The id.
@@ -150,7 +154,7 @@ pub enum InvalidRequest {
 }
 
 impl Request {
-    /// Validates a request.
+    /// Creates a request from mutations with their ids.
     ///
     /// # Errors
     /// [`InvalidRequest`] with the first fault.
@@ -163,10 +167,11 @@ impl Request {
         mutations: Vec<NewMutation>,
     ) -> Result<Self, InvalidRequest> {
         let mutations = mutations.into_iter().map(|new| (new.id, RequestMutation::new(new)));
-        Self::numbered(log, client, author, incarnation, acknowledged, mutations.collect())
+        Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    fn numbered(
+    /// Validates the number and the ids of the mutations.
+    fn from_numbered(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -179,26 +184,18 @@ impl Request {
             return Err(InvalidRequest::TooManyMutations { count: mutations.len() });
         }
         check_id(acknowledged)?;
-        let mut before = first_id.saturating_sub(1);
-        let mut checked = Vec::with_capacity(mutations.len());
-        for (id, mutation) in mutations {
-            check_id(id)?;
-            if id == 0 || id != before.saturating_add(1) {
-                return Err(InvalidRequest::IdsNotConsecutive { before, id });
-            }
-            before = id;
-            checked.push(mutation);
-        }
-        let resolved = |mutation: &RequestMutation| mutation.authored.is_resolved_on_append();
-        if checked.len() > 1 && checked.iter().any(resolved) {
+        check_ids(mutations.iter().map(|(id, _)| *id))?;
+        let mutations: Vec<_> = mutations.into_iter().map(|(_, mutation)| mutation).collect();
+        let is_resolved = |mutation: &RequestMutation| mutation.authored.is_resolved_on_append();
+        if mutations.len() > 1 && mutations.iter().any(is_resolved) {
             return Err(InvalidRequest::NotAlone);
         }
-        let payload = Payload::Mutations(checked);
-        Ok(Self::trusted(log, client, author, incarnation, acknowledged, first_id, payload))
+        let payload = Payload::Mutations(mutations);
+        Ok(Self::from_valid(log, client, author, incarnation, acknowledged, first_id, payload))
     }
 
-    /// Builds a request from checked mutations. The client is trusted to number them correctly.
-    fn trusted(
+    /// Creates a request from a valid payload. The client is trusted to number its mutations.
+    fn from_valid(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -207,12 +204,11 @@ impl Request {
         first_id: u64,
         payload: Payload,
     ) -> Self {
-        let (name, numbering_known) = (None, true);
         Self {
             log,
             client,
-            name,
-            numbering_known,
+            name: None,
+            numbering_known: true,
             author,
             incarnation,
             acknowledged,
@@ -221,10 +217,11 @@ impl Request {
         }
     }
 
-    /// Builds a request with the only mutation of a new client. It is put directly after the state at `at`, or
-    /// refused with [`Refusal::StaleResolution`](super::Refusal::StaleResolution) if there is a later edit.
+    /// Creates a request for the only mutation of a new client. The mutation is put directly after
+    /// the state at `at`; if the log has a later edit, the request is refused with
+    /// [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
     #[must_use]
-    pub fn only_behind(
+    pub fn directly_after(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -235,14 +232,14 @@ impl Request {
         let mutation = RequestMutation::new(NewMutation { id: 1, base: at, operation });
         let resolved = Some(Resolved { at, operations: Vec::new() });
         let payload = Payload::Mutations(vec![RequestMutation { resolved, ..mutation }]);
-        Self::trusted(log, client, author, incarnation, 0, 1, payload)
+        Self::from_valid(log, client, author, incarnation, 0, 1, payload)
     }
 
-    /// Builds a request of rejected mutations; only the server creates such requests. The scan for earlier
-    /// copies of the request starts at their base.
+    /// Creates a request of rejected mutations on `base`, which records the ids of mutations that the
+    /// server itself rejects.
     ///
     /// # Errors
-    /// As [`Request::new`].
+    /// Like [`Request::new`].
     pub fn rejecting(
         log: LogId,
         client: ClientKey,
@@ -258,21 +255,21 @@ impl Request {
             resolved: None,
         };
         let mutations = (first_id..).zip(rejections.map(rejected));
-        Self::numbered(log, client, author, incarnation, acknowledged, mutations.collect())
+        Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    /// Marks the request as sent by a client of a sync group. The entry stores the client's name. If entries
-    /// after a base were trimmed, the request is refused with [`Refusal::BaseGone`](super::Refusal), because
-    /// the client's numbering is not trusted.
+    /// Marks the request as sent by a client of a sync group, whose name the entry stores. The client
+    /// is not trusted to number its mutations: if entries after a base were trimmed, the request is
+    /// refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
-    pub fn of_group(self, name: ClientName) -> Self {
+    pub fn with_client_name(self, name: ClientName) -> Self {
         Self { name: Some(name), numbering_known: false, ..self }
     }
 
-    /// Validates a request for uploaded mutations.
+    /// Creates a request for mutations whose operations are in an uploaded object.
     ///
     /// # Errors
-    /// As [`Request::new`].
+    /// Like [`Request::new`].
     pub fn upload(
         log: LogId,
         client: ClientKey,
@@ -295,7 +292,7 @@ impl Request {
         check_id(acknowledged)?;
         check_id(first_id.saturating_add(u64::from(upload.count())).saturating_sub(1))?;
         let payload = Payload::Upload(upload);
-        Ok(Self::trusted(log, client, author, incarnation, acknowledged, first_id, payload))
+        Ok(Self::from_valid(log, client, author, incarnation, acknowledged, first_id, payload))
     }
 
     /// Returns the number of mutations.
@@ -311,7 +308,7 @@ impl Request {
         self.first_id.saturating_add(self.count()).saturating_sub(1)
     }
 
-    /// Returns the mutations with ids above `last_id`.
+    /// Returns the mutations with ids above `last_id`; none if the operations were uploaded.
     pub(super) fn after(&self, last_id: u64) -> impl Iterator<Item = (u64, &RequestMutation)> {
         let mutations = match &self.payload {
             Payload::Mutations(mutations) => mutations.as_slice(),
@@ -320,60 +317,63 @@ impl Request {
         (self.first_id..).zip(mutations).filter(move |(id, _)| *id > last_id)
     }
 
-    /// Returns the operations of the uploaded object, if any.
-    pub(super) fn uploaded(&self) -> &[Operation] {
+    fn upload_payload(&self) -> Option<&Upload> {
         match &self.payload {
-            Payload::Upload(upload) => &upload.operations,
-            Payload::Mutations(_) => &[],
+            Payload::Upload(upload) => Some(upload),
+            Payload::Mutations(_) => None,
         }
     }
 
-    /// The bases of all mutations.
+    /// Returns the operations of the uploaded object, if any.
+    pub(super) fn uploaded(&self) -> &[Operation] {
+        self.upload_payload().map_or(&[], |upload| &upload.operations)
+    }
+
+    /// Returns the bases of all mutations.
     pub(super) fn bases(&self) -> impl Iterator<Item = Position> + '_ {
-        let upload = match &self.payload {
-            Payload::Upload(upload) => Some(upload.base),
-            Payload::Mutations(_) => None,
-        };
-        self.after(0).map(|(_, mutation)| mutation.base).chain(upload)
+        let bases = self.after(0).map(|(_, mutation)| mutation.base);
+        bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// The bases of the mutations with ids above `last_id` that are to be moved: an undo or a
-    /// revert is put as it was resolved, or not at all.
-    pub(super) fn moved_bases_after(&self, last_id: u64) -> impl Iterator<Item = Position> + '_ {
-        let upload = match &self.payload {
-            Payload::Upload(upload) => Some(upload.base),
-            Payload::Mutations(_) => None,
-        };
-        let moved = self.after(last_id).map(|(_, mutation)| mutation);
-        let moved = moved.filter(|mutation| !mutation.authored.is_resolved_on_append());
-        moved.map(|mutation| mutation.base).chain(upload)
+    /// Returns the bases of the mutations with ids above `last_id` that need a transform. An undo or
+    /// revert needs none: it is put only directly after the state on which it was resolved.
+    pub(super) fn transformed_bases_after(
+        &self,
+        last_id: u64,
+    ) -> impl Iterator<Item = Position> + '_ {
+        let mutations = self.after(last_id).map(|(_, mutation)| mutation);
+        let transformed = mutations.filter(|mutation| !mutation.authored.is_resolved_on_append());
+        let bases = transformed.map(|mutation| mutation.base);
+        bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// The undo or the revert that it is, if it is one.
+    /// Returns the undo or revert of the request, if it has one, for the caller to resolve.
     #[must_use]
-    pub fn to_resolve(&self) -> Option<AskedResolution> {
-        let (client, id) = (self.client, self.first_id);
+    pub fn to_resolve(&self) -> Option<ResolutionRequest> {
         let (_, mutation) = self.after(0).next()?;
         let target = match &mutation.authored {
             Operation::Undo(undo) => Target::Entry(undo.position),
-            Operation::Revert(revert) => Target::Behind(revert.position),
+            Operation::Revert(revert) => Target::After(revert.position),
             _ => return None,
         };
-        Some(AskedResolution { client, id, base: mutation.base, target })
+        let (client, id) = (self.client, self.first_id);
+        Some(ResolutionRequest { client, id, base: mutation.base, target })
     }
 
-    /// Its imports that the client does not know to be in the log. Their chunks are to be checked
-    /// before anything is appended.
-    pub fn imports(&self) -> impl Iterator<Item = AskedImport<'_>> {
+    /// Returns the imports that the client does not know to be committed. The caller checks that
+    /// their chunks exist before the append.
+    pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
         self.after(self.acknowledged).filter_map(|(id, mutation)| match &mutation.authored {
-            Operation::ImportSheet(import) => Some(AskedImport { id, base: mutation.base, import }),
+            Operation::ImportSheet(import) => {
+                Some(ImportRequest { id, base: mutation.base, import })
+            }
             _ => None,
         })
     }
 
-    /// Says what its undo or revert was resolved to. What was not resolved is rejected.
+    /// Sets the operations of the request's undo or revert. Without them, it is rejected.
     #[must_use]
-    pub fn resolved(mut self, resolved: Resolved) -> Self {
+    pub fn with_resolution(mut self, resolved: Resolved) -> Self {
         if let Payload::Mutations(mutations) = &mut self.payload
             && let [only] = mutations.as_mut_slice()
         {
@@ -382,19 +382,19 @@ impl Request {
         self
     }
 
-    /// The lowest base of all mutations: the position from which the log must be known.
+    /// Returns the lowest base of all mutations, at which the scan of the log starts.
     #[must_use]
     pub fn lowest_base(&self) -> Position {
         self.bases().min().unwrap_or(Position::FIRST)
     }
 
-    /// Whose mutations these are.
+    /// Returns the client that numbered the mutations.
     #[must_use]
     pub fn client(&self) -> ClientKey {
         self.client
     }
 
-    /// The log to append to.
+    /// Returns the log to append to.
     #[must_use]
     pub fn log(&self) -> LogId {
         self.log
@@ -402,14 +402,13 @@ impl Request {
 }
 
 impl RequestMutation {
-    /// What can never succeed becomes a rejection, which keeps the client's numbering.
+    /// Validates a mutation. An invalid or too large mutation becomes a rejection, which keeps the
+    /// client's numbering.
     pub fn new(mutation: NewMutation) -> Self {
         let NewMutation { base, operation, .. } = mutation;
-        let rejected = |reason, detail: String| Operation::Rejected(Rejection::new(reason, detail));
-        let authored = match operation.validated() {
-            Err(fault) => rejected(RejectionReason::Invalid, fault.to_string()),
-            Ok(authored) => authored,
-        };
+        let authored = operation.validated().unwrap_or_else(|fault| {
+            Operation::Rejected(Rejection::new(RejectionReason::Invalid, fault.to_string()))
+        });
         let mutation = Mutation { base, authored, committed: None };
         let authored = match too_large(&mutation) {
             Some(rejection) => Operation::Rejected(rejection),
@@ -419,15 +418,31 @@ impl RequestMutation {
     }
 }
 
-/// Why a mutation does not fit an entry, if it does not.
+/// Returns the rejection of a mutation that does not fit an entry.
 pub(super) fn too_large(mutation: &Mutation) -> Option<Rejection> {
-    // The encoder does not fail for what has been checked.
+    // The encoder does not fail for checked operations.
     let bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
-    (bytes.saturating_add(BODY_FRAME_BYTES) > MAX_ENTRY_BODY_BYTES).then(|| {
-        let max = MAX_ENTRY_BODY_BYTES;
-        let detail = format!("it has {bytes} bytes encoded, at most {max} fit: split it");
-        Rejection::new(RejectionReason::TooLarge, detail)
-    })
+    if bytes.saturating_add(BODY_FRAME_BYTES) <= MAX_ENTRY_BODY_BYTES {
+        return None;
+    }
+    let detail = format!(
+        "the mutation has {bytes} bytes encoded, at most {MAX_ENTRY_BODY_BYTES} are allowed; split it"
+    );
+    Some(Rejection::new(RejectionReason::TooLarge, detail))
+}
+
+/// Checks that ids are consecutive, above 0 and not too large.
+fn check_ids(ids: impl Iterator<Item = u64>) -> Result<(), InvalidRequest> {
+    let mut before = None;
+    for id in ids {
+        check_id(id)?;
+        let expected = before.map_or(id.max(1), |before: u64| before.saturating_add(1));
+        if id != expected {
+            return Err(InvalidRequest::IdsNotConsecutive { before: before.unwrap_or(0), id });
+        }
+        before = Some(id);
+    }
+    Ok(())
 }
 
 fn check_id(id: u64) -> Result<(), InvalidRequest> {

@@ -2,8 +2,8 @@
 
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 
-/// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one at a time and must
-/// then find a violation. Without the feature `model`, all rules hold.
+/// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one rule at a
+/// time and must then find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// Entry n+1 is put only if entry n is known to exist.
@@ -20,12 +20,12 @@ pub enum SafetyRule {
     BoundedAge,
 }
 
-/// The rules that hold. The model checker disables some.
+/// The enforced rules, of which the model checker disables one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
     without: Option<SafetyRule>,
-    /// Replacement for the maximum numbers of puts and failed reads.
+    /// Maximum numbers of puts and failed reads, if they replace the constants.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
 }
@@ -45,7 +45,7 @@ impl Rules {
         Self { attempts: Some((puts, reads)), ..Self::default() }
     }
 
-    /// Maximum conditional puts of one entry.
+    /// Returns the maximum number of conditional puts of one entry.
     pub(super) fn max_puts(self) -> u32 {
         #[cfg(feature = "model")]
         if let Some((puts, _)) = self.attempts {
@@ -54,7 +54,7 @@ impl Rules {
         MAX_PUT_ATTEMPTS
     }
 
-    /// Maximum failed reads of one append.
+    /// Returns the maximum number of failed reads of one append.
     pub(super) fn max_reads(self) -> u32 {
         #[cfg(feature = "model")]
         if let Some((_, reads)) = self.attempts {
@@ -63,16 +63,16 @@ impl Rules {
         MAX_READ_ATTEMPTS
     }
 
-    /// Returns whether a rule holds.
+    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
-    pub(super) fn hold(self, rule: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Returns whether a rule holds.
+    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    pub(super) fn hold(self, _: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
         true
     }
 }

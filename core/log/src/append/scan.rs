@@ -1,4 +1,4 @@
-//! The entries that an append has scanned so far.
+//! The entries that an append has scanned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,27 +7,27 @@ use super::effect::KnownState;
 use super::request::Request;
 use super::rules::{Rules, SafetyRule};
 use crate::entry::{Content, Entry, ExternalEdits, Header};
-use crate::transform::Author;
+use crate::viewpoint::Viewpoint;
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::StateSummary;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
-use cellar_sheet::workbook::StateSummary;
 
-/// The newest known entry.
+/// The newest scanned entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tail {
     pub(super) position: Position,
     pub(super) header: Header,
-    /// Whether it is an End Segment, after which no entry is put.
+    /// Set if the entry is an End Segment, after which no entry is put.
     pub(super) ended: bool,
 }
 
-/// The entry is not the next one: there is a gap, or the read was stale.
+/// The entry does not follow the last scanned entry: the log has a gap, or the read was stale.
 pub(super) struct NotNext;
 
-/// Scans entries from the lowest base, each exactly once and in order.
+/// The entries from the lowest base on, scanned exactly once and in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
@@ -35,52 +35,53 @@ pub(super) struct Scan {
     lowest_base: Position,
     /// First scanned position.
     pub(super) start: Position,
-    /// Maps from the space of the client to the newest one.
-    pub(super) author: Author,
+    /// The scanned changes as the client sees them, from which mutations are transformed.
+    pub(super) viewpoint: Viewpoint,
     /// Next position to scan; `None` at the end of the position range.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// State read at a position; `None` if it cannot be read.
-    looked_up: Option<(Position, Option<Arc<Outline>>)>,
+    /// Position at which the workbook metadata was read, and the metadata; `None` if the read failed.
+    state_read: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
     /// Operations of the uploaded object.
     uploaded: Vec<Operation>,
     /// Bases that were not scanned yet.
     pub(super) unseen_bases: BTreeSet<Position>,
-    /// Greatest committed id of this client.
+    /// Greatest committed mutation id of the client.
     pub(super) last_id: u64,
-    /// Results of mutations of this request that differ from the authored ones.
+    /// Outcomes of the request's mutations whose committed form differs from the authored form.
     outcomes: BTreeMap<u64, ScannedOutcome>,
-    /// Approximate bytes of the committed operations of this request in its reply.
+    /// Approximate bytes that the committed operations of the request take in its reply.
     pub(super) committed_bytes: usize,
     /// Newest entry with mutations of any client.
     pub(super) newest_edit: Option<Position>,
-    /// Positions of mutations of this client, by the first id of each entry.
-    placed: BTreeMap<u64, Placed>,
+    /// Entries with mutations of the client, by the first mutation id of each.
+    client_entries: BTreeMap<u64, ClientEntry>,
+    /// Entries of other requests after the lowest base, at most `MAX_REPLY_BYTES`.
     pub(super) missing: Vec<Arc<Entry>>,
     missing_bytes: usize,
-    /// Last position in `missing`, once it is full.
+    /// Position of the last entry in `missing`; set once `missing` is full.
     pub(super) missing_from: Option<Position>,
 }
 
+/// An entry with mutations of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Placed {
+pub(super) struct ClientEntry {
     last_id: u64,
-    position: Position,
+    pub(super) position: Position,
     /// Whether this request put the entry.
-    own: bool,
+    pub(super) is_own: bool,
 }
 
-/// Result of a mutation.
-#[derive(Debug, Clone, PartialEq)]
+/// Outcome of a committed mutation.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ScannedOutcome {
     pub(super) rejection: Option<Rejection>,
     pub(super) committed: Option<Vec<Operation>>,
-    /// No effect.
     pub(super) no_effect: bool,
 }
 
 impl Scan {
-    /// Starts a scan at the lowest base.
+    /// Starts a scan at the lowest base of the request.
     pub(super) fn new(request: &Request, rules: Rules) -> Self {
         let lowest_base = request.lowest_base();
         Self {
@@ -88,162 +89,178 @@ impl Scan {
             rules,
             lowest_base,
             start: lowest_base,
-            author: Author::new(request.client),
+            viewpoint: Viewpoint::new(request.client),
             next: Some(lowest_base),
             tail: None,
-            looked_up: None,
+            state_read: None,
             uploaded: request.uploaded().to_vec(),
             unseen_bases: request.bases().collect(),
             last_id: request.acknowledged,
             outcomes: BTreeMap::new(),
             committed_bytes: 0,
             newest_edit: None,
-            placed: BTreeMap::new(),
+            client_entries: BTreeMap::new(),
             missing: Vec::new(),
             missing_bytes: 0,
             missing_from: None,
         }
     }
 
-    /// Restarts the scan at `start`: a base below the lowest or, if the entries after the bases were trimmed,
-    /// the first remaining entry.
+    /// Restarts the scan at `start`: a position before the lowest base or, if the entries after a
+    /// base were trimmed, the first remaining entry.
     pub(super) fn restart(&mut self, request: &Request, start: Position) {
         self.start = start;
-        self.author = Author::new(self.client);
+        self.viewpoint = Viewpoint::new(self.client);
         self.newest_edit = None;
         self.next = Some(start);
         self.tail = None;
         self.unseen_bases = request.bases().filter(|base| *base >= start).collect();
-        (self.missing, self.missing_bytes, self.missing_from) = (Vec::new(), 0, None);
+        self.missing = Vec::new();
+        self.missing_bytes = 0;
+        self.missing_from = None;
     }
 
-    /// Scans an entry; `own` if this request put it.
-    pub(super) fn learn(&mut self, entry: &Arc<Entry>, own: bool) -> Result<(), NotNext> {
-        let skips =
-            !self.rules.hold(SafetyRule::NoSkippedEntry) && Some(entry.position) > self.next;
-        if Some(entry.position) != self.next && !skips {
+    /// Scans the next entry. `put_now` is set if this request has just put the entry.
+    ///
+    /// # Errors
+    /// [`NotNext`] if the entry is not at the next position.
+    pub(super) fn add_entry(&mut self, entry: &Arc<Entry>, put_now: bool) -> Result<(), NotNext> {
+        let may_skip = !self.rules.is_enforced(SafetyRule::NoSkippedEntry);
+        let is_next = Some(entry.position) == self.next;
+        let is_later = Some(entry.position) > self.next;
+        if !is_next && !(may_skip && is_later) {
             return Err(NotNext);
         }
         self.unseen_bases.remove(&entry.position);
-        // A restarted scan meets the entries of this request again.
-        let own = own || self.put_at(entry.position);
-        if let Some((_, first_id, last_id)) =
-            entry.mutation_ids().filter(|(client, ..)| *client == self.client)
-        {
-            self.last_id = self.last_id.max(last_id);
-            self.placed.insert(first_id, Placed { last_id, position: entry.position, own });
-            self.keep_outcomes(entry, own);
-        }
-        self.author.learn(entry);
-        if entry.mutation_ids().is_some() {
-            self.newest_edit = Some(entry.position);
-        }
-        if !own && entry.position > self.lowest_base {
-            self.keep_missing(entry);
+        // A restarted scan reads the entries that the request put before.
+        let is_own = put_now || self.has_put_at(entry.position);
+        self.record_mutations(entry, is_own);
+        if !is_own && entry.position > self.lowest_base {
+            self.add_missing(entry);
         }
         self.tail = Some(Tail {
             position: entry.position,
             header: entry.header.clone(),
             ended: matches!(entry.content, Content::EndSegment),
         });
-        self.next = match self.rules.hold(SafetyRule::EndSegmentCheck) {
+        self.next = match self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
             true => entry.next_position(),
             false => entry.position.next_in_segment(),
         };
         Ok(())
     }
 
-    /// Assumes that the base exists without reading it, which violates a safety rule.
-    pub(super) fn trust_base(&mut self, incarnation: u32) {
+    /// Records the changes of an entry and, if they are the client's, their ids and outcomes.
+    fn record_mutations(&mut self, entry: &Entry, is_own: bool) {
+        self.viewpoint.add_entry(entry);
+        let Some((client, first_id, last_id)) = entry.mutation_ids() else { return };
+        self.newest_edit = Some(entry.position);
+        if client == self.client {
+            self.last_id = self.last_id.max(last_id);
+            let position = entry.position;
+            self.client_entries.insert(first_id, ClientEntry { last_id, position, is_own });
+            self.record_outcomes(entry, is_own);
+        }
+    }
+
+    /// Assumes that the lowest base exists without reading it, which violates
+    /// [`SafetyRule::KnownExists`].
+    pub(super) fn assume_base_exists(&mut self, incarnation: u32) {
         let header = Header::first(incarnation);
         self.tail = Some(Tail { position: self.lowest_base, header, ended: false });
         self.next = self.lowest_base.next_in_segment();
         self.unseen_bases.clear();
     }
 
-    /// Treats an entry with an unknown outcome as another client's, which violates a safety rule.
-    pub(super) fn step_over(&mut self, entry: &Entry) {
+    /// Assumes that another client has written the entry at the key of `entry`, whose put has an
+    /// unknown outcome. This violates [`SafetyRule::SameKeyRetry`].
+    pub(super) fn assume_foreign_entry(&mut self, entry: &Entry) {
         let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, ended: false });
         self.next = entry.next_position();
     }
 
-    fn put_at(&self, position: Position) -> bool {
-        self.placed.values().any(|placed| placed.own && placed.position == position)
+    /// Returns whether this request has put the entry at `position`.
+    fn has_put_at(&self, position: Position) -> bool {
+        self.client_entries.values().any(|entry| entry.is_own && entry.position == position)
     }
 
-    /// Keeps the committed operations of entries that this request put. Those of other entries are part of
-    /// `missing`.
-    fn keep_outcomes(&mut self, entry: &Entry, own: bool) {
+    /// Records the outcomes of an entry's mutations. Committed operations are recorded only if the
+    /// request put the entry; otherwise the client finds them in `missing`.
+    fn record_outcomes(&mut self, entry: &Entry, is_own: bool) {
         if let Content::External(external) = &entry.content {
-            return self.keep_uploaded(external);
+            return self.record_upload_outcomes(external);
         }
         let Some(edits) = entry.edits() else { return };
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
             let rejection = mutation.rejection().cloned();
             let no_effect = mutation.committed.as_ref().is_some_and(Vec::is_empty);
-            let committed = mutation.committed.clone().filter(|_| own && rejection.is_none());
-            if rejection.is_some() || committed.is_some() || no_effect {
-                // A restarted scan meets the same entry again.
-                if !self.outcomes.contains_key(&id) {
-                    let bytes = committed.as_deref().map_or(0, operations_bytes);
-                    self.committed_bytes = self.committed_bytes.saturating_add(bytes);
-                }
-                self.outcomes.insert(id, ScannedOutcome { rejection, committed, no_effect });
+            let keeps_committed = is_own && rejection.is_none();
+            let committed = if keeps_committed { mutation.committed.clone() } else { None };
+            if rejection.is_none() && committed.is_none() && !no_effect {
+                continue;
             }
+            // A restarted scan reads the same entry again.
+            if !self.outcomes.contains_key(&id) {
+                let bytes = committed.as_deref().map_or(0, operations_bytes);
+                self.committed_bytes = self.committed_bytes.saturating_add(bytes);
+            }
+            self.outcomes.insert(id, ScannedOutcome { rejection, committed, no_effect });
         }
     }
 
-    /// If an object is uploaded again, its entry records which mutations had no effect.
-    fn keep_uploaded(&mut self, external: &ExternalEdits) {
+    /// Records which operations of the uploaded object had no effect, according to the map that
+    /// their entry contains.
+    fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded) {
             if external.committed(operation).is_some_and(|committed| committed.is_empty()) {
-                let outcome = ScannedOutcome { rejection: None, committed: None, no_effect: true };
+                let outcome = ScannedOutcome { no_effect: true, ..ScannedOutcome::default() };
                 self.outcomes.insert(id, outcome);
             }
         }
     }
 
-    /// Returns whether the state at the tail must be read before the remaining mutations can be committed,
-    /// because the known headers are not sufficient.
+    /// Returns whether the workbook metadata at the tail must be read before the remaining mutations
+    /// can be committed, because the summary in the header is missing or not sufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
-        if self.looked_up.as_ref().is_some_and(|(at, _)| *at == tail.position) {
+        if self.state_read.as_ref().is_some_and(|(at, _)| *at == tail.position) {
             return false;
         }
         let Some(summary) = &tail.header.summary else { return true };
-        let mut room = StateSummary::clone(summary);
-        request.after(self.last_id).any(|(_, mutation)| match &mutation.authored {
-            Operation::SetFormat(set) => {
-                let fits = room.has_room_for(set);
-                room.apply(std::slice::from_ref(&mutation.authored));
-                !fits
+        let mut summary = StateSummary::clone(summary);
+        for (_, mutation) in request.after(self.last_id) {
+            if let Operation::SetFormat(set) = &mutation.authored {
+                if !summary.has_room_for(set) {
+                    return true;
+                }
+                summary.apply(std::slice::from_ref(&mutation.authored));
             }
-            _ => false,
-        })
+        }
+        false
     }
 
-    /// Stores the state at the tail.
-    pub(super) fn keep_state(&mut self, at: Position, outline: Option<Arc<Outline>>) {
-        self.looked_up = Some((at, outline));
+    /// Stores the workbook metadata at a position; `None` if it cannot be read.
+    pub(super) fn set_state(&mut self, at: Position, metadata: Option<Arc<WorkbookMetadata>>) {
+        self.state_read = Some((at, metadata));
     }
 
     /// Returns the state at the tail, if known.
     pub(super) fn state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
-        match &self.looked_up {
-            Some((at, outline)) if *at == tail.position => {
-                outline.as_deref().map(KnownState::of_outline)
+        match &self.state_read {
+            Some((at, metadata)) if *at == tail.position => {
+                metadata.as_deref().map(KnownState::from_metadata)
             }
-            _ => tail.header.summary.as_deref().cloned().map(KnownState::of_summary),
+            _ => tail.header.summary.as_deref().cloned().map(KnownState::from_summary),
         }
     }
 
-    /// Returns the result of mutation `id`, if it differs from the authored one.
+    /// Returns the outcome of mutation `id`, if its committed form differs from the authored form.
     pub(super) fn outcome(&self, id: u64) -> Option<&ScannedOutcome> {
         self.outcomes.get(&id)
     }
 
-    fn keep_missing(&mut self, entry: &Arc<Entry>) {
+    fn add_missing(&mut self, entry: &Arc<Entry>) {
         if self.missing_from.is_some() {
             return;
         }
@@ -256,10 +273,10 @@ impl Scan {
         }
     }
 
-    /// Returns the position of mutation `id`, if known, and whether this request put it.
-    pub(super) fn placed(&self, id: u64) -> Option<(Position, bool)> {
-        let (_, placed) = self.placed.range(..=id).next_back()?;
-        (id <= placed.last_id).then_some((placed.position, placed.own))
+    /// Returns the entry that contains mutation `id` of the client, if it was scanned.
+    pub(super) fn entry_of(&self, id: u64) -> Option<ClientEntry> {
+        let (_, entry) = self.client_entries.range(..=id).next_back()?;
+        if id <= entry.last_id { Some(*entry) } else { None }
     }
 }
 
@@ -278,44 +295,45 @@ mod tests {
         at, edits_entry, edits_of, request, set_text, snapshot_entry, text_entry,
     };
 
-    fn begun() -> (Request, Scan) {
+    fn new_scan() -> (Request, Scan) {
         let request = request(1, 0, &[1, 2], Position::FIRST);
         let scan = Scan::new(&request, Rules::default());
         (request, scan)
     }
 
-    fn learned(scan: &mut Scan, entries: &[(Arc<Entry>, bool)]) {
-        for (entry, own) in entries {
-            assert!(scan.learn(entry, *own).is_ok());
+    fn add_entries(scan: &mut Scan, entries: &[(Arc<Entry>, bool)]) {
+        for (entry, put_now) in entries {
+            assert!(scan.add_entry(entry, *put_now).is_ok());
         }
     }
 
     #[test]
-    fn what_was_put_is_own_again_when_a_scan_begins_anew() {
-        let (request, mut scan) = begun();
+    fn a_restarted_scan_recognizes_entries_of_the_request() {
+        let (request, mut scan) = new_scan();
         let entries = |own| {
             let others = edits_entry(at(0, 2), 2, 1);
             let put = edits_entry(at(0, 1), 1, 1);
             [(snapshot_entry(Position::FIRST), false), (put, own), (others, false)]
         };
-        learned(&mut scan, &entries(true));
+        add_entries(&mut scan, &entries(true));
         scan.restart(&request, Position::FIRST);
-        learned(&mut scan, &entries(false));
-        assert_eq!(scan.placed(1), Some((at(0, 1), true)));
+        add_entries(&mut scan, &entries(false));
+        let entry = scan.entry_of(1).unwrap();
+        assert_eq!((entry.position, entry.is_own), (at(0, 1), true));
         let missing: Vec<_> = scan.missing.iter().map(|entry| entry.position).collect();
         assert_eq!(missing, [at(0, 2)]);
     }
 
     #[test]
-    fn what_became_of_mutations_is_kept_and_counted_once_and_only_of_what_was_put() {
+    fn committed_operations_are_counted_once_and_only_for_own_entries() {
         let operations = vec![set_text(3, "moved".into())];
         let (base, authored) = (Position::FIRST, set_text(2, "moved".into()));
         let mutation = Mutation { base, authored, committed: Some(operations.clone()) };
         let moved = edits_of(at(0, 1), 1, vec![mutation]);
         for own in [false, true] {
-            let (request, mut scan) = begun();
+            let (request, mut scan) = new_scan();
             for _ in 0..2 {
-                learned(&mut scan, &[(snapshot_entry(base), false), (Arc::clone(&moved), own)]);
+                add_entries(&mut scan, &[(snapshot_entry(base), false), (Arc::clone(&moved), own)]);
                 let committed = scan.outcome(1).and_then(|outcome| outcome.committed.clone());
                 assert_eq!(committed, own.then(|| operations.clone()));
                 assert_eq!(
@@ -328,15 +346,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_has_so_many_bytes_and_no_more() {
+    fn missing_entries_are_limited_by_bytes() {
         let asked = request(9, 0, &[1], Position::FIRST);
         let frame = text_entry(at(0, 1), 0).weight_bytes();
         for (more, missing_from) in [(0, None), (1, Some(at(0, 1)))] {
             let mut scan = Scan::new(&asked, Rules::default());
             let last = MAX_REPLY_BYTES - 1_000 - 2 * frame + more;
             let texts = [text_entry(at(0, 1), 1_000), text_entry(at(0, 2), last)];
-            learned(&mut scan, &[(snapshot_entry(Position::FIRST), false)]);
-            learned(&mut scan, &texts.map(|entry| (entry, false)));
+            add_entries(&mut scan, &[(snapshot_entry(Position::FIRST), false)]);
+            add_entries(&mut scan, &texts.map(|entry| (entry, false)));
             assert_eq!(scan.missing_from, missing_from);
         }
     }

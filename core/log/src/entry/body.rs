@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Edits, Mutation};
-use cellar_base::bounded::{at_most, at_most_if_any};
+use cellar_base::bounded::{at_most, at_most_optional};
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::{MAX_COMMITTED_OPERATIONS, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
 use cellar_base::position::Position;
@@ -67,7 +67,7 @@ struct EditsV2 {
 struct MutationV2 {
     base: BaseV1,
     authored: StoredOperation,
-    #[serde(deserialize_with = "at_most_if_any::<_, _, MAX_COMMITTED_OPERATIONS>")]
+    #[serde(deserialize_with = "at_most_optional::<_, _, MAX_COMMITTED_OPERATIONS>")]
     committed: Option<Vec<StoredOperation>>,
 }
 

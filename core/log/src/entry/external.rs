@@ -103,7 +103,7 @@ pub fn encode_external(
 ) -> Result<(u64, Vec<u8>), BodyError> {
     let sheets = external.map.sheets().map(|(sheet, map)| SheetV1 {
         sheet: sheet.0,
-        target: map.sheet.map(|sheet| sheet.0),
+        target: map.target.map(|sheet| sheet.0),
         rows: StoredAxisMap::from(&map.rows),
         columns: StoredAxisMap::from(&map.columns),
     });
@@ -139,7 +139,7 @@ pub fn decode_external(
     }
     let sheets = stored.sheets.into_iter().map(|sheet| {
         let map = SheetMap {
-            sheet: sheet.target.map(SheetId),
+            target: sheet.target.map(SheetId),
             rows: sheet.rows.into_map(Axis::Rows)?,
             columns: sheet.columns.into_map(Axis::Columns)?,
         };
@@ -261,11 +261,11 @@ mod tests {
 
     fn external() -> ExternalEdits {
         let sheet = SheetId::FIRST;
-        let map = SpaceMap::of(&[
+        let map = SpaceMap::from_operations(&[
             Operation::InsertRows(InsertBefore { sheet, before: 3, count: 2 }),
             Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
         ]);
-        let failed = (SheetId(4), SheetMap { sheet: None, ..SheetMap::identity(SheetId(4)) });
+        let failed = (SheetId(4), SheetMap { target: None, ..SheetMap::identity(SheetId(4)) });
         let moved = map.sheets().map(|(id, map)| (id, map.clone()));
         let map = SpaceMap::from_sheets(moved.chain([failed]));
         let client = ClientKey([7; 8]);

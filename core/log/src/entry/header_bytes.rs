@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{BodyError, Header};
 use cellar_base::limits::MAX_SUMMARY_RUNS;
+use cellar_sheet::metadata::{SheetNumbers, SheetSet, StateSummary};
 use cellar_sheet::operation::{Span, Spans};
-use cellar_sheet::workbook::{SheetNumbers, SheetSet, StateSummary};
 
 /// Omitted zeros, one for each field.
 const LEFT_OUT: [u8; 8] = [0; 8];

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use cellar_base::identity::{ClientKey, ClientName, LogId};
 use cellar_base::position::Position;
 use cellar_sheet::cell::json_text_bytes;
+use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::operation::{Operation, Rejection};
-use cellar_sheet::workbook::StateSummary;
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 
 /// An entry of a log, immutable once it is written.

@@ -139,7 +139,7 @@ fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
     let bytes: [u8; 20] = reader.array(PARTITION_KEY)?;
     let (id, segment) = bytes.split_first_chunk::<16>().ok_or_else(fault)?;
     let segment = u32::from_be_bytes(segment.try_into().map_err(|_| fault())?);
-    let position = Position::new(segment, reader.small(SORT_KEY)?).map_err(|_| fault())?;
+    let position = Position::new(segment, reader.number_u32(SORT_KEY)?).map_err(|_| fault())?;
     Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*id)), position))
 }
 

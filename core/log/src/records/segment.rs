@@ -90,7 +90,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 pub fn decode_key(item: &Item) -> Result<(LogId, u32), RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
-    Ok((log, reader.small(SORT_KEY)?))
+    Ok((log, reader.number_u32(SORT_KEY)?))
 }
 
 /// Decodes a segment.
@@ -100,7 +100,7 @@ pub fn decode_key(item: &Item) -> Result<(LogId, u32), RecordError> {
 pub fn decode(item: &Item) -> Result<Segment, RecordError> {
     let reader = Reader { record: RECORD, item };
     let last_snapshot = match item.contains_key(LAST_SNAPSHOT) {
-        true => Some(reader.small(LAST_SNAPSHOT)?),
+        true => Some(reader.number_u32(LAST_SNAPSHOT)?),
         false => None,
     };
     let (log, num) = decode_key(item)?;

@@ -3,7 +3,7 @@
 //! First, the first entry is marked; then the others are deleted in ascending order. A concurrent
 //! reader sees the mark, or a hole with a later entry after it, and never mistakes it for the end
 //! of the log. A frozen writer may have cached the segment as it was, but discards it after
-//! `KNOWN_RUN_AGE_MS`, long before the fence of `TRIM_FENCE_S` after the segment's end. A trim may
+//! `CACHED_TAIL_AGE_MS`, long before the fence of `TRIM_FENCE_S` after the segment's end. A trim may
 //! be repeated at any time.
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use crate::append::*;
 use crate::entry::Content;
 use crate::entry::Entry;
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::Workbook;
 use std::sync::Arc;
 
@@ -65,12 +65,12 @@ impl World {
     }
 
     /// The state at a position, without cells.
-    pub fn state(&self, at: Position) -> Arc<Outline> {
+    pub fn state(&self, at: Position) -> Arc<WorkbookMetadata> {
         let mut workbook = Workbook::default();
         for entry in self.entries.range(..=at).map(|(_, entry)| entry) {
             entry.apply_to(&mut workbook).unwrap();
         }
-        Arc::new(workbook.outline())
+        Arc::new(workbook.metadata())
     }
 
     fn read(&mut self, from: Position, consistent: bool) -> AppendEvent {

@@ -17,14 +17,10 @@
 //! A map depends only on the remaining rows, columns and sheets, not on the order or grouping of
 //! the changes.
 
-mod author;
-#[cfg(test)]
-mod cost;
 mod operation;
 mod space_map;
 #[cfg(test)]
 mod tests;
 
-pub use author::{Author, Change, TooManyChanges};
 pub use operation::transform;
 pub use space_map::{SheetMap, SpaceMap};

@@ -1,4 +1,4 @@
-//! Transforms one operation by one map.
+//! Transforms one operation by a map.
 
 use super::space_map::{SheetMap, SpaceMap};
 use cellar_sheet::operation::{
@@ -6,97 +6,112 @@ use cellar_sheet::operation::{
     RenameSheet, SetCells, SetFormat, SheetId,
 };
 
-/// Returns the committed operations in the later coordinates: empty if no effect remains, `None` if
-/// the operation is unchanged.
+/// Returns an operation in the later coordinates of `map`: no operations if it has no effect, `None`
+/// if it is unchanged.
 #[must_use]
 pub fn transform(operation: &Operation, map: &SpaceMap) -> Option<Vec<Operation>> {
     if map.is_identity() {
         return None;
     }
-    let committed = moved(operation, map);
-    (committed.as_ref() != Some(operation)).then(|| committed.into_iter().collect())
+    let transformed = transform_operation(operation, map);
+    if transformed.as_ref() == Some(operation) {
+        return None;
+    }
+    Some(transformed.into_iter().collect())
 }
 
-fn moved(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
-    match operation {
-        Operation::SetCells(set) => set_cells(set, &map.sheet(set.sheet)),
-        Operation::ClearRange(clear) => {
-            let (sheet, map) = there(clear.sheet, map)?;
-            let (rows, columns) = (map.rows.kept(&clear.rows), map.columns.kept(&clear.columns));
-            (!rows.is_empty() && !columns.is_empty()).then_some(Operation::ClearRange(ClearRange {
-                sheet,
-                rows,
-                columns,
-            }))
-        }
-        Operation::SetFormat(set) => {
-            let (sheet, map) = there(set.sheet, map)?;
-            let (rows, columns) = (map.rows.covered(&set.rows), map.columns.covered(&set.columns));
-            let format = set.format.clone();
-            (!rows.is_empty() && !columns.is_empty()).then_some(Operation::SetFormat(SetFormat {
-                sheet,
-                rows,
-                columns,
-                format,
-            }))
-        }
+/// Returns the transformed operation; `None` if it has no effect.
+fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
+    Some(match operation {
+        Operation::SetCells(set) => Operation::SetCells(transform_cells(set, map)?),
+        Operation::ClearRange(clear) => Operation::ClearRange(transform_clear(clear, map)?),
+        Operation::SetFormat(set) => Operation::SetFormat(transform_format(set, map)?),
         Operation::InsertRows(insert) => {
-            let (sheet, map) = there(insert.sheet, map)?;
-            let before = map.rows.gap(insert.before);
-            Some(Operation::InsertRows(InsertBefore { sheet, before, count: insert.count }))
+            let (sheet, sheet_map) = target_sheet(insert.sheet, map)?;
+            let before = sheet_map.rows.gap(insert.before);
+            Operation::InsertRows(InsertBefore { sheet, before, count: insert.count })
         }
         Operation::InsertColumns(insert) => {
-            let (sheet, map) = there(insert.sheet, map)?;
-            let before = map.columns.gap(insert.before);
-            Some(Operation::InsertColumns(InsertBefore { sheet, before, count: insert.count }))
+            let (sheet, sheet_map) = target_sheet(insert.sheet, map)?;
+            let before = sheet_map.columns.gap(insert.before);
+            Operation::InsertColumns(InsertBefore { sheet, before, count: insert.count })
         }
         Operation::DeleteRows(delete) => {
-            let (sheet, map) = there(delete.sheet, map)?;
-            let spans = map.rows.kept(&delete.spans);
-            (!spans.is_empty()).then_some(Operation::DeleteRows(DeleteSpans { sheet, spans }))
+            let (sheet, sheet_map) = target_sheet(delete.sheet, map)?;
+            let spans = sheet_map.rows.kept(&delete.spans);
+            if spans.is_empty() {
+                return None;
+            }
+            Operation::DeleteRows(DeleteSpans { sheet, spans })
         }
         Operation::DeleteColumns(delete) => {
-            let (sheet, map) = there(delete.sheet, map)?;
-            let spans = map.columns.kept(&delete.spans);
-            (!spans.is_empty()).then_some(Operation::DeleteColumns(DeleteSpans { sheet, spans }))
+            let (sheet, sheet_map) = target_sheet(delete.sheet, map)?;
+            let spans = sheet_map.columns.kept(&delete.spans);
+            if spans.is_empty() {
+                return None;
+            }
+            Operation::DeleteColumns(DeleteSpans { sheet, spans })
         }
-        Operation::AddSheet(add) => Some(Operation::AddSheet(AddSheet {
-            sheet: map.free_number(add.sheet),
+        Operation::AddSheet(add) => Operation::AddSheet(AddSheet {
+            sheet: map.free_sheet_number(add.sheet),
             name: add.name.clone(),
-        })),
+        }),
         Operation::RenameSheet(rename) => {
-            let (sheet, _) = there(rename.sheet, map)?;
-            Some(Operation::RenameSheet(RenameSheet { sheet, name: rename.name.clone() }))
+            let (sheet, _) = target_sheet(rename.sheet, map)?;
+            Operation::RenameSheet(RenameSheet { sheet, name: rename.name.clone() })
         }
         Operation::DeleteSheet(delete) => {
-            let (sheet, _) = there(delete.sheet, map)?;
-            Some(Operation::DeleteSheet(DeleteSheet { sheet }))
+            let (sheet, _) = target_sheet(delete.sheet, map)?;
+            Operation::DeleteSheet(DeleteSheet { sheet })
         }
-        Operation::ImportSheet(import) => Some(Operation::ImportSheet(ImportSheet {
-            sheet: map.free_number(import.sheet),
-            replaces: import.replaces.and_then(|sheet| map.sheet(sheet).sheet),
+        Operation::ImportSheet(import) => Operation::ImportSheet(ImportSheet {
+            sheet: map.free_sheet_number(import.sheet),
+            replaces: import.replaces.and_then(|sheet| map.sheet_map(sheet).target),
             ..import.clone()
-        })),
-        Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {
-            Some(operation.clone())
-        }
-    }
+        }),
+        Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => operation.clone(),
+    })
 }
 
-/// Returns the sheet, unless only another author's new sheet has its number.
-fn there(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
-    let map = map.sheet(sheet);
-    Some((map.sheet?, map))
-}
-
-fn set_cells(set: &SetCells, map: &SheetMap) -> Option<Operation> {
-    let sheet = map.sheet?;
-    let place = |edit: &CellEdit| {
-        let (row, column) = (map.rows.get(edit.row)?, map.columns.get(edit.column)?);
+fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
+    let (sheet, sheet_map) = target_sheet(set.sheet, map)?;
+    let transform_cell = |edit: &CellEdit| {
+        let row = sheet_map.rows.get(edit.row)?;
+        let column = sheet_map.columns.get(edit.column)?;
         Some(CellEdit { row, column, ..edit.clone() })
     };
-    let mut cells: Vec<CellEdit> = set.cells.iter().filter_map(place).collect();
-    // Rows that the author inserted may be in another place among rows that others inserted.
+    let mut cells: Vec<CellEdit> = set.cells.iter().filter_map(transform_cell).collect();
+    if cells.is_empty() {
+        return None;
+    }
+    // Rows that the author inserted can change their order relative to rows that others inserted.
     cells.sort_unstable_by_key(|edit| (edit.row, edit.column));
-    (!cells.is_empty()).then_some(Operation::SetCells(SetCells { sheet, cells }))
+    Some(SetCells { sheet, cells })
+}
+
+fn transform_clear(clear: &ClearRange, map: &SpaceMap) -> Option<ClearRange> {
+    let (sheet, sheet_map) = target_sheet(clear.sheet, map)?;
+    let rows = sheet_map.rows.kept(&clear.rows);
+    let columns = sheet_map.columns.kept(&clear.columns);
+    if rows.is_empty() || columns.is_empty() {
+        return None;
+    }
+    Some(ClearRange { sheet, rows, columns })
+}
+
+fn transform_format(set: &SetFormat, map: &SpaceMap) -> Option<SetFormat> {
+    let (sheet, sheet_map) = target_sheet(set.sheet, map)?;
+    let rows = sheet_map.rows.covered(&set.rows);
+    let columns = sheet_map.columns.covered(&set.columns);
+    if rows.is_empty() || columns.is_empty() {
+        return None;
+    }
+    Some(SetFormat { sheet, rows, columns, format: set.format.clone() })
+}
+
+/// Returns the number of a sheet in the later state and its map; `None` if the sheet has no
+/// counterpart there.
+fn target_sheet(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
+    let sheet_map = map.sheet_map(sheet);
+    Some((sheet_map.target?, sheet_map))
 }

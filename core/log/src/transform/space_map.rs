@@ -1,4 +1,4 @@
-//! Maps from one state's coordinates to a later one's.
+//! Maps from the coordinates of an older state to those of a later state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,25 +6,28 @@ use cellar_base::limits::MAX_AXIS_RUNS;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{InsertBefore, Operation, SheetId};
 
-/// Map of a workbook; sheets that are not listed are unchanged.
+/// Map of a workbook's coordinates. Sheets that are not listed are unchanged.
+///
+/// The older state is what the author of an operation saw: a base, followed by the author's own
+/// mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpaceMap {
-    /// Includes the author's new sheets, even if unchanged.
+    /// Maps of the changed sheets and of the sheets that the author added.
     sheets: BTreeMap<SheetId, SheetMap>,
-    /// Numbers of the sheets that exist only in the later state, by any author.
-    added: BTreeSet<SheetId>,
-    /// Numbers under which the author itself added sheets; these refer to its own sheets, even if
-    /// others added one with the same number.
-    own: BTreeSet<SheetId>,
+    /// Numbers of the sheets that were added since the older state, by any author.
+    added_sheets: BTreeSet<SheetId>,
+    /// Numbers under which the author added sheets. They refer to the author's sheets, even if others
+    /// added sheets with the same numbers.
+    own_sheets: BTreeSet<SheetId>,
 }
 
-/// Map of one sheet, its rows and its columns.
+/// Map of the coordinates of one sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
-    /// Number of the sheet in the later state; `None` if the author's new sheet was not added. A
-    /// deleted sheet keeps its number: it is never reused, and a map cannot know whether the
-    /// deletion was refused because the sheet was the last one.
-    pub sheet: Option<SheetId>,
+    /// Number of the sheet in the later state; `None` if the author's addition of the sheet failed.
+    /// A deleted sheet keeps its number: the number is never reused, and a map cannot know whether
+    /// the deletion was rejected because the sheet was the last one.
+    pub target: Option<SheetId>,
     /// Map of the rows.
     pub rows: AxisMap,
     /// Map of the columns.
@@ -36,11 +39,11 @@ impl SheetMap {
     #[must_use]
     pub fn identity(sheet: SheetId) -> Self {
         let (rows, columns) = (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns));
-        Self { sheet: Some(sheet), rows, columns }
+        Self { target: Some(sheet), rows, columns }
     }
 
     fn is_identity(&self, sheet: SheetId) -> bool {
-        self.sheet == Some(sheet) && self.rows.is_identity() && self.columns.is_identity()
+        self.target == Some(sheet) && self.rows.is_identity() && self.columns.is_identity()
     }
 
     fn axis_mut(&mut self, axis: Axis) -> &mut AxisMap {
@@ -54,32 +57,39 @@ impl SheetMap {
 impl SpaceMap {
     /// Creates the map of committed operations, in order.
     #[must_use]
-    pub fn of(operations: &[Operation]) -> Self {
+    pub fn from_operations(operations: &[Operation]) -> Self {
         let mut map = Self::default();
         for operation in operations.iter().filter(|operation| operation.moves_cells()) {
-            map.follow(operation);
+            map.add_foreign(operation);
         }
         map
     }
 
-    /// Returns the map's effect on cells alone. A stored map needs no more, because it never
-    /// transforms an operation that adds a sheet.
+    /// Creates a map from stored sheets.
     #[must_use]
-    pub fn of_cells(&self) -> Self {
+    pub fn from_sheets(sheets: impl IntoIterator<Item = (SheetId, SheetMap)>) -> Self {
+        let changed = sheets.into_iter().filter(|(id, map)| !map.is_identity(*id));
+        Self { sheets: changed.collect(), ..Self::default() }
+    }
+
+    /// Returns the part of the map that moves cells, without the record of added sheets. This part is
+    /// sufficient for a stored map, which never transforms an operation that adds a sheet.
+    #[must_use]
+    pub fn cells_only(&self) -> Self {
         Self::from_sheets(self.sheets.clone())
     }
 
-    /// Returns whether nothing has moved.
+    /// Returns whether the map changes nothing.
     #[must_use]
     pub fn is_identity(&self) -> bool {
-        self.sheets.is_empty() && self.added.is_empty() && self.own.is_empty()
+        self.sheets.is_empty() && self.added_sheets.is_empty() && self.own_sheets.is_empty()
     }
 
-    /// Returns the map of a sheet of the older state. A number that is not listed refers to the
-    /// same sheet in both states, even if somebody tried to add a sheet with that number since: an
-    /// author that names it has seen it.
+    /// Returns the map of a sheet of the older state. A sheet that is not listed keeps its number,
+    /// even if others tried to add a sheet with that number: an author that names a sheet has seen
+    /// it.
     #[must_use]
-    pub fn sheet(&self, id: SheetId) -> SheetMap {
+    pub fn sheet_map(&self, id: SheetId) -> SheetMap {
         self.sheets.get(&id).cloned().unwrap_or_else(|| SheetMap::identity(id))
     }
 
@@ -88,58 +98,50 @@ impl SpaceMap {
         self.sheets.iter().map(|(id, map)| (*id, map))
     }
 
-    /// Creates a map from stored sheets.
-    #[must_use]
-    pub fn from_sheets(sheets: impl IntoIterator<Item = (SheetId, SheetMap)>) -> Self {
-        let moved = sheets.into_iter().filter(|(id, map)| !map.is_identity(*id));
-        Self { sheets: moved.collect(), ..Self::default() }
-    }
-
-    /// Adds the deletion of a sheet of the older state: operations on it have no effect.
+    /// Records that a sheet of the older state was deleted, so that operations on it have no effect.
     pub(crate) fn drop_sheet(&mut self, id: SheetId) {
-        self.sheets.insert(id, SheetMap { sheet: None, ..SheetMap::identity(id) });
+        self.sheets.insert(id, SheetMap { target: None, ..SheetMap::identity(id) });
     }
 
-    /// Returns the number of a new sheet in the later state: the author's number or, if a new sheet
-    /// has it, the next free one. The author's number is above every number of the older state.
-    pub(super) fn free_number(&self, wanted: SheetId) -> SheetId {
-        let mut number = wanted;
-        for _ in self
-            .added
-            .range(wanted..)
-            .zip(wanted.0..=u32::MAX)
-            .take_while(|(id, next)| id.0 == *next)
-        {
-            number = SheetId(number.0.saturating_add(1));
+    /// Returns the number of a new sheet in the later state: the author's number, or the next free
+    /// one if another new sheet has that number. The author's number is above every number of the
+    /// older state.
+    pub(super) fn free_sheet_number(&self, wanted: SheetId) -> SheetId {
+        let mut free = wanted;
+        for taken in self.added_sheets.range(wanted..) {
+            if *taken != free {
+                break;
+            }
+            free = SheetId(free.0.saturating_add(1));
         }
-        number
+        free
     }
 
-    /// Returns whether a map has too many runs to continue.
+    /// Returns whether the map of a sheet has more than `MAX_AXIS_RUNS` runs.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
-        let long = |map: &AxisMap| map.runs().len() > MAX_AXIS_RUNS;
-        self.sheets.values().any(|sheet| long(&sheet.rows) || long(&sheet.columns))
+        let is_long = |map: &AxisMap| map.runs().len() > MAX_AXIS_RUNS;
+        self.sheets.values().any(|sheet| is_long(&sheet.rows) || is_long(&sheet.columns))
     }
 
-    /// Adds one operation in the later coordinates.
-    pub fn follow(&mut self, operation: &Operation) {
+    /// Adds a committed operation that the author does not know, in the later coordinates.
+    pub fn add_foreign(&mut self, operation: &Operation) {
         match operation {
-            Operation::InsertRows(insert) => self.insert(Axis::Rows, insert),
-            Operation::InsertColumns(insert) => self.insert(Axis::Columns, insert),
+            Operation::InsertRows(insert) => self.add_insert(Axis::Rows, insert),
+            Operation::InsertColumns(insert) => self.add_insert(Axis::Columns, insert),
             Operation::DeleteRows(delete) => {
-                let map = AxisMap::delete(Axis::Rows, &delete.spans);
-                self.follow_axis(Axis::Rows, delete.sheet, &map);
+                let deletion = AxisMap::delete(Axis::Rows, &delete.spans);
+                self.append_axis_map(Axis::Rows, delete.sheet, &deletion);
             }
             Operation::DeleteColumns(delete) => {
-                let map = AxisMap::delete(Axis::Columns, &delete.spans);
-                self.follow_axis(Axis::Columns, delete.sheet, &map);
+                let deletion = AxisMap::delete(Axis::Columns, &delete.spans);
+                self.append_axis_map(Axis::Columns, delete.sheet, &deletion);
             }
             Operation::AddSheet(add) => {
-                self.added.insert(add.sheet);
+                self.added_sheets.insert(add.sheet);
             }
             Operation::ImportSheet(import) => {
-                self.added.insert(import.sheet);
+                self.added_sheets.insert(import.sheet);
             }
             Operation::DeleteSheet(_)
             | Operation::SetCells(_)
@@ -152,117 +154,127 @@ impl SpaceMap {
         }
     }
 
-    /// Adds the map `next` of others' operations.
-    pub(super) fn follow_map(&mut self, next: &Self) {
+    /// Adds the map of later operations that the author does not know.
+    pub(crate) fn add_foreign_map(&mut self, next: &Self) {
         for (sheet, map) in &next.sheets {
-            self.follow_axis(Axis::Rows, *sheet, &map.rows);
-            self.follow_axis(Axis::Columns, *sheet, &map.columns);
+            self.append_axis_map(Axis::Rows, *sheet, &map.rows);
+            self.append_axis_map(Axis::Columns, *sheet, &map.columns);
         }
-        self.added.extend(&next.added);
+        self.added_sheets.extend(&next.added_sheets);
     }
 
-    fn insert(&mut self, axis: Axis, insert: &InsertBefore) {
-        let map = AxisMap::insert(axis, insert.before, insert.count);
-        self.follow_axis(axis, insert.sheet, &map);
+    fn add_insert(&mut self, axis: Axis, insert: &InsertBefore) {
+        let insertion = AxisMap::insert(axis, insert.before, insert.count);
+        self.append_axis_map(axis, insert.sheet, &insertion);
     }
 
-    fn follow_axis(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
+    /// Composes `next`, a map of a sheet of the later state, after the map of this sheet.
+    fn append_axis_map(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
         if next.is_identity() {
             return;
         }
         for id in self.sources(target) {
-            self.change(id, |map| {
+            self.update_sheet(id, |map| {
                 let axis_map = map.axis_mut(axis);
                 *axis_map = axis_map.then(next);
             });
         }
     }
 
-    /// Returns the sheets of the older state that are `target` in the later one: at most one.
+    /// Composes `previous` before the map of a sheet of the older state.
+    fn prepend_axis_map(&mut self, axis: Axis, sheet: SheetId, previous: &AxisMap) {
+        self.update_sheet(sheet, |map| {
+            let axis_map = map.axis_mut(axis);
+            *axis_map = previous.then(axis_map);
+        });
+    }
+
+    /// Returns the numbers in the older state of the sheet `target` of the later state.
     fn sources(&self, target: SheetId) -> Vec<SheetId> {
-        let moved = self.sheets.iter().filter(|(_, map)| map.sheet == Some(target));
-        let mut sources: Vec<SheetId> = moved.map(|(id, _)| *id).collect();
-        // An unlisted sheet keeps its number.
+        let listed = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
+        let mut sources: Vec<SheetId> = listed.map(|(id, _)| *id).collect();
+        // A sheet that is not listed keeps its number.
         if !self.sheets.contains_key(&target) {
             sources.push(target);
         }
         sources
     }
 
-    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetMap)) {
-        let mut map = self.sheet(id);
-        change(&mut map);
-        if map.is_identity(id) && !self.own.contains(&id) {
+    fn update_sheet(&mut self, id: SheetId, update: impl FnOnce(&mut SheetMap)) {
+        let mut map = self.sheet_map(id);
+        update(&mut map);
+        if map.is_identity(id) && !self.own_sheets.contains(&id) {
             self.sheets.remove(&id);
         } else {
             self.sheets.insert(id, map);
         }
     }
 
-    /// Adds an author's own mutation: from the author's coordinates after `authored` to the later
-    /// coordinates after `committed`. Rows that the author inserted map to the rows that were
-    /// committed: `M := authored⁻¹ ∘ M ∘ committed`.
-    pub fn follow_own(&mut self, authored: &Operation, committed: &[Operation]) {
-        match authored {
-            Operation::InsertRows(insert) => self.precede_insert(Axis::Rows, insert),
-            Operation::InsertColumns(insert) => self.precede_insert(Axis::Columns, insert),
+    /// Adds a mutation of the author: afterwards the map leads from the author's coordinates after
+    /// `authored` to the later coordinates after `committed`. Rows that the author inserted map to
+    /// the rows that were committed: `M := authored⁻¹ ∘ M ∘ committed`.
+    pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
+        self.prepend_inverse(authored);
+        committed.iter().for_each(|operation| self.add_foreign(operation));
+        match (authored, committed) {
+            (Operation::InsertRows(authored), [Operation::InsertRows(committed)]) => {
+                self.connect_inserted(Axis::Rows, authored, committed);
+            }
+            (Operation::InsertColumns(authored), [Operation::InsertColumns(committed)]) => {
+                self.connect_inserted(Axis::Columns, authored, committed);
+            }
+            (Operation::AddSheet(add), committed) => self.connect_added_sheet(add.sheet, committed),
+            (Operation::ImportSheet(import), committed) => {
+                self.connect_added_sheet(import.sheet, committed);
+            }
+            _ => {}
+        }
+    }
+
+    /// Composes the inverse of an operation of the author before the map.
+    fn prepend_inverse(&mut self, authored: &Operation) {
+        let (axis, sheet, map) = match authored {
+            Operation::InsertRows(insert) => {
+                let map = AxisMap::insert(Axis::Rows, insert.before, insert.count);
+                (Axis::Rows, insert.sheet, map)
+            }
+            Operation::InsertColumns(insert) => {
+                let map = AxisMap::insert(Axis::Columns, insert.before, insert.count);
+                (Axis::Columns, insert.sheet, map)
+            }
             Operation::DeleteRows(delete) => {
-                let back = AxisMap::delete(Axis::Rows, &delete.spans).reversed();
-                self.precede(Axis::Rows, delete.sheet, &back);
+                (Axis::Rows, delete.sheet, AxisMap::delete(Axis::Rows, &delete.spans))
             }
             Operation::DeleteColumns(delete) => {
-                let back = AxisMap::delete(Axis::Columns, &delete.spans).reversed();
-                self.precede(Axis::Columns, delete.sheet, &back);
+                (Axis::Columns, delete.sheet, AxisMap::delete(Axis::Columns, &delete.spans))
             }
-            _ => {}
-        }
-        committed.iter().for_each(|operation| self.follow(operation));
-        match (authored, committed) {
-            (Operation::InsertRows(mine), [Operation::InsertRows(done)]) => {
-                self.lead(Axis::Rows, mine, done);
-            }
-            (Operation::InsertColumns(mine), [Operation::InsertColumns(done)]) => {
-                self.lead(Axis::Columns, mine, done);
-            }
-            (Operation::AddSheet(mine), done) => self.lead_sheet(mine.sheet, done.first()),
-            (Operation::ImportSheet(mine), done) => self.lead_sheet(mine.sheet, done.first()),
-            _ => {}
-        }
+            _ => return,
+        };
+        self.prepend_axis_map(axis, sheet, &map.reversed());
     }
 
-    /// Maps the author's number to the sheet that it added itself, or to none if that was not
-    /// added.
-    fn lead_sheet(&mut self, mine: SheetId, done: Option<&Operation>) {
-        // A second sheet with the same number is a mistake of its author.
-        if !self.own.insert(mine) {
+    /// Maps the number under which the author added a sheet to the number of the committed sheet; to
+    /// `None` if the addition was not committed.
+    fn connect_added_sheet(&mut self, authored: SheetId, committed: &[Operation]) {
+        let is_first = self.own_sheets.insert(authored);
+        if !is_first {
+            // Adding a second sheet with the same number is a fault of the author.
             return;
         }
-        let sheet = match done {
-            Some(Operation::AddSheet(done)) => Some(done.sheet),
-            Some(Operation::ImportSheet(done)) => Some(done.sheet),
+        let target = match committed.first() {
+            Some(Operation::AddSheet(add)) => Some(add.sheet),
+            Some(Operation::ImportSheet(import)) => Some(import.sheet),
             _ => None,
         };
-        self.sheets.insert(mine, SheetMap { sheet, ..SheetMap::identity(mine) });
+        self.sheets.insert(authored, SheetMap { target, ..SheetMap::identity(authored) });
     }
 
-    fn precede_insert(&mut self, axis: Axis, insert: &InsertBefore) {
-        let back = AxisMap::insert(axis, insert.before, insert.count).reversed();
-        self.precede(axis, insert.sheet, &back);
-    }
-
-    fn precede(&mut self, axis: Axis, sheet: SheetId, back: &AxisMap) {
-        self.change(sheet, |map| {
-            let axis_map = map.axis_mut(axis);
-            *axis_map = back.then(axis_map);
-        });
-    }
-
-    /// Adds the run from the inserted rows to the committed ones.
-    fn lead(&mut self, axis: Axis, mine: &InsertBefore, done: &InsertBefore) {
-        let room = axis.limit().saturating_sub(mine.before.max(done.before));
-        let len = mine.count.min(done.count).min(room);
-        let run = Run { src: mine.before, dst: done.before, len };
-        self.change(mine.sheet, |map| {
+    /// Maps the rows or columns that the author inserted to those that were committed.
+    fn connect_inserted(&mut self, axis: Axis, authored: &InsertBefore, committed: &InsertBefore) {
+        let capacity = axis.limit().saturating_sub(authored.before.max(committed.before));
+        let len = authored.count.min(committed.count).min(capacity);
+        let run = Run { src: authored.before, dst: committed.before, len };
+        self.update_sheet(authored.sheet, |map| {
             let axis_map = map.axis_mut(axis);
             *axis_map = axis_map.clone().with_run(run);
         });

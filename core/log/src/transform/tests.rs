@@ -58,7 +58,7 @@ proptest! {
         let mine = sensible(&base, mine);
         let mut expected = head.clone();
         Intent::of(&base, &mine, 20).apply(&mut expected);
-        for operation in committed(&mine, &SpaceMap::of(&others)) {
+        for operation in committed(&mine, &SpaceMap::from_operations(&others)) {
             head.apply(&operation, 20);
         }
         prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
@@ -77,7 +77,7 @@ proptest! {
         let mine = sensible(&base, mine);
         let mut step_by_step = vec![mine.clone()];
         for operation in &others {
-            let map = SpaceMap::of(std::slice::from_ref(operation));
+            let map = SpaceMap::from_operations(std::slice::from_ref(operation));
             step_by_step = step_by_step.iter().flat_map(|mine| committed(mine, &map)).collect();
         }
         let around_gaps = matches!(
@@ -85,7 +85,7 @@ proptest! {
             Operation::SetFormat(_) | Operation::InsertRows(_) | Operation::InsertColumns(_)
         );
         if !around_gaps {
-            prop_assert_eq!(committed(&mine, &SpaceMap::of(&others)), step_by_step);
+            prop_assert_eq!(committed(&mine, &SpaceMap::from_operations(&others)), step_by_step);
         }
     }
 
@@ -100,7 +100,7 @@ proptest! {
         let (one, two) = (sensible(&base, one), sensible(&base, two));
         prop_assume!(!order_decides(&one, &two));
         let in_order = |first: &Operation, second: &Operation| {
-            let rest = committed(second, &SpaceMap::of(std::slice::from_ref(first)));
+            let rest = committed(second, &SpaceMap::from_operations(std::slice::from_ref(first)));
             let all: Vec<_> = before.iter().chain([first]).chain(&rest).cloned().collect();
             workbook(&all)
         };
@@ -190,14 +190,14 @@ fn set(sheet: u32, row: u32) -> Operation {
 
 #[test]
 fn an_insert_into_the_same_gap_lands_behind_what_was_there_first() {
-    let map = SpaceMap::of(&[rows(3, 2)]);
+    let map = SpaceMap::from_operations(&[rows(3, 2)]);
     assert_eq!(transform(&rows(3, 2), &map), Some(vec![rows(5, 2)]));
     assert_eq!(transform(&rows(2, 2), &map), None);
 }
 
 #[test]
 fn a_new_sheet_takes_the_next_number_that_is_free() {
-    let map = SpaceMap::of(&[add(1), add(2), add(9)]);
+    let map = SpaceMap::from_operations(&[add(1), add(2), add(9)]);
     assert_eq!(transform(&add(1), &map), Some(vec![add(3)]));
     assert_eq!(transform(&add(9), &map), Some(vec![add(10)]));
     assert_eq!(transform(&add(4), &map), None);
@@ -205,11 +205,11 @@ fn a_new_sheet_takes_the_next_number_that_is_free() {
 
 #[test]
 fn two_own_sheets_stay_two_when_another_takes_the_first_number() {
-    let mut map = SpaceMap::of(&[add(1)]);
+    let mut map = SpaceMap::from_operations(&[add(1)]);
     for (mine, number) in [(add(1), 2), (add(2), 3)] {
         let done = committed(&mine, &map);
         assert_eq!(done, [add(number)]);
-        map.follow_own(&mine, &done);
+        map.add_own(&mine, &done);
     }
     assert_eq!(committed(&set(1, 0), &map), [set(2, 0)]);
     assert_eq!(committed(&set(2, 0), &map), [set(3, 0)]);
@@ -217,16 +217,17 @@ fn two_own_sheets_stay_two_when_another_takes_the_first_number() {
 
 #[test]
 fn what_is_for_a_sheet_that_could_not_be_deleted_is_not_lost() {
-    let map = SpaceMap::of(&[Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST })]);
+    let map =
+        SpaceMap::from_operations(&[Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST })]);
     assert_eq!(committed(&set(0, 4), &map), [set(0, 4)]);
 }
 
 #[test]
 fn a_sheet_that_somebody_tries_to_add_again_stays_who_it_was() {
-    let mut map = SpaceMap::of(&[add(1)]);
+    let mut map = SpaceMap::from_operations(&[add(1)]);
     let insert = InsertBefore { sheet: SheetId(1), before: 0, count: 2 };
-    map.follow(&Operation::InsertRows(insert));
-    for map in [&map, &map.of_cells()] {
+    map.add_foreign(&Operation::InsertRows(insert));
+    for map in [&map, &map.cells_only()] {
         assert_eq!(committed(&set(1, 4), map), [set(1, 6)], "its author had seen it before");
         assert_eq!(committed(&set(2, 4), map), [set(2, 4)]);
     }
@@ -236,16 +237,16 @@ fn a_sheet_that_somebody_tries_to_add_again_stays_who_it_was() {
 fn a_sheet_of_ones_own_is_not_another_of_its_number() {
     let rejected = Operation::Rejected(Rejection::new(RejectionReason::TooLarge, ""));
     for (done, sheet) in [(vec![add(2)], Some(2)), (vec![], None), (vec![rejected], None)] {
-        let mut map = SpaceMap::of(&[add(1)]);
+        let mut map = SpaceMap::from_operations(&[add(1)]);
         let insert = |sheet| InsertBefore { sheet: SheetId(sheet), before: 0, count: 2 };
-        map.follow(&Operation::InsertRows(insert(1)));
-        map.follow_own(&add(1), &done);
+        map.add_foreign(&Operation::InsertRows(insert(1)));
+        map.add_own(&add(1), &done);
         let expected: Vec<_> = sheet.map(|sheet| set(sheet, 4)).into_iter().collect();
         assert_eq!(committed(&set(1, 4), &map), expected);
-        map.follow(&Operation::InsertRows(insert(1)));
+        map.add_foreign(&Operation::InsertRows(insert(1)));
         assert_eq!(committed(&set(1, 4), &map), expected, "what is done there is another's");
-        assert_eq!(committed(&set(1, 4), &map.of_cells()), expected);
-        map.follow_own(&add(1), &[add(5)]);
+        assert_eq!(committed(&set(1, 4), &map.cells_only()), expected);
+        map.add_own(&add(1), &[add(5)]);
         assert_eq!(committed(&set(1, 4), &map), expected, "the first counts");
     }
 }
@@ -279,7 +280,10 @@ fn a_clear_and_a_delete_spare_what_others_inserted_inside() {
     use cellar_sheet::operation::{ClearRange, Spans};
     let sheet = SheetId::FIRST;
     let insert = InsertBefore { sheet, before: 3, count: 1 };
-    let map = SpaceMap::of(&[Operation::InsertRows(insert), Operation::InsertColumns(insert)]);
+    let map = SpaceMap::from_operations(&[
+        Operation::InsertRows(insert),
+        Operation::InsertColumns(insert),
+    ]);
     let (inside, spared) = (Spans::one(2, 3), Spans::of([2, 4, 5]));
     let clear = |spans: &Spans| {
         Operation::ClearRange(ClearRange { sheet, rows: spans.clone(), columns: spans.clone() })

@@ -15,28 +15,8 @@ pub(crate) mod tests;
 
 pub use stored::{StoredAxisMap, UnreadableAxisMap};
 
-use crate::operation::{Span, Spans};
-use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
-
-/// One of the two axes of a sheet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Axis {
-    /// Rows, numbered from 0 at the top.
-    Rows,
-    /// Columns, numbered from 0 at the left.
-    Columns,
-}
-
-impl Axis {
-    /// Returns the number of rows or columns of the largest sheet.
-    #[must_use]
-    pub fn limit(self) -> u32 {
-        match self {
-            Self::Rows => MAX_ROWS,
-            Self::Columns => MAX_COLUMNS,
-        }
-    }
-}
+pub use crate::axis::Axis;
+use crate::spans::{Span, Spans};
 
 /// Adjacent rows or columns that stayed adjacent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidOperation, SheetId, Spans, axis_name};
-use crate::axis_map::Axis;
-use cellar_base::limits::MAX_INSERT;
+use super::InvalidOperation;
+use crate::axis::Axis;
+use crate::sheet_id::SheetId;
+use crate::spans::{Span, Spans};
+use cellar_base::limits::{MAX_INSERT, MAX_SPANS};
 
 /// Inserts blank rows (or columns) before one. Cells moved past the maximum size are discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +36,7 @@ pub struct DeleteSpans {
 
 impl InsertBefore {
     pub(super) fn validated(self, axis: Axis) -> Result<Self, InvalidOperation> {
-        let what = axis_name(axis);
+        let what = axis.name();
         if self.count == 0 || self.count > MAX_INSERT {
             return Err(InvalidOperation::InsertCount { what, count: self.count });
         }
@@ -49,16 +51,71 @@ impl InsertBefore {
 
 impl DeleteSpans {
     pub(super) fn validated(self, axis: Axis) -> Result<Self, InvalidOperation> {
-        Ok(Self { sheet: self.sheet, spans: self.spans.validated(axis)? })
+        Ok(Self { sheet: self.sheet, spans: validated_spans(self.spans, axis)? })
     }
+}
+
+/// Checks spans from a client, sorts them and joins adjacent ones.
+///
+/// # Errors
+/// [`InvalidOperation`] for no spans, an empty span, too many spans, or a span past the end of the
+/// axis.
+pub(super) fn validated_spans(spans: Spans, axis: Axis) -> Result<Spans, InvalidOperation> {
+    let Spans(mut spans) = spans;
+    let what = axis.name();
+    if spans.is_empty() || spans.iter().any(|span| span.count == 0) {
+        return Err(InvalidOperation::EmptySpan { what });
+    }
+    if spans.len() > MAX_SPANS {
+        return Err(InvalidOperation::TooManySpans { what, count: spans.len() });
+    }
+    let is_outside =
+        |span: &&Span| u64::from(span.first) + u64::from(span.count) > u64::from(axis.limit());
+    if let Some(span) = spans.iter().find(is_outside) {
+        let (first, count, max) = (span.first, span.count, axis.limit());
+        return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });
+    }
+    spans.sort_by_key(|span| span.first);
+    Ok(Spans::from_sorted(spans))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn spans(list: &[(u32, u32)]) -> Spans {
+        Spans(list.iter().map(|(first, count)| Span { first: *first, count: *count }).collect())
+    }
+
     #[test]
-    fn inserts_end_at_their_limits() {
+    fn joins_adjacent_spans() {
+        let validated =
+            validated_spans(spans(&[(5, 2), (0, 1), (7, 1), (6, 4)]), Axis::Rows).unwrap();
+        assert_eq!(validated, spans(&[(0, 1), (5, 5)]));
+        assert_eq!((validated.count(), validated.len()), (6, 2));
+        let inside: Vec<u32> = (0..12).filter(|index| validated.contains(*index)).collect();
+        assert_eq!(inside, [0, 5, 6, 7, 8, 9]);
+        assert_eq!(Spans::of(inside), validated);
+    }
+
+    #[test]
+    fn rejects_spans_outside_the_axis() {
+        let limit = Axis::Columns.limit();
+        for good in [(limit - 1, 1), (0, limit)] {
+            assert!(validated_spans(spans(&[good]), Axis::Columns).is_ok());
+        }
+        for bad in [(limit, 1), (0, limit + 1), (limit - 1, 2), (3, 0), (u32::MAX, u32::MAX)] {
+            assert!(validated_spans(spans(&[bad]), Axis::Columns).is_err(), "{bad:?}");
+        }
+        assert!(validated_spans(spans(&[]), Axis::Columns).is_err());
+        let many = |count| Spans((0..count).map(|i| Span { first: 2 * i, count: 1 }).collect());
+        let max = u32::try_from(MAX_SPANS).unwrap();
+        assert!(validated_spans(many(max), Axis::Rows).is_ok());
+        assert!(validated_spans(many(max + 1), Axis::Rows).is_err());
+    }
+
+    #[test]
+    fn rejects_inserts_outside_the_axis() {
         for axis in [Axis::Rows, Axis::Columns] {
             for (before, count, fits) in [
                 (0, 0, false),

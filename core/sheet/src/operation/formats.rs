@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::InvalidOperation;
+use super::axes::validated_spans;
 use super::set_cells::check_format;
-use super::{InvalidOperation, SheetId, Spans};
-use crate::axis_map::Axis;
+use crate::axis::Axis;
+use crate::sheet_id::SheetId;
+use crate::spans::Spans;
 
 /// Clears the values and formulas of a range; its formats are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,15 +53,17 @@ fn all_columns() -> Spans {
 
 impl ClearRange {
     pub(super) fn validated(self) -> Result<Self, InvalidOperation> {
-        let rows = self.rows.validated(Axis::Rows)?;
-        Ok(Self { rows, columns: self.columns.validated(Axis::Columns)?, ..self })
+        let rows = validated_spans(self.rows, Axis::Rows)?;
+        let columns = validated_spans(self.columns, Axis::Columns)?;
+        Ok(Self { rows, columns, ..self })
     }
 }
 
 impl SetFormat {
     pub(super) fn validated(self) -> Result<Self, InvalidOperation> {
         check_format("the range", &self.format)?;
-        let rows = self.rows.validated(Axis::Rows)?;
-        Ok(Self { rows, columns: self.columns.validated(Axis::Columns)?, ..self })
+        let rows = validated_spans(self.rows, Axis::Rows)?;
+        let columns = validated_spans(self.columns, Axis::Columns)?;
+        Ok(Self { rows, columns, ..self })
     }
 }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidOperation, SheetId, sheets};
-use crate::axis_map::Axis;
+use super::{InvalidOperation, sheets};
+use crate::axis::Axis;
 use crate::cell::json_text_bytes;
-use crate::workbook::Extent;
+use crate::extent::Extent;
+use crate::sheet_id::SheetId;
 use cellar_base::base64_text;
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 

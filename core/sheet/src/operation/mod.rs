@@ -10,9 +10,9 @@ pub mod random;
 mod rejection;
 mod set_cells;
 mod sheets;
-mod spans;
 mod stored;
 mod stored_cells;
+mod unreadable;
 
 pub use axes::{DeleteSpans, InsertBefore};
 pub use formats::{ClearRange, SetFormat};
@@ -21,34 +21,17 @@ pub use invalid::InvalidOperation;
 pub use rejection::{Rejection, RejectionReason};
 pub use set_cells::{CellEdit, SetCells};
 pub use sheets::{AddSheet, DeleteSheet, RenameSheet, sheet_name_from};
-pub use spans::{Span, Spans};
-pub use stored::{StoredOperation, UnreadableOperation};
+pub use stored::StoredOperation;
+pub use unreadable::UnreadableOperation;
+
+pub use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
+pub use crate::spans::{Span, Spans};
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis_map::Axis;
+use crate::axis::Axis;
 use crate::cell::json_text_bytes;
 use cellar_base::position::Position;
-
-/// Number of a sheet within its spreadsheet, assigned once and never reused.
-///
-/// `GET …/sheets` lists the numbers. The sheet of a new spreadsheet is 0. An import into a new
-/// spreadsheet replaces that sheet and gets number 1: sheet 0 keeps its number, so that an undo of
-/// the import can recover it.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SheetId(pub u32);
-
-impl SheetId {
-    /// The sheet of a new spreadsheet.
-    pub const FIRST: Self = Self(0);
-}
-
-/// Name of the sheet of a new spreadsheet.
-pub const FIRST_SHEET_NAME: &str = "Sheet1";
 
 /// One operation as authored, in coordinates of the mutation's base.
 ///
@@ -106,14 +89,6 @@ pub struct Undo {
 pub struct Revert {
     /// Position to revert to.
     pub position: Position,
-}
-
-/// Returns the name of an axis's parts for messages.
-pub(crate) fn axis_name(axis: Axis) -> &'static str {
-    match axis {
-        Axis::Rows => "rows",
-        Axis::Columns => "columns",
-    }
 }
 
 impl Operation {

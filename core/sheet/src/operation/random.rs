@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cell::Value;
-use crate::workbook::Extent;
+use crate::extent::Extent;
 
 /// Rows and columns in tests are below this, so that concurrent operations conflict.
 pub const SIDE: u32 = 12;

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{InvalidOperation, SheetId};
+use super::InvalidOperation;
 use crate::a1::CellName;
 use crate::cell::{Value, json_text_bytes};
+use crate::sheet_id::SheetId;
 use cellar_base::limits::{
     MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_ROWS,
     MAX_TEXT_BYTES,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FIRST_SHEET_NAME, InvalidOperation, SheetId};
+use super::InvalidOperation;
+use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Adds a sheet after the last one.

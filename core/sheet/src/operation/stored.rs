@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::stored_cells::StoredSetCells;
 use super::{
     AddSheet, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
-    Rejection, RejectionReason, RenameSheet, Revert, SetFormat, SheetId, Span, Spans, TileIndex,
-    Undo,
+    Rejection, RejectionReason, RenameSheet, Revert, SetFormat, TileIndex, Undo,
+    UnreadableOperation,
 };
-use crate::axis_map::Axis;
-use crate::workbook::Extent;
+use crate::axis::Axis;
+use crate::extent::Extent;
+use crate::sheet_id::SheetId;
+use crate::spans::{Span, Spans};
 use cellar_base::limits::{
     MAX_FORMAT_BYTES, MAX_IMPORT_INDEX_BYTES, MAX_REJECTION_BYTES, MAX_SHEET_NAME_CHARACTERS,
     MAX_SPANS,
@@ -80,32 +82,6 @@ pub struct StoredRange(u32, StoredSpans, StoredSpans);
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
 );
-
-/// A stored operation that this version cannot read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnreadableOperation {
-    /// An unknown error value.
-    #[error("error value number {number} is unknown")]
-    Number {
-        /// The number.
-        number: u8,
-    },
-    /// A cell outside the largest sheet, or an unlisted format.
-    #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
-    OutOfRange,
-    /// More than an operation allows: not written by Cellar.
-    #[error("the operation has too many cells or too long formats")]
-    TooLarge,
-    /// An empty or too long sheet name: not written by Cellar.
-    #[error("the name of a sheet is empty or too long")]
-    SheetName,
-    /// A number that is infinite or NaN.
-    #[error("a number of the operation is not finite")]
-    NotFinite,
-    /// An imported sheet with an invalid tile index.
-    #[error("the tile index of an imported sheet is unreadable")]
-    Index,
-}
 
 impl From<&Operation> for StoredOperation {
     fn from(operation: &Operation) -> Self {

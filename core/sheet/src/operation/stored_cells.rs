@@ -9,9 +9,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::decimal::StoredDecimal;
-use super::stored::UnreadableOperation;
-use super::{CellEdit, SetCells, SheetId};
+use super::unreadable::UnreadableOperation;
+use super::{CellEdit, SetCells};
 use crate::cell::{ErrorCode, Value};
+use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
 /// Runs of adjacent cells in a row; each format is written once.

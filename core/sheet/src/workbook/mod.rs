@@ -3,37 +3,24 @@
 //! This is the reference implementation: every faster one must give the same result. Total: every
 //! stored operation applies or is a defined no-op.
 
-mod alike;
 mod apply;
 pub mod axis_order;
 mod diff;
-mod extent;
-mod format_layer;
-mod names;
+mod display_eq;
 mod sheet;
-mod sheet_numbers;
-mod sheet_set;
-mod summary;
-mod tabs;
 #[cfg(test)]
 mod tests;
 mod undo;
 
 pub use diff::{AxisDiff, CellAt, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
-pub use extent::Extent;
-pub use format_layer::{FormatLayer, RangeFormat};
 pub use sheet::Sheet;
-pub use sheet_numbers::SheetNumbers;
-pub use sheet_set::{SheetFault, SheetSet};
-pub use summary::StateSummary;
-pub use tabs::Tabs;
 pub use undo::{UndoFault, revert, undo};
 
 use std::collections::BTreeMap;
 
 use crate::cell::Value;
-use crate::metadata::{Outline, SheetOutline};
-use crate::operation::SheetId;
+use crate::metadata::{SheetMetadata, Tabs, WorkbookMetadata};
+use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 
 /// State of a spreadsheet at one position.
@@ -68,22 +55,22 @@ impl Default for Workbook {
 impl Workbook {
     /// Returns the metadata: the state without cells.
     #[must_use]
-    pub fn outline(&self) -> Outline {
-        let outline = |sheet: &Sheet| SheetOutline {
+    pub fn metadata(&self) -> WorkbookMetadata {
+        let metadata = |sheet: &Sheet| SheetMetadata {
             extent: sheet.extent(),
             formats: sheet.formats().clone(),
         };
-        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, outline(sheet)));
-        Outline { tabs: self.tabs.clone(), sheets: sheets.collect() }
+        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, metadata(sheet)));
+        WorkbookMetadata { tabs: self.tabs.clone(), sheets: sheets.collect() }
     }
 
     /// Creates a workbook without cells from its metadata: see [`Workbook::fill`].
     #[must_use]
-    pub fn of_outline(outline: &Outline) -> Self {
-        let sheets = outline.sheets.iter().map(|(id, sheet)| (*id, Sheet::of_outline(sheet)));
+    pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
+        let sheets = metadata.sheets.iter().map(|(id, sheet)| (*id, Sheet::from_metadata(sheet)));
         let sheets: BTreeMap<SheetId, Sheet> = sheets.collect();
         let bytes = sheets.values().map(Sheet::bytes).fold(0, usize::saturating_add);
-        Self { sheets, tabs: outline.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
+        Self { sheets, tabs: metadata.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
     }
 
     /// Returns a sheet, if it exists.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::axis_order::{AxisOrder, IdRun, Places};
-use super::{Extent, format_layer::FormatLayer};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{Cell, GENERAL, Value};
-use crate::metadata::SheetOutline;
-use crate::operation::{CellEdit, SetFormat, Spans};
+use crate::metadata::{Extent, FormatLayer, SheetMetadata};
+use crate::operation::{CellEdit, SetFormat};
+use crate::spans::Spans;
 
 /// Id of a cell: of its row, then of its column.
 pub(super) type CellId = (u64, u64);
@@ -41,8 +41,8 @@ impl Default for Sheet {
 
 impl Sheet {
     /// Creates a sheet without cells from its metadata.
-    pub(super) fn of_outline(outline: &SheetOutline) -> Self {
-        let SheetOutline { extent, formats } = outline.clone();
+    pub(super) fn from_metadata(metadata: &SheetMetadata) -> Self {
+        let SheetMetadata { extent, formats } = metadata.clone();
         Self { extent, formats, ..Self::default() }
     }
 

@@ -6,9 +6,9 @@ use std::collections::btree_map::Entry;
 use crate::level::Region;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::cell::Value;
-use cellar_sheet::metadata::SheetOutline;
+use cellar_sheet::metadata::Extent;
+use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
-use cellar_sheet::workbook::Extent;
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
 
 /// The id of a cell: of its row, then of its column. Ids below the axis's limit are places in the
@@ -109,21 +109,21 @@ impl Delta {
         add_region(&mut self.format_clears, rows, columns);
     }
 
-    pub(super) fn insert(&mut self, sheet: &mut SheetOutline, axis: Axis, at: u32, count: u32) {
+    pub(super) fn insert(&mut self, sheet: &mut SheetMetadata, axis: Axis, at: u32, count: u32) {
         let pushed_out = self.order_mut(axis).insert(at, count);
         self.forget(axis, &pushed_out);
         self.moved(sheet, axis, &AxisMap::insert(axis, at, count));
         sheet.extent.insert(axis, at, count);
     }
 
-    pub(super) fn delete(&mut self, sheet: &mut SheetOutline, axis: Axis, spans: &Spans) {
+    pub(super) fn delete(&mut self, sheet: &mut SheetMetadata, axis: Axis, spans: &Spans) {
         let deleted = self.order_mut(axis).delete(spans);
         self.forget(axis, &deleted);
         self.moved(sheet, axis, &AxisMap::delete(axis, spans));
         sheet.extent.delete(axis, spans);
     }
 
-    fn moved(&mut self, sheet: &mut SheetOutline, axis: Axis, map: &AxisMap) {
+    fn moved(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
         sheet.formats.map(axis, map);
         for regions in [&mut self.value_clears, &mut self.format_clears] {
             regions.iter_mut().for_each(|region| region.map(axis, map));

@@ -1,4 +1,4 @@
-//! Folding: what a run of entries did, as one level in memory and a new outline.
+//! Folding: what a run of entries did, as one level in memory and a new metadata.
 //!
 //! The same semantics as `workbook`, but without the cells below: what hides them is remembered
 //! instead – explicit blanks, cleared regions, formats that ranges took away.
@@ -15,29 +15,29 @@ use crate::SnapshotError;
 use crate::index::{PackedLevel, PackedSheet};
 use cellar_base::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
 use cellar_sheet::axis_map::Axis;
-use cellar_sheet::metadata::{Outline, SheetOutline};
+use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
 
 /// A run of entries, as far as it is folded.
 #[derive(Debug, Clone)]
 pub struct Fold {
-    outline: Outline,
+    metadata: WorkbookMetadata,
     deltas: BTreeMap<SheetId, Delta>,
     /// Sheets whose cells are in chunks, below what `deltas` say of them.
     imported: BTreeMap<SheetId, PackedSheet>,
 }
 
 impl Fold {
-    /// Begins behind the state that `outline` is of.
+    /// Begins behind the state that `metadata` is of.
     #[must_use]
-    pub fn new(outline: Outline) -> Self {
-        Self { outline, deltas: BTreeMap::new(), imported: BTreeMap::new() }
+    pub fn new(metadata: WorkbookMetadata) -> Self {
+        Self { metadata, deltas: BTreeMap::new(), imported: BTreeMap::new() }
     }
 
-    /// The outline behind what was folded.
+    /// The metadata behind what was folded.
     #[must_use]
-    pub fn outline(&self) -> &Outline {
-        &self.outline
+    pub fn metadata(&self) -> &WorkbookMetadata {
+        &self.metadata
     }
 
     /// About how many bytes it takes in memory.
@@ -89,13 +89,13 @@ impl Fold {
                 delta.delete(sheet, Axis::Columns, &delete.spans);
             }),
             Operation::AddSheet(add) => {
-                if self.outline.tabs.add(add) {
-                    self.outline.sheets.insert(add.sheet, SheetOutline::default());
+                if self.metadata.tabs.add(add) {
+                    self.metadata.sheets.insert(add.sheet, SheetMetadata::default());
                 }
             }
-            Operation::RenameSheet(rename) => self.outline.tabs.rename(rename.sheet, &rename.name),
+            Operation::RenameSheet(rename) => self.metadata.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => {
-                if self.outline.tabs.delete(delete.sheet) {
+                if self.metadata.tabs.delete(delete.sheet) {
                     self.forget(delete.sheet);
                 }
             }
@@ -107,39 +107,39 @@ impl Fold {
 
     fn import(&mut self, import: &ImportSheet) -> Result<(), SnapshotError> {
         let sheet = PackedSheet::of_import(import)?;
-        let replaced = import.replaces.filter(|sheet| self.outline.sheets.contains_key(sheet));
-        if !self.outline.tabs.import(import) {
+        let replaced = import.replaces.filter(|sheet| self.metadata.sheets.contains_key(sheet));
+        if !self.metadata.tabs.import(import) {
             return Ok(());
         }
         if let Some(replaced) = replaced {
             self.forget(replaced);
         }
-        let outline = SheetOutline { extent: import.extent, ..SheetOutline::default() };
-        self.outline.sheets.insert(import.sheet, outline);
+        let metadata = SheetMetadata { extent: import.extent, ..SheetMetadata::default() };
+        self.metadata.sheets.insert(import.sheet, metadata);
         self.imported.insert(import.sheet, sheet);
         Ok(())
     }
 
     fn forget(&mut self, sheet: SheetId) {
-        self.outline.sheets.remove(&sheet);
+        self.metadata.sheets.remove(&sheet);
         self.deltas.remove(&sheet);
         self.imported.remove(&sheet);
     }
 
-    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetOutline, &mut Delta)) {
-        if let Some(sheet) = self.outline.sheets.get_mut(&id) {
+    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut SheetMetadata, &mut Delta)) {
+        if let Some(sheet) = self.metadata.sheets.get_mut(&id) {
             change(sheet, self.deltas.entry(id).or_default());
         }
     }
 
-    /// The new outline, and the level that stands above those that were there.
+    /// The new metadata, and the level that stands above those that were there.
     #[must_use]
-    pub fn finish(self) -> (Outline, FoldedLevel) {
+    pub fn finish(self) -> (WorkbookMetadata, FoldedLevel) {
         let imported = PackedLevel { sheets: self.imported.into_values().collect() };
         let mut level = FoldedLevel { imported, ..FoldedLevel::default() };
         for (sheet, delta) in self.deltas {
             level.add(sheet, delta);
         }
-        (self.outline, level)
+        (self.metadata, level)
     }
 }

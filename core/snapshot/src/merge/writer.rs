@@ -8,8 +8,8 @@ use crate::level::{Stripe, TilePlace};
 use crate::packed::PackedObject;
 use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::Span;
-use cellar_sheet::workbook::Extent;
 
 /// Writes the tiles of one sheet, with no more in memory than `MAX_WRITER_BYTES` and one block.
 #[derive(Debug, Clone, Default)]

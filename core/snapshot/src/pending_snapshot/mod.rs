@@ -6,7 +6,7 @@
 //!
 //! Safety rules, each of which has a test that fails without it ([`SafetyRule`]):
 //! - *Own increment*: a record is only replaced by who has seen its last state, so that a worker
-//!   which lost its claim cannot put an old checkpoint over a new one.
+//!   which lost its claim cannot put old progress over a new one.
 //! - *Done is looked up*: whoever has just got a record reads consistently whether its snapshot is
 //!   finished, so that a late message does not make it again.
 //! - *Losers keep their message*: who loses a claim waits, and comes back to see that the winner has
@@ -15,7 +15,7 @@
 //! - *Root before last*: `L` is raised when the root stands in its entry, so that who finds `L` finds
 //!   a root.
 //! - *Last before delete*: the record goes when `L` says that the snapshot is there; before that, its
-//!   checkpoint would be lost.
+//!   progress would be lost.
 //! - *Abandoned is woken*: who waits for a record that nobody has touched for long sends its message
 //!   again, which may be lost.
 //!
@@ -53,8 +53,8 @@ pub struct PendingSnapshot {
     pub active: bool,
     /// Rises with each write of the record.
     pub increment: u64,
-    /// Where to go on, at most `MAX_CHECKPOINT_BYTES`; empty at first. Only the builder reads it.
-    pub checkpoint: Vec<u8>,
+    /// Where to go on, at most `MAX_PROGRESS_BYTES`; empty at first. Only the builder reads it.
+    pub progress: Vec<u8>,
     /// Whether it makes anew what there may be already.
     pub rebuild: Option<Rebuild>,
 }
@@ -91,7 +91,7 @@ pub enum SnapshotAction {
     /// Do one bounded piece of the snapshot's work.
     Build {
         /// Where to go on.
-        checkpoint: Vec<u8>,
+        progress: Vec<u8>,
     },
     /// Set the root of the job's entry, unless it has one.
     SetRoot {
@@ -134,7 +134,7 @@ pub enum SnapshotEvent {
     /// A record was written or not. Nothing is tried again: what came of it is seen next time.
     Unknown,
     /// A piece of the work is done, here is where to go on.
-    Checkpoint(Vec<u8>),
+    Progress(Vec<u8>),
     /// An earlier Snapshot entry of the log has no snapshot yet.
     EarlierSnapshot(Position),
     /// The work is done and this is the root object.

@@ -1,7 +1,7 @@
 //! The safety rules, by name.
 
 /// What keeps snapshots in order and lets each be finished. The model checker switches one off at a
-/// time and must then find what it prevents; without the feature `model` all of them hold.
+/// time and must then find what it prevents; without the feature `model` all of them are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// A record is only replaced by who has seen its last state.
@@ -20,7 +20,7 @@ pub enum SafetyRule {
     TakeOver,
 }
 
-/// The rules that hold: all of them, but for the model checker.
+/// The enforced rules. The model checker disables some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -35,16 +35,16 @@ impl Rules {
         Self { without: Some(rule) }
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
-    pub(super) fn hold(self, rule: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Whether a rule holds.
+    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    pub(super) fn hold(self, _: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
         true
     }
 }

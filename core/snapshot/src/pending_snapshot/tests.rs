@@ -4,7 +4,7 @@ use super::*;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
-    MAX_CHECKPOINT_BYTES,
+    MAX_PROGRESS_BYTES,
 };
 
 const NOW_S: u64 = 1_795_246_133;
@@ -27,7 +27,7 @@ fn record(num: u32, silent_s: u64) -> PendingSnapshot {
         modified_s: NOW_S - silent_s,
         active: true,
         increment: 5,
-        checkpoint: vec![9],
+        progress: vec![9],
         rebuild: None,
     }
 }
@@ -106,7 +106,7 @@ fn the_own_record_is_claimed_when_it_is_free_or_its_worker_is_silent() {
         let own = PendingSnapshot { active, ..record(8, silent_s) };
         let claimed = replaced(action([SnapshotEvent::Found(Some(own))]));
         assert_eq!((claimed.increment, claimed.active), (6, true));
-        assert_eq!(claimed.checkpoint, [9], "it goes on where the other was");
+        assert_eq!(claimed.progress, [9], "it goes on where the other was");
     }
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, 0)))]), wait(LEASE_S));
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, LEASE_S - 1)))]), wait(1));
@@ -127,7 +127,7 @@ fn without_a_record_a_finished_snapshot_is_dropped_and_another_is_begun() {
     for unfinished in [segment(None), segment(Some(7)), SnapshotEvent::Segment(None)] {
         let SnapshotAction::Create(own) = action([none(), unfinished.clone()]) else { panic!() };
         assert_eq!((own.increment, own.active, own.modified_s), (1, true, NOW_S));
-        assert_eq!(own.checkpoint, [0; 0]);
+        assert_eq!(own.progress, [0; 0]);
         let look_up = SnapshotAction::ReadSegment { consistent: true };
         assert_eq!(action([none(), unfinished, SnapshotEvent::Written]), look_up);
     }
@@ -142,8 +142,8 @@ fn who_loses_waits_and_deletes_nothing() {
         );
         let stale = SnapshotEvent::Found(Some(record(8, LEASE_S)));
         assert_eq!(action([stale, lost.clone()]), wait(LEASE_S));
-        let checkpoint = SnapshotEvent::Checkpoint(vec![10]);
-        let events = building().into_iter().chain([checkpoint, lost.clone()]);
+        let progress = SnapshotEvent::Progress(vec![10]);
+        let events = building().into_iter().chain([progress, lost.clone()]);
         assert_eq!(action(events), wait(LEASE_S));
         let events = building().into_iter().chain([SnapshotEvent::EarlierSnapshot(at(7)), lost]);
         assert_eq!(action(events), wait(LEASE_S));
@@ -179,26 +179,25 @@ fn a_log_without_the_segment_is_given_back_as_broken() {
 }
 
 #[test]
-fn each_checkpoint_is_written_before_the_work_goes_on() {
-    assert_eq!(action(building()), SnapshotAction::Build { checkpoint: vec![9] });
-    let (worker, written) =
-        run(building().into_iter().chain([SnapshotEvent::Checkpoint(vec![10])]));
+fn progress_is_stored_before_the_work_goes_on() {
+    assert_eq!(action(building()), SnapshotAction::Build { progress: vec![9] });
+    let (worker, written) = run(building().into_iter().chain([SnapshotEvent::Progress(vec![10])]));
     let first = replaced(written);
-    assert_eq!((first.increment, first.active, first.checkpoint), (7, true, vec![10]));
+    assert_eq!((first.increment, first.active, first.progress), (7, true, vec![10]));
     let (worker, next) = worker.step(SnapshotEvent::Written, NOW);
-    assert_eq!(next, SnapshotAction::Build { checkpoint: vec![10] });
-    let (_, written) = worker.step(SnapshotEvent::Checkpoint(vec![11]), NOW);
+    assert_eq!(next, SnapshotAction::Build { progress: vec![10] });
+    let (_, written) = worker.step(SnapshotEvent::Progress(vec![11]), NOW);
     assert_eq!(replaced(written).increment, 8);
 }
 
 #[test]
-fn a_checkpoint_ends_at_its_limit_and_moves() {
-    let longest = after_building(SnapshotEvent::Checkpoint(vec![0; MAX_CHECKPOINT_BYTES]));
+fn progress_is_bounded_and_must_change() {
+    let longest = after_building(SnapshotEvent::Progress(vec![0; MAX_PROGRESS_BYTES]));
     assert!(replaced(longest).active);
-    for bad in [vec![0; MAX_CHECKPOINT_BYTES + 1], vec![9]] {
-        let given_up = building().into_iter().chain([SnapshotEvent::Checkpoint(bad)]);
+    for bad in [vec![0; MAX_PROGRESS_BYTES + 1], vec![9]] {
+        let given_up = building().into_iter().chain([SnapshotEvent::Progress(bad)]);
         let released = replaced(action(given_up.clone()));
-        assert_eq!((released.active, released.checkpoint), (false, vec![9]));
+        assert_eq!((released.active, released.progress), (false, vec![9]));
         assert_eq!(action(given_up.chain([SnapshotEvent::Written])), failed(BROKEN_WAIT_S));
     }
 }
@@ -207,7 +206,7 @@ fn a_checkpoint_ends_at_its_limit_and_moves() {
 fn an_earlier_snapshot_is_sent_for_and_waited_for() {
     let found = || building().into_iter().chain([SnapshotEvent::EarlierSnapshot(at(7))]);
     let released = replaced(action(found()));
-    assert_eq!((released.active, released.checkpoint), (false, vec![9]));
+    assert_eq!((released.active, released.progress), (false, vec![9]));
     assert_eq!(action(found().chain([SnapshotEvent::Written])), SnapshotAction::Enqueue(at(7)));
     let waits = action(found().chain([SnapshotEvent::Written, SnapshotEvent::Done]));
     assert_eq!(waits, wait(u64::from(EARLIER_WAIT_S)));
@@ -227,13 +226,13 @@ fn a_builder_that_fails_gives_the_record_back() {
     }
 }
 
-/// The action at a checkpoint that comes `took_ms` after its work was begun, so long before the end.
+/// The action at progress that comes `took_ms` after its work was begun, so long before the end.
 fn near_the_end(took_ms: u64, left_ms: u64) -> (Worker, PendingSnapshot) {
     let now_ms = DEADLINE_MS - left_ms;
     let [first, claimed, unfinished] = building().try_into().unwrap();
     let (worker, _) = run([first, claimed]);
     let (worker, _) = worker.step(unfinished, Inputs { now_ms: now_ms - took_ms });
-    let (worker, action) = worker.step(SnapshotEvent::Checkpoint(vec![10]), Inputs { now_ms });
+    let (worker, action) = worker.step(SnapshotEvent::Progress(vec![10]), Inputs { now_ms });
     let SnapshotAction::Replace { record, increment: Some(6) } = action else {
         panic!("{action:?}")
     };
@@ -246,12 +245,12 @@ fn near_the_end_of_the_function_the_work_is_handed_over() {
     for (took_ms, left_ms, goes_on) in [
         (1, HAND_OVER_MS + 1, true),
         (1, HAND_OVER_MS, false),
-        // Two checkpoint times are more than the least reserve here.
+        // Two intervals between progress writes are more than the least reserve here.
         (long_ms, 2 * long_ms + 1, true),
         (long_ms, 2 * long_ms, false),
     ] {
         let (worker, record) = near_the_end(took_ms, left_ms);
-        assert_eq!((record.active, record.checkpoint), (goes_on, vec![10]), "{took_ms} {left_ms}");
+        assert_eq!((record.active, record.progress), (goes_on, vec![10]), "{took_ms} {left_ms}");
         let (_, action) = worker.step(SnapshotEvent::Written, NOW);
         let hands_over = action == SnapshotAction::Finish(SnapshotOutcome::HandOver);
         assert_eq!(hands_over, !goes_on);
@@ -329,10 +328,10 @@ fn what_is_to_be_made_anew_is_not_taken_for_finished() {
     assert_eq!((claimed.increment, claimed.active), (RUN + 1, true));
     assert_eq!(claimed.rebuild, anew(Some("old"), 0).rebuild, "whoever takes over knows, too");
     // Nobody looks whether it is finished: it is.
-    assert_eq!(action(building_anew(Some("old"))), SnapshotAction::Build { checkpoint: vec![9] });
-    let checkpoint =
-        building_anew(Some("old")).into_iter().chain([SnapshotEvent::Checkpoint(vec![10])]);
-    assert_eq!(replaced(action(checkpoint)).rebuild, anew(Some("old"), 0).rebuild);
+    assert_eq!(action(building_anew(Some("old"))), SnapshotAction::Build { progress: vec![9] });
+    let progress =
+        building_anew(Some("old")).into_iter().chain([SnapshotEvent::Progress(vec![10])]);
+    assert_eq!(replaced(action(progress)).rebuild, anew(Some("old"), 0).rebuild);
     let failed = building_anew(None).into_iter().chain([SnapshotEvent::Failed { temporary: true }]);
     assert_eq!(replaced(action(failed)).rebuild, anew(None, 0).rebuild);
     // It keeps its turn, like any other.

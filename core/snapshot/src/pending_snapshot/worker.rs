@@ -7,7 +7,7 @@ use super::{
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
-    MAX_CHECKPOINT_BYTES,
+    MAX_PROGRESS_BYTES,
 };
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
@@ -21,7 +21,7 @@ pub struct Worker {
     deadline_ms: u64,
     /// When the piece of work that is being done was begun.
     began_ms: u64,
-    /// The longest time between two checkpoints so far.
+    /// The longest time between two progress writes so far.
     longest_ms: u64,
     phase: Phase,
 }
@@ -34,7 +34,7 @@ enum Phase {
     Claiming(PendingSnapshot),
     LookingUpDone(PendingSnapshot),
     Building(PendingSnapshot),
-    Checkpointing(PendingSnapshot),
+    StoringProgress(PendingSnapshot),
     HandingOver,
     /// Putting the root of what was made anew in the old one's place.
     Replacing(PendingSnapshot, String),
@@ -103,7 +103,7 @@ impl Worker {
                 self.looked_up(own, segment.as_ref(), inputs)
             }
             (Phase::Building(own), event) => self.built(&own, event, inputs),
-            (Phase::Checkpointing(own), SnapshotEvent::Written) => self.build(own, inputs),
+            (Phase::StoringProgress(own), SnapshotEvent::Written) => self.build(own, inputs),
             // If it is not known, the next worker finds out, and waits for the rest of the lease.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
@@ -113,7 +113,7 @@ impl Worker {
             (Phase::Reclaiming(own, root), SnapshotEvent::Written) => self.replace_root(own, root),
             (
                 Phase::Claiming(_)
-                | Phase::Checkpointing(_)
+                | Phase::StoringProgress(_)
                 | Phase::HandingOver
                 | Phase::Reclaiming(..)
                 | Phase::Releasing(_),
@@ -139,18 +139,18 @@ impl Worker {
         if first.job.position < self.job.position {
             return self.earlier_is_pending(&first, silent_s);
         }
-        let take_over = self.rules.hold(SafetyRule::TakeOver) && silent_s >= LEASE_S;
+        let take_over = self.rules.is_enforced(SafetyRule::TakeOver) && silent_s >= LEASE_S;
         if first.active && !take_over {
             let rest_s = LEASE_S.saturating_sub(silent_s).max(1);
             return SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(rest_s) });
         }
-        let own = self.next_record(&first, first.checkpoint.clone(), inputs);
+        let own = self.next_record(&first, first.progress.clone(), inputs);
         self.phase = Phase::Claiming(own.clone());
         self.replace(own)
     }
 
     fn earlier_is_pending(&mut self, earlier: &PendingSnapshot, silent_s: u64) -> SnapshotAction {
-        if self.rules.hold(SafetyRule::AbandonedIsWoken) && silent_s >= ABANDONED_S {
+        if self.rules.is_enforced(SafetyRule::AbandonedIsWoken) && silent_s >= ABANDONED_S {
             self.phase = Phase::WakingEarlier;
             return SnapshotAction::Enqueue(earlier.job.position);
         }
@@ -168,7 +168,7 @@ impl Worker {
             modified_s: inputs.now_s(),
             active: true,
             increment: 1,
-            checkpoint: Vec::new(),
+            progress: Vec::new(),
             rebuild: None,
         };
         self.phase = Phase::Claiming(own.clone());
@@ -177,7 +177,7 @@ impl Worker {
 
     fn claimed(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
         // What is made anew was finished before: that its record is there says that it is not done.
-        if own.rebuild.is_some() || !self.rules.hold(SafetyRule::DoneIsLookedUp) {
+        if own.rebuild.is_some() || !self.rules.is_enforced(SafetyRule::DoneIsLookedUp) {
             return self.build(own, inputs);
         }
         self.phase = Phase::LookingUpDone(own);
@@ -202,9 +202,9 @@ impl Worker {
 
     fn build(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
         self.began_ms = inputs.now_ms;
-        let checkpoint = own.checkpoint.clone();
+        let progress = own.progress.clone();
         self.phase = Phase::Building(own);
-        SnapshotAction::Build { checkpoint }
+        SnapshotAction::Build { progress }
     }
 
     fn built(
@@ -216,12 +216,12 @@ impl Worker {
         let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
             // A builder that stands still would go on for ever.
-            SnapshotEvent::Checkpoint(checkpoint)
-                if checkpoint.len() > MAX_CHECKPOINT_BYTES || checkpoint == own.checkpoint =>
+            SnapshotEvent::Progress(progress)
+                if progress.len() > MAX_PROGRESS_BYTES || progress == own.progress =>
             {
                 self.release(own, broken, inputs)
             }
-            SnapshotEvent::Checkpoint(checkpoint) => self.checkpoint(own, checkpoint, inputs),
+            SnapshotEvent::Progress(progress) => self.progress(own, progress, inputs),
             SnapshotEvent::EarlierSnapshot(earlier) if earlier < self.job.position => {
                 self.release(own, Release::For(earlier), inputs)
             }
@@ -236,7 +236,7 @@ impl Worker {
         }
     }
 
-    fn checkpoint(
+    fn progress(
         &mut self,
         own: &PendingSnapshot,
         bytes: Vec<u8>,
@@ -249,7 +249,7 @@ impl Worker {
             next.active = false;
             self.phase = Phase::HandingOver;
         } else {
-            self.phase = Phase::Checkpointing(next.clone());
+            self.phase = Phase::StoringProgress(next.clone());
         }
         self.replace(next)
     }
@@ -260,7 +260,7 @@ impl Worker {
         release: Release,
         inputs: Inputs,
     ) -> SnapshotAction {
-        let mut next = self.next_record(own, own.checkpoint.clone(), inputs);
+        let mut next = self.next_record(own, own.progress.clone(), inputs);
         next.active = false;
         self.phase = Phase::Releasing(release);
         self.replace(next)
@@ -283,7 +283,9 @@ impl Worker {
     fn lost(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => failed(*temporary),
-            SnapshotEvent::Refused if !self.rules.hold(SafetyRule::LosersKeepTheirMessage) => {
+            SnapshotEvent::Refused
+                if !self.rules.is_enforced(SafetyRule::LosersKeepTheirMessage) =>
+            {
                 SnapshotAction::Finish(SnapshotOutcome::Drop)
             }
             _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(LEASE_S) }),
@@ -293,10 +295,10 @@ impl Worker {
     fn finish_with(&mut self, own: &PendingSnapshot, root: String) -> SnapshotAction {
         let root = LastStep::SetRoot(root);
         let mut steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast, root];
-        if !self.rules.hold(SafetyRule::RootBeforeLast) {
+        if !self.rules.is_enforced(SafetyRule::RootBeforeLast) {
             steps.swap(2, 3);
         }
-        if !self.rules.hold(SafetyRule::LastBeforeDelete) {
+        if !self.rules.is_enforced(SafetyRule::LastBeforeDelete) {
             steps.swap(1, 2);
         }
         self.finish(SnapshotOutcome::Done, steps)
@@ -327,7 +329,7 @@ impl Worker {
             // Of one who began before all of it was lost, or of one who had this record before. Who
             // has lost the record stops here.
             SnapshotEvent::OtherRoot { stands } => {
-                let mut next = self.next_record(own, own.checkpoint.clone(), inputs);
+                let mut next = self.next_record(own, own.progress.clone(), inputs);
                 if let Some(rebuild) = &mut next.rebuild {
                     rebuild.replaces = Some(stands);
                 }
@@ -371,7 +373,7 @@ impl Worker {
     fn next_record(
         &self,
         seen: &PendingSnapshot,
-        checkpoint: Vec<u8>,
+        progress: Vec<u8>,
         inputs: Inputs,
     ) -> PendingSnapshot {
         PendingSnapshot {
@@ -380,14 +382,14 @@ impl Worker {
             modified_s: inputs.now_s(),
             active: true,
             increment: seen.increment.saturating_add(1),
-            checkpoint,
+            progress,
             rebuild: seen.rebuild.clone(),
         }
     }
 
     fn replace(&self, record: PendingSnapshot) -> SnapshotAction {
         let seen = record.increment.saturating_sub(1);
-        let increment = self.rules.hold(SafetyRule::OwnIncrement).then_some(seen);
+        let increment = self.rules.is_enforced(SafetyRule::OwnIncrement).then_some(seen);
         SnapshotAction::Replace { record, increment }
     }
 }

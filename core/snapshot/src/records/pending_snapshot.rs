@@ -3,11 +3,11 @@
 use crate::pending_snapshot::{PendingSnapshot, Rebuild};
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_CHECKPOINT_BYTES;
+use cellar_base::limits::MAX_PROGRESS_BYTES;
 use cellar_base::position::Position;
 use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_text};
 use cellar_base::schema::{
-    ACTIVE, CHECKPOINT, CREATED, EXTERNAL, INCREMENT, MODIFIED, PARTITION_KEY, REBUILD, SORT_KEY,
+    ACTIVE, CREATED, EXTERNAL, INCREMENT, MODIFIED, PARTITION_KEY, PROGRESS, REBUILD, SORT_KEY,
 };
 
 const RECORD: &str = "pending snapshot";
@@ -25,9 +25,9 @@ pub fn key(log: LogId, position: Position) -> Item {
 /// The record of a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] if the checkpoint has more than `MAX_CHECKPOINT_BYTES`.
+/// [`RecordError`] if the progress has more than `MAX_PROGRESS_BYTES`.
 pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
-    if pending.checkpoint.len() > MAX_CHECKPOINT_BYTES {
+    if pending.progress.len() > MAX_PROGRESS_BYTES {
         return Err(too_long());
     }
     let mut item = key(pending.job.log, pending.job.position);
@@ -35,7 +35,7 @@ pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
     put_number(&mut item, MODIFIED, pending.modified_s);
     put_number(&mut item, ACTIVE, u64::from(pending.active));
     put_number(&mut item, INCREMENT, pending.increment);
-    put_bytes(&mut item, CHECKPOINT, pending.checkpoint.clone());
+    put_bytes(&mut item, PROGRESS, pending.progress.clone());
     if let Some(Rebuild { run, replaces }) = &pending.rebuild {
         put_number(&mut item, REBUILD, *run);
         put_text(&mut item, EXTERNAL, replaces.as_deref());
@@ -61,8 +61,8 @@ pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
 /// [`RecordError`] with the attribute that is wrong.
 pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
     let reader = Reader { record: RECORD, item };
-    let checkpoint = reader.bytes(CHECKPOINT)?.to_vec();
-    if checkpoint.len() > MAX_CHECKPOINT_BYTES {
+    let progress = reader.bytes(PROGRESS)?.to_vec();
+    if progress.len() > MAX_PROGRESS_BYTES {
         return Err(too_long());
     }
     Ok(PendingSnapshot {
@@ -75,7 +75,7 @@ pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
             _ => return Err(reader.fault(ACTIVE, "0 or 1")),
         },
         increment: reader.number(INCREMENT)?,
-        checkpoint,
+        progress,
         rebuild: read_rebuild(&reader)?,
     })
 }
@@ -86,7 +86,7 @@ fn read_rebuild(reader: &Reader<'_>) -> Result<Option<Rebuild>, RecordError> {
 }
 
 fn too_long() -> RecordError {
-    RecordError::Attribute { record: RECORD, name: CHECKPOINT, expected: "at most 4 KB" }
+    RecordError::Attribute { record: RECORD, name: PROGRESS, expected: "at most 4 KB" }
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
             modified_s: 1_795_246_140,
             active: true,
             increment: 9,
-            checkpoint: vec![1, 2, 3],
+            progress: vec![1, 2, 3],
             rebuild: None,
         }
     }
@@ -114,13 +114,13 @@ mod tests {
         #[test]
         fn every_pending_snapshot_reads_back(
             segment in 0..MAX_SEGMENTS, num: u32, active: bool, increment: u64,
-            checkpoint in prop::collection::vec(any::<u8>(), 0..64),
+            progress in prop::collection::vec(any::<u8>(), 0..64),
             rebuild in prop::option::of((any::<u64>(), prop::option::of("[a-z/]{1,80}"))),
         ) {
             let rebuild = rebuild.map(|(run, replaces)| Rebuild { run, replaces });
             let job = SnapshotJob { position: Position::new(segment, num).unwrap(), ..pending().job };
             let pending =
-                PendingSnapshot { job, active, increment, checkpoint, rebuild, ..pending() };
+                PendingSnapshot { job, active, increment, progress, rebuild, ..pending() };
             let item = encode(&pending).unwrap();
             prop_assert_eq!(decode(&item).unwrap(), pending);
             prop_assert_eq!(decode_key(&key(job.log, job.position)).unwrap(), job);
@@ -128,21 +128,21 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_ends_at_its_limit() {
-        let with = |bytes| PendingSnapshot { checkpoint: vec![0; bytes], ..pending() };
-        let longest = encode(&with(MAX_CHECKPOINT_BYTES)).unwrap();
+    fn progress_has_at_most_its_maximum_bytes() {
+        let with = |bytes| PendingSnapshot { progress: vec![0; bytes], ..pending() };
+        let longest = encode(&with(MAX_PROGRESS_BYTES)).unwrap();
         assert!(decode(&longest).is_ok());
-        assert!(encode(&with(MAX_CHECKPOINT_BYTES + 1)).is_err());
+        assert!(encode(&with(MAX_PROGRESS_BYTES + 1)).is_err());
         let mut longer = longest;
-        let bytes = vec![0; MAX_CHECKPOINT_BYTES + 1];
-        longer.insert(CHECKPOINT.to_owned(), Attribute::Bytes(bytes));
+        let bytes = vec![0; MAX_PROGRESS_BYTES + 1];
+        longer.insert(PROGRESS.to_owned(), Attribute::Bytes(bytes));
         assert!(decode(&longer).is_err());
     }
 
     #[test]
     fn every_missing_attribute_is_named() {
         let whole = encode(&pending()).unwrap();
-        for name in [PARTITION_KEY, SORT_KEY, CREATED, MODIFIED, ACTIVE, INCREMENT, CHECKPOINT] {
+        for name in [PARTITION_KEY, SORT_KEY, CREATED, MODIFIED, ACTIVE, INCREMENT, PROGRESS] {
             let mut item = whole.clone();
             item.remove(name);
             let error = decode(&item).unwrap_err().to_string();

@@ -8,7 +8,7 @@ use crate::index::{Kept, check_chunk, ensure};
 use cellar_base::limits::{
     MAX_COLUMNS, MAX_LEVELS, MAX_RANGE_FORMATS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS, MAX_SHEETS,
 };
-use cellar_sheet::workbook::SheetNumbers;
+use cellar_sheet::metadata::SheetNumbers;
 
 type Checked = Result<(), SnapshotError>;
 

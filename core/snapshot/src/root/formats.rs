@@ -10,8 +10,8 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_base::limits::{MAX_FORMAT_BYTES, MAX_RANGE_FORMATS, MAX_SPANS};
 use cellar_sheet::axis_map::Axis;
+use cellar_sheet::metadata::{FormatLayer, RangeFormat};
 use cellar_sheet::operation::Spans;
-use cellar_sheet::workbook::{FormatLayer, RangeFormat};
 
 /// Bytes of the head of a list, at most.
 const LIST_BYTES: usize = 12;

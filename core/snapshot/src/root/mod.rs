@@ -19,11 +19,11 @@ use super::index::{Kept, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_base::limits::{
-    INLINE_LEVEL_BYTES, INLINE_YOUNG_BYTES, MAX_LEVELS, MAX_ROOT_BYTES, MAX_SHEETS,
+    INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, MAX_LEVELS, MAX_ROOT_BYTES, MAX_SHEETS,
 };
 use cellar_base::position::Position;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::Extent;
 
 /// Bytes of what names the chunks of one sheet in a level, at most.
 const REFERENCES_BYTES: usize = 100;
@@ -33,7 +33,7 @@ const SHEET_BYTES: usize = 200;
 /// hold formats: a root that could not be written would stop all snapshots.
 const _: () = assert!(
     MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
-        + INLINE_YOUNG_BYTES
+        + INLINE_LEVEL_0_BYTES
         + MAX_SHEETS * SHEET_BYTES
         + 2 * INLINE_LEVEL_BYTES
         < MAX_ROOT_BYTES
@@ -60,7 +60,7 @@ pub struct Root {
     pub levels: Vec<RootLevel>,
     /// The newest level, whose tiles are inside of it, if there is one.
     #[n(5)]
-    pub young: Option<RootLevel>,
+    pub level_0: Option<RootLevel>,
     /// The last mutations of clients, if there are any: a [`ClientMap`].
     #[n(6)]
     pub clients: Option<ChunkRef>,
@@ -153,9 +153,9 @@ impl Root {
         Ok(root)
     }
 
-    /// All levels, oldest first, the young one last.
+    /// All levels, oldest first, level 0 last.
     pub fn all_levels(&self) -> impl DoubleEndedIterator<Item = &RootLevel> {
-        self.levels.iter().chain(&self.young)
+        self.levels.iter().chain(&self.level_0)
     }
 }
 
@@ -164,7 +164,7 @@ mod extent {
     use minicbor::encode::{Error as EncodeError, Write};
     use minicbor::{Decoder, Encoder};
 
-    use cellar_sheet::workbook::Extent;
+    use cellar_sheet::metadata::Extent;
 
     pub(super) fn encode<Ctx, W: Write>(
         extent: &Extent,

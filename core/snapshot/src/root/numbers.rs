@@ -10,7 +10,7 @@ use crate::index::{Kept, ensure};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
-use cellar_sheet::workbook::SheetNumbers;
+use cellar_sheet::metadata::SheetNumbers;
 
 /// The numbers that sheets ever had, in the encoding of roots and chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -21,8 +21,8 @@ use cellar_base::limits::{
     MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS, MAX_SPANS, MAX_STORED_CHUNK_BYTES,
 };
 use cellar_sheet::axis_map::Axis;
+use cellar_sheet::metadata::{FormatLayer, RangeFormat, SheetNumbers};
 use cellar_sheet::operation::{Span, Spans};
-use cellar_sheet::workbook::{FormatLayer, RangeFormat, SheetNumbers};
 
 const ALL: PackLimits = PackLimits {
     inline_bytes: 1 << 20,
@@ -62,13 +62,13 @@ pub(crate) fn some_formats() -> FormatLayer {
 
 /// A root with something of everything.
 pub(crate) fn sample() -> Root {
-    let mut young = seed_level();
-    young.sheets.truncate(1);
+    let mut level_0 = seed_level();
+    level_0.sheets.truncate(1);
     let tile = StoredTile::Inline(vec![1, 2, 3]);
     let tiles =
         vec![TilePlace { rows: Span { first: 0, count: MAX_ROWS }, cells: 3, stored: tile }];
     let columns = Span { first: 0, count: MAX_COLUMNS };
-    young.sheets[0].stripes = vec![Stripe { columns, tiles }];
+    level_0.sheets[0].stripes = vec![Stripe { columns, tiles }];
     let (formats, _) = pack_formats([&some_formats()], ALL).unwrap();
     let mut sheets = vec![sheet(3, "Grüße"), sheet(0, "Sheet1")];
     sheets[0].formats = formats[0].clone();
@@ -80,7 +80,7 @@ pub(crate) fn sample() -> Root {
         sheets,
         used: Kept::Inline(StoredSheetNumbers(used)),
         levels: vec![level_of(None, at(0, 9_000), &seed_level())],
-        young: Some(level_of(Some(at(0, 9_000)), at(1, 20), &young)),
+        level_0: Some(level_of(Some(at(0, 9_000)), at(1, 20), &level_0)),
         clients: Some(chunk_of(9)),
         totals: Totals { cells: 2_048, bytes: 5_530 },
     }
@@ -154,16 +154,16 @@ fn says(change: impl FnOnce(&mut Root), what: &str) {
 #[test]
 fn levels_follow_each_other() {
     assert_eq!(fault(|_| ()), None);
-    let none = |root: &mut Root| (root.levels, root.young) = (Vec::new(), None);
+    let none = |root: &mut Root| (root.levels, root.level_0) = (Vec::new(), None);
     assert_eq!(fault(none), None);
-    says(|root| root.young = None, "does not end at the root's position");
+    says(|root| root.level_0 = None, "does not end at the root's position");
     says(|root| root.levels.clear(), "does not begin where");
     says(|root| root.levels[0].after = Some(Position::FIRST), "does not begin where");
     says(|root| root.levels[0].last = at(0, 8_999), "does not begin where");
     says(|root| root.position = at(1, 21), "does not end at the root's position");
     let backwards = |root: &mut Root| {
         root.position = at(0, 9_000);
-        root.young.as_mut().unwrap().last = at(0, 9_000);
+        root.level_0.as_mut().unwrap().last = at(0, 9_000);
     };
     says(backwards, "ends before it begins");
     let twice = |root: &mut Root| {
@@ -207,7 +207,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
             let mut all: Vec<_> =
                 (0..count).map(|num| level_of(place(num), at(0, num), &nothing)).collect();
             root.position = at(0, count - 1);
-            root.young = all.pop();
+            root.level_0 = all.pop();
             root.levels = all;
         };
         assert_eq!(fits(&levels), fit);
@@ -235,7 +235,7 @@ fn a_root_is_no_longer_than_it_may_be() {
         level.sheets[0].stripes = vec![stripe];
         let limits = PackLimits { inline_bytes: 1 << 30, inline_total_bytes: 1 << 30, ..ALL };
         let limits = PackLimits { chunk_bytes: 1 << 30, ..limits };
-        root.young.as_mut().unwrap().level = pack_level(&level, limits).unwrap().0;
+        root.level_0.as_mut().unwrap().level = pack_level(&level, limits).unwrap().0;
         root
     };
     let rest = bytes_of(&with(1 << 20)).len() - (3 << 20);
@@ -311,7 +311,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn any_root_reads_back(levels in vec(any_level(), 0..4), young in any::<bool>(), entries in any::<u64>()) {
+    fn any_root_reads_back(levels in vec(any_level(), 0..4), level_0 in any::<bool>(), entries in any::<u64>()) {
         let mut root = sample();
         let last = |index: usize| at(index as u32, 7);
         let level = |(index, level): (usize, &Level)| {
@@ -319,7 +319,7 @@ proptest! {
             RootLevel { after, last: last(index), cells: 1, bytes: entries, level: pack_level(level, PackLimits::LEVEL).unwrap().0 }
         };
         root.levels = levels.iter().enumerate().map(level).collect();
-        root.young = if young { root.levels.pop() } else { None };
+        root.level_0 = if level_0 { root.levels.pop() } else { None };
         root.position = levels.len().checked_sub(1).map_or(root.position, last);
         root.entries = entries;
         let object = root.pack().unwrap();
@@ -378,9 +378,9 @@ fn numbers_in_a_chunk_are_those_of_the_roots_sheets() {
         let (mut root, object) = (Root { used: kept, ..sample() }, object.unwrap());
         root.sheets.iter_mut().for_each(|sheet| sheet.formats = PackedFormats::Chunks(vec![]));
         let mut objects = Objects::default();
-        let Ok(Fetch::Need(wanted)) = view::outline(&root, &objects) else { panic!() };
+        let Ok(Fetch::Need(wanted)) = view::metadata(&root, &objects) else { panic!() };
         objects.insert(&wanted[0], &object.stored).unwrap();
-        assert_eq!(view::outline(&root, &objects).is_ok(), fit);
+        assert_eq!(view::metadata(&root, &objects).is_ok(), fit);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_catalog::stream::{Calf, StreamName, Tip, Update};
+use cellar_catalog::stream::{EventBatch, StreamName, Tip, Update};
 
 use super::FaultyPorts;
 use crate::ports::{PortError, StreamOutcome, Streams};
@@ -21,13 +21,13 @@ impl Streams for FaultyPorts {
     ) -> Result<Option<Arc<Tip>>, PortError> {
         self.trouble.read(self.streams.tip(name, consistent)).await
     }
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError> {
-        self.trouble.read(self.streams.calves_back(name, below, consistent)).await
+    ) -> Result<Vec<EventBatch>, PortError> {
+        self.trouble.read(self.streams.batches_before(name, below, consistent)).await
     }
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
         self.trouble.around(self.streams.put_first(tip), write_failed).await
@@ -35,7 +35,7 @@ impl Streams for FaultyPorts {
     async fn update(&self, update: &Update) -> StreamOutcome {
         self.trouble.around(self.streams.update(update), write_failed).await
     }
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
-        self.trouble.around(self.streams.calve(calf, update), write_failed).await
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
+        self.trouble.around(self.streams.split_off(batch, update), write_failed).await
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cellar_catalog::feed::{Checkpoint, FeedId, PartitionPolicy, Span};
 use cellar_catalog::stream::{
-    CalvePolicy, Kind, Payload, Proposal, StreamEvent, StreamName, WriterId,
+    Kind, Payload, Proposal, SplitPolicy, StreamEvent, StreamName, WriterId,
 };
 use proptest::prelude::*;
 
@@ -17,9 +17,9 @@ use crate::ports::Streams as _;
 use crate::streams::StreamStore;
 use crate::system::SystemRandom;
 
-/// Few, so that partitions end and tips calve.
+/// Few, so that partitions end and tips split.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 4 };
-const TIPS: CalvePolicy = CalvePolicy { bytes: usize::MAX, events: 2 };
+const TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 pub(crate) struct World {
     streams: Arc<MemoryStreams>,
@@ -33,7 +33,7 @@ impl World {
         let (streams, index) = (Arc::new(MemoryStreams::default()), Arc::default());
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let store = StreamStore::new(streams.clone(), clock, Arc::new(SystemRandom));
-        Self { streams, index, store: store.calving(TIPS), writers: 0 }
+        Self { streams, index, store: store.with_split_policy(TIPS), writers: 0 }
     }
 
     /// An indexer of a process that knows nothing.

@@ -1,6 +1,6 @@
 //! Bounds of the drivers, at N and at one more.
 
-use cellar_base::limits::{KNOWN_TAIL_AGE_S, MAX_PAGE_ENTRIES, MAX_UPLOAD_BYTES};
+use cellar_base::limits::{CACHED_ENTRY_AGE_S, MAX_PAGE_ENTRIES, MAX_UPLOAD_BYTES};
 use uuid::Uuid;
 
 use super::*;
@@ -39,7 +39,7 @@ async fn a_page_has_so_many_entries_and_no_more() {
 /// A process that has just learned of an old tail puts behind it unread up to its age, and not at it.
 #[tokio::test]
 async fn a_known_tail_is_believed_up_to_its_age() {
-    for (age_s, is_read) in [(KNOWN_TAIL_AGE_S - 1, false), (KNOWN_TAIL_AGE_S, true)] {
+    for (age_s, is_read) in [(CACHED_ENTRY_AGE_S - 1, false), (CACHED_ENTRY_AGE_S, true)] {
         let tables = Arc::new(stale::LaggingTables::default());
         let clock = Arc::new(ManualClock::at(StoppedClock.now_ms()));
         let process = || {

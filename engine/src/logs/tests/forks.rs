@@ -1,7 +1,7 @@
 //! Forks: what they share with their source, what they do not, and what goes wrong while they are made.
 
 use cellar_base::limits::{
-    MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_KNOWN_LINEAGES, MAX_LISTED_FORKS,
+    MAX_CACHED_LINEAGES, MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS,
 };
 use cellar_log::lineage::Lineage;
 use cellar_log::records::fork::{ListedFork, number};
@@ -304,14 +304,14 @@ async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
 fn as_many_lineages_are_known_as_may_be() {
     let known = KnownLineages::default();
     let id = |number: usize| LogId::from_uuid(uuid::Uuid::from_u128(number as u128));
-    for number in 0..MAX_KNOWN_LINEAGES {
+    for number in 0..MAX_CACHED_LINEAGES {
         known.keep(id(number), None);
     }
     known.keep(id(0), None);
-    assert_eq!(known.get(id(MAX_KNOWN_LINEAGES - 1)), Some(None::<Lineage>));
-    known.keep(id(MAX_KNOWN_LINEAGES), None);
+    assert_eq!(known.get(id(MAX_CACHED_LINEAGES - 1)), Some(None::<Lineage>));
+    known.keep(id(MAX_CACHED_LINEAGES), None);
     assert_eq!(known.get(id(0)), None);
-    assert_eq!(known.get(id(MAX_KNOWN_LINEAGES)), Some(None));
+    assert_eq!(known.get(id(MAX_CACHED_LINEAGES)), Some(None));
 }
 
 /// The same numbers for the same seed.

@@ -268,7 +268,7 @@ fn record(job: SnapshotJob, modified_s: u64) -> PendingSnapshot {
         modified_s,
         active: true,
         increment: 3,
-        checkpoint: Vec::new(),
+        progress: Vec::new(),
         rebuild: None,
     }
 }

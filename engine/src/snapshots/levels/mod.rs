@@ -1,11 +1,11 @@
-//! The builder of snapshots: folds the log into levels, round by round.
+//! The builder of snapshots: folds the log into levels, step by step.
 //!
-//! A checkpoint says from which root the round begins, and how far its merge is. Everything else is
+//! The progress says from which root the compaction step begins, and how far its merge is. Everything else is
 //! found again by reading the log and the objects once more, so any worker goes on anywhere.
 
-mod checkpoint;
 #[cfg(test)]
 mod crashes;
+mod progress;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use cellar_base::position::Position;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use self::checkpoint::{Begin, Checkpoint};
+use self::progress::{Begin, BuildProgress};
 use self::work::{Piece, Work};
 use super::builder::{BuildError, BuildStep, SnapshotBuilder};
 use super::{ObjectFault, ObjectStore};
@@ -31,10 +31,10 @@ pub struct LevelsBuilder {
     last: Mutex<Option<Kept>>,
 }
 
-/// Work, and the checkpoint behind its last piece.
+/// Work, and the progress behind its last piece.
 struct Kept {
     job: SnapshotJob,
-    checkpoint: Vec<u8>,
+    progress: Vec<u8>,
     work: Work,
 }
 
@@ -54,47 +54,47 @@ impl LevelsBuilder {
         Self { logs, store: ObjectStore::new(blobs), last: Mutex::new(None) }
     }
 
-    /// The first checkpoint of a snapshot that is made anew: on the one that stands at `behind` when
+    /// The first progress of a snapshot that is made anew: on the one that stands at `behind` when
     /// the work begins, or from the log's first entry on.
     #[must_use]
     pub fn anew(behind: Option<Position>) -> Vec<u8> {
         Begin::anew(behind)
     }
 
-    fn kept(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Option<Work> {
+    fn kept(&self, job: &SnapshotJob, progress: &[u8]) -> Option<Work> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = last.take()?;
-        (kept.job == *job && kept.checkpoint == checkpoint).then_some(kept.work)
+        (kept.job == *job && kept.progress == progress).then_some(kept.work)
     }
 
-    fn keep(&self, job: &SnapshotJob, checkpoint: &[u8], work: Work) {
+    fn keep(&self, job: &SnapshotJob, progress: &[u8], work: Work) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Kept { job: *job, checkpoint: checkpoint.to_vec(), work });
+        *last = Some(Kept { job: *job, progress: progress.to_vec(), work });
     }
 
-    async fn begin(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<Begun, BuildError> {
-        if checkpoint.is_empty() {
+    async fn begin(&self, job: &SnapshotJob, progress: &[u8]) -> Result<Begun, BuildError> {
+        if progress.is_empty() {
             return match self.logs.snapshot_before(job.log, job.position).await? {
                 Some((position, root)) if position == job.position => Ok(Begun::Finished { root }),
                 newest => {
                     let root = newest.map(|(_, root)| root);
-                    self.open(job, Checkpoint { root, ..Checkpoint::default() }).await
+                    self.open(job, BuildProgress { root, ..BuildProgress::default() }).await
                 }
             };
         }
-        let begin = Begin::decode(checkpoint).map_err(|why| BuildError {
+        let begin = Begin::decode(progress).map_err(|why| BuildError {
             temporary: false,
-            message: format!("the checkpoint of {} cannot be read: {why}", job.position),
+            message: format!("the progress of {} cannot be read: {why}", job.position),
         })?;
         match begin {
-            Begin::At(checkpoint) => self.open(job, checkpoint).await,
+            Begin::At(progress) => self.open(job, progress).await,
             Begin::Anew { behind } => self.begin_anew(job, behind).await,
         }
     }
 
-    async fn open(&self, job: &SnapshotJob, checkpoint: Checkpoint) -> Result<Begun, BuildError> {
+    async fn open(&self, job: &SnapshotJob, progress: BuildProgress) -> Result<Begun, BuildError> {
         let family = self.logs.family(job.log).await?;
-        Ok(Begun::Work(Box::new(Work::open(&self.store, *job, family, checkpoint).await?)))
+        Ok(Begun::Work(Box::new(Work::open(&self.store, *job, family, progress).await?)))
     }
 
     async fn begin_anew(
@@ -106,16 +106,16 @@ impl LevelsBuilder {
             None => None,
             Some(behind) => self.logs.root_at(job.log, behind).await?,
         };
-        let checkpoint = Checkpoint { root, anew: true, ..Checkpoint::default() };
+        let progress = BuildProgress { root, anew: true, ..BuildProgress::default() };
         let family = self.logs.family(job.log).await?;
-        match Work::open(&self.store, *job, family, checkpoint.clone()).await {
+        match Work::open(&self.store, *job, family, progress.clone()).await {
             Ok(work) => Ok(Begun::Work(Box::new(work))),
             // It was trimmed before it was its turn: the log itself is always there.
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })
-                if checkpoint.root.is_some() =>
+                if progress.root.is_some() =>
             {
                 tracing::warn!(log = %job.log, at = %job.position, "made anew from the beginning");
-                self.open(job, Checkpoint { root: None, ..checkpoint }).await
+                self.open(job, BuildProgress { root: None, ..progress }).await
             }
             Err(fault) => Err(fault.into()),
         }
@@ -124,10 +124,10 @@ impl LevelsBuilder {
 
 #[async_trait]
 impl SnapshotBuilder for LevelsBuilder {
-    async fn step(&self, job: &SnapshotJob, checkpoint: &[u8]) -> Result<BuildStep, BuildError> {
-        let mut work = match self.kept(job, checkpoint) {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
+        let mut work = match self.kept(job, progress) {
             Some(work) => work,
-            None => match self.begin(job, checkpoint).await? {
+            None => match self.begin(job, progress).await? {
                 Begun::Work(work) => *work,
                 Begun::Finished { root } => return Ok(BuildStep::Finished { root }),
             },
@@ -135,10 +135,10 @@ impl SnapshotBuilder for LevelsBuilder {
         match work.piece(&self.logs, &self.store).await? {
             Piece::Finished { root } => Ok(BuildStep::Finished { root }),
             Piece::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
-            Piece::Checkpoint(next) => {
+            Piece::Progress(next) => {
                 let next = next.encode();
                 self.keep(job, &next, work);
-                Ok(BuildStep::Checkpoint(next))
+                Ok(BuildStep::Progress(next))
             }
         }
     }

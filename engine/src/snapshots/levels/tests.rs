@@ -2,7 +2,7 @@
 //! work was interrupted.
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
-use cellar_base::limits::{MAX_CHECKPOINT_BYTES, MAX_COLUMNS, MAX_ROWS};
+use cellar_base::limits::{MAX_COLUMNS, MAX_PROGRESS_BYTES, MAX_ROWS};
 use cellar_base::position::Position;
 use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::{Content, Entry, FIRST_INCARNATION};
@@ -10,7 +10,7 @@ use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 
-use super::checkpoint::{Begin, Checkpoint};
+use super::progress::{Begin, BuildProgress};
 use super::*;
 use crate::logs::{CellsQuery, SheetName};
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
@@ -86,12 +86,12 @@ impl World {
     }
 
     async fn build_from(&self, job: SnapshotJob, begin: Vec<u8>, restless: bool) -> String {
-        let (mut builder, mut checkpoint) = (self.builder(), begin);
+        let (mut builder, mut progress) = (self.builder(), begin);
         loop {
-            match builder.step(&job, &checkpoint).await.unwrap() {
-                BuildStep::Checkpoint(next) => {
-                    assert!(next.len() <= MAX_CHECKPOINT_BYTES && next != checkpoint);
-                    checkpoint = next;
+            match builder.step(&job, &progress).await.unwrap() {
+                BuildStep::Progress(next) => {
+                    assert!(next.len() <= MAX_PROGRESS_BYTES && next != progress);
+                    progress = next;
                 }
                 BuildStep::EarlierSnapshot(position) => panic!("{position} is earlier"),
                 BuildStep::Finished { root } => {
@@ -207,7 +207,7 @@ async fn an_old_base_makes_no_other_objects() {
         jobs.push((job, world.build(job, false).await));
     }
     let before = world.blobs.list("", None, 1_000).await.unwrap();
-    let oldest = Checkpoint::default().encode();
+    let oldest = BuildProgress::default().encode();
     assert!(!oldest.is_empty());
     for (job, root) in jobs {
         assert_eq!(world.build_from(job, oldest.clone(), false).await, root, "{}", job.position);
@@ -280,12 +280,12 @@ async fn a_row_that_fits_no_chunk_of_a_wide_stripe_has_narrow_ones() {
         }
         let second = world.mark().await;
         let mut narrow = world.builder().step(&second, &[]).await;
-        while let Ok(BuildStep::Checkpoint(next)) = &narrow
-            && !matches!(Begin::decode(next), Ok(Begin::At(Checkpoint { narrow: true, .. })))
+        while let Ok(BuildStep::Progress(next)) = &narrow
+            && !matches!(Begin::decode(next), Ok(Begin::At(BuildProgress { narrow: true, .. })))
         {
             narrow = world.builder().step(&second, next).await;
         }
-        assert!(matches!(narrow, Ok(BuildStep::Checkpoint(_))), "{narrow:?}");
+        assert!(matches!(narrow, Ok(BuildStep::Progress(_))), "{narrow:?}");
         world.build(second, restless).await;
         assert_eq!(world.cells(None).await, world.replayed(None).await);
     }
@@ -413,10 +413,10 @@ async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
     // Made from the beginning in one piece, its objects are others than those made step by step.
     let old = reader.root_at(log(), jobs[1].position).await.unwrap();
     let new = {
-        let (builder, mut checkpoint) = (world.builder(), LevelsBuilder::anew(None));
+        let (builder, mut progress) = (world.builder(), LevelsBuilder::anew(None));
         loop {
-            match builder.step(&jobs[1], &checkpoint).await.unwrap() {
-                BuildStep::Checkpoint(next) => checkpoint = next,
+            match builder.step(&jobs[1], &progress).await.unwrap() {
+                BuildStep::Progress(next) => progress = next,
                 BuildStep::EarlierSnapshot(position) => panic!("{position}"),
                 BuildStep::Finished { root } => break root,
             }

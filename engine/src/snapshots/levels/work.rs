@@ -9,19 +9,21 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Edits};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::chunk::chunk_of;
+use cellar_snapshot::compaction::{
+    Base, CompactionFold, CompactionPlan, FoldedEntries, MergePlan, NextRoot, plan_compaction,
+};
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
 use cellar_snapshot::objects::{ObjectKind, Objects, Wanted};
 use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
-use cellar_snapshot::round::{Base, FoldedRound, MergePlan, NextRoot, Plan, RoundFold, plan};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::checkpoint::{Checkpoint, MAX_RECENT_TILES, MergeProgress, TileChain};
+use super::progress::{BuildProgress, MAX_RECENT_TILES, MergeProgress, TileChain};
 use crate::logs::{Logs, Reading};
 use crate::snapshots::builder::BuildError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, shape};
 
-/// Tiles that are taken over before there is a checkpoint: each costs nothing.
+/// Tiles that are taken over before there is progress: each costs nothing.
 const MAX_REUSED_TILES: usize = 200;
 
 /// The work on one snapshot.
@@ -33,7 +35,7 @@ pub(super) struct Work {
     root: Option<String>,
     base: Base,
     round: Option<Round>,
-    /// How far the merge of the checkpoint was, until it is taken up.
+    /// How far the merge of the progress was, until it is taken up.
     progress: Option<MergeProgress>,
     /// Whether it is made anew.
     anew: bool,
@@ -43,7 +45,7 @@ pub(super) struct Work {
 
 /// A round that merges.
 struct Round {
-    folded: FoldedRound,
+    folded: FoldedEntries,
     plan: MergePlan,
     merge: Merge,
     progress: MergeProgress,
@@ -51,14 +53,14 @@ struct Round {
 
 /// What a piece of work came to.
 pub(super) enum Piece {
-    Checkpoint(Checkpoint),
+    Progress(BuildProgress),
     EarlierSnapshot(Position),
     Finished { root: String },
 }
 
 /// What reading the entries of a round came to.
 enum Read {
-    Folded(Box<FoldedRound>),
+    Folded(Box<FoldedEntries>),
     EarlierSnapshot(Position),
     /// A snapshot behind the base is made, and this is its root: the base is older than it need be.
     LaterBase {
@@ -73,9 +75,9 @@ impl Work {
         store: &ObjectStore,
         job: SnapshotJob,
         family: LogId,
-        checkpoint: Checkpoint,
+        progress: BuildProgress,
     ) -> Result<Self, ObjectFault> {
-        let Checkpoint { root, merge, anew, narrow } = checkpoint;
+        let BuildProgress { root, merge, anew, narrow } = progress;
         let base = base(store, family, root.as_deref()).await?;
         Ok(Self { job, family, root, base, round: None, progress: merge, anew, narrow })
     }
@@ -93,12 +95,12 @@ impl Work {
                 Read::LaterBase { .. } | Read::Nothing => return self.nothing(),
             };
             self.put_long_texts(store, &folded).await?;
-            match plan(&self.base, &folded).map_err(|error| self.shape(&error))? {
-                Plan::Young(next) => return self.next(store, *next).await,
-                Plan::Merge(plan) if self.narrow => {
+            match plan_compaction(&self.base, &folded).map_err(|error| self.shape(&error))? {
+                CompactionPlan::LevelZero(next) => return self.next(store, *next).await,
+                CompactionPlan::Merge(plan) if self.narrow => {
                     self.open_round(store, folded, plan.narrowed()).await?;
                 }
-                Plan::Merge(plan) => self.open_round(store, folded, *plan).await?,
+                CompactionPlan::Merge(plan) => self.open_round(store, folded, *plan).await?,
             }
         }
         self.merge(store).await
@@ -136,7 +138,7 @@ impl Work {
     async fn read(&self, logs: &Logs) -> Result<Read, BuildError> {
         let (job, begin, anew) = (self.job, self.base.position, self.anew);
         let first_own = logs.first_own(job.log).await?;
-        let mut fold = RoundFold::new(&self.base);
+        let mut fold = CompactionFold::new(&self.base);
         let (mut some, mut earlier, mut later) = (false, None, None);
         // What a merge has done so far belongs to its base.
         let may_begin_later = !anew && self.progress.is_none();
@@ -189,7 +191,7 @@ impl Work {
     async fn put_long_texts(
         &self,
         store: &ObjectStore,
-        folded: &FoldedRound,
+        folded: &FoldedEntries,
     ) -> Result<(), BuildError> {
         for text in folded.long_texts() {
             let packed = pack(text.text.as_bytes(), Bounds::CHUNK);
@@ -199,11 +201,11 @@ impl Work {
         Ok(())
     }
 
-    /// Loads what a merge needs, and takes it up where the checkpoint says.
+    /// Loads what a merge needs, and takes it up where the progress says.
     async fn open_round(
         &mut self,
         store: &ObjectStore,
-        folded: FoldedRound,
+        folded: FoldedEntries,
         mut plan: MergePlan,
     ) -> Result<(), BuildError> {
         let (family, base) = (self.family, &self.base);
@@ -272,7 +274,7 @@ impl Work {
                     if stored || reused >= MAX_REUSED_TILES {
                         shorten(store, self.family, &mut round.progress).await?;
                         let merge = Some(round.progress.clone());
-                        return Ok(Piece::Checkpoint(self.checkpoint(merge)));
+                        return Ok(Piece::Progress(self.progress(merge)));
                     }
                 }
                 MergeStep::Done(level) => {
@@ -298,17 +300,17 @@ impl Work {
         self.round = None;
         self.root = Some(root);
         self.narrow = false;
-        Ok(Piece::Checkpoint(self.checkpoint(None)))
+        Ok(Piece::Progress(self.progress(None)))
     }
 
     /// Begins the round again, with stripes that any row fits.
     fn begin_narrow(&mut self) -> Piece {
         (self.round, self.progress, self.narrow) = (None, None, true);
-        Piece::Checkpoint(self.checkpoint(None))
+        Piece::Progress(self.progress(None))
     }
 
-    fn checkpoint(&self, merge: Option<MergeProgress>) -> Checkpoint {
-        Checkpoint { root: self.root.clone(), merge, anew: self.anew, narrow: self.narrow }
+    fn progress(&self, merge: Option<MergeProgress>) -> BuildProgress {
+        BuildProgress { root: self.root.clone(), merge, anew: self.anew, narrow: self.narrow }
     }
 
     fn shape(&self, error: &SnapshotError) -> BuildError {
@@ -341,7 +343,7 @@ async fn load_tiles(
     Ok(())
 }
 
-/// Moves tiles into the chain when there are too many for a checkpoint.
+/// Moves tiles into the chain when there are too many for progress.
 async fn shorten(
     store: &ObjectStore,
     family: LogId,

@@ -14,7 +14,7 @@ fn anew(num: u32, replaces: Option<&str>) -> PendingSnapshot {
         modified_s: RUN / 1_000,
         active: false,
         increment: RUN,
-        checkpoint: Vec::new(),
+        progress: Vec::new(),
         rebuild: Some(Rebuild { run: RUN, replaces: replaces.map(str::to_owned) }),
     }
 }

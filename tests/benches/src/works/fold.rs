@@ -7,7 +7,7 @@ use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Fetch;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_snapshot::view;
 
 use crate::clock::Stopwatch;
@@ -27,7 +27,7 @@ const EDITS_PER_ROW: u32 = 10;
 /// What people pay, us-east-1, dollars: S3 PUT; DynamoDB on-demand write unit of 1 KB.
 const PUT_DOLLARS: f64 = 5.0e-6;
 const WRITE_DOLLARS: f64 = 0.625e-6;
-/// Writes of a snapshot beside objects: its entry, its record, checkpoint, `E`, `L`, and the end.
+/// Writes of a snapshot beside objects: its entry, its record, progress, `E`, `L`, and the end.
 const SNAPSHOT_WRITES: f64 = 6.0;
 
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
@@ -109,7 +109,7 @@ fn scaled(measured: f64, options: &Options) -> f64 {
 
 /// Bytes of edits: what a snapshot's edits take as a chunk of their own.
 fn bytes_alone(entries: &[Operation]) -> Result<usize, Failure> {
-    let mut fold = Fold::new(Outline::default());
+    let mut fold = Fold::new(WorkbookMetadata::default());
     fold.apply_operations(entries);
     let sheets = fold.finish().1.sheets;
     let sizes = sheets.iter().map(|sheet| Some(chunk_of(&sheet.tile)?.stored.len()));
@@ -129,10 +129,10 @@ impl FirstView {
         let root = worker.root()?.ok_or("there is no root")?;
         let root_bytes = root.pack()?.stored.len() as u64;
         let (_, fetched) = worker.bucket.ready(|objects| {
-            let outline = view::outline(&root, objects)?;
+            let metadata = view::metadata(&root, objects)?;
             let tail = FoldedLevel::default();
             let cells = view::window(Some(&root), &tail, SheetId::FIRST, &WINDOW, objects)?;
-            Ok(both(outline, cells))
+            Ok(both(metadata, cells))
         })?;
         let bytes = root_bytes + fetched.sizes.iter().map(|bytes| u64::from(*bytes)).sum::<u64>();
         Ok(Self { objects: 1 + fetched.sizes.len(), bytes, rounds: 1 + fetched.rounds })

@@ -12,7 +12,7 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::root::{StoredSheetNumbers, PackedFormats, Root, RootLevel, RootSheet, Totals};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::{PackLimits, view};
-use cellar_sheet::workbook::SheetNumbers;
+use cellar_sheet::metadata::SheetNumbers;
 use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
 
 use crate::clock::{Stopwatch, median_s};
@@ -125,7 +125,7 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
         }],
         used: Kept::Inline(StoredSheetNumbers(SheetNumbers::of([SheetId::FIRST]))),
         levels: vec![RootLevel { after: None, last: position, cells, bytes, level }],
-        young: None,
+        level_0: None,
         clients: None,
         totals: Totals { cells, bytes },
     };

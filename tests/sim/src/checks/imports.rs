@@ -45,7 +45,7 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
 async fn all_sheets(world: &Arc<World>, log: LogId) -> Result<(), cellar_engine::logs::LogError> {
     let cold = onlooker(world);
     let view = cold.view(log, None, None).await?;
-    for sheet in view.outline.tabs.order() {
+    for sheet in view.metadata.tabs.order() {
         for ((row, column), cell) in cells(&cold, log, view.position, *sheet).await? {
             if cell.value == Value::Error(ErrorCode::Lost) {
                 let sheet = sheet.0;

@@ -176,10 +176,10 @@ fn plain(entry: &Entry) -> Entry {
 
 async fn build(process: &Process, job: SnapshotJob) -> Result<String, String> {
     let builder = LevelsBuilder::new(Arc::new(logs_of(process)), Arc::new(process.clone()));
-    let mut checkpoint = Vec::new();
+    let mut progress = Vec::new();
     for _ in 0..MAX_PIECES {
-        match builder.step(&job, &checkpoint).await.map_err(|error| error.to_string())? {
-            BuildStep::Checkpoint(next) => checkpoint = next,
+        match builder.step(&job, &progress).await.map_err(|error| error.to_string())? {
+            BuildStep::Progress(next) => progress = next,
             BuildStep::EarlierSnapshot(at) => {
                 return Err(format!("{at} comes before {}", job.position));
             }

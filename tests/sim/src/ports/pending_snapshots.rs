@@ -35,9 +35,9 @@ fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnap
         let (old, new) = (old.increment, new.increment);
         world.violated(format_args!("I8: the record of {at} went from {old} to {new}"));
     }
-    if new.checkpoint != old.checkpoint {
-        world.count(Rare::CheckpointWritten);
-    } else if old.active && !old.checkpoint.is_empty() {
+    if new.progress != old.progress {
+        world.count(Rare::ProgressStored);
+    } else if old.active && !old.progress.is_empty() {
         world.count(Rare::TakenOver);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_catalog::stream::{Calf, StreamName, Tip, Update};
+use cellar_catalog::stream::{EventBatch, StreamName, Tip, Update};
 use cellar_engine::ports::{
     AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams,
 };
@@ -38,25 +38,25 @@ impl Streams for Process {
         self.call(what, effect).await.and_then(|tip| tip)
     }
 
-    async fn calves_back(
+    async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
         consistent: bool,
-    ) -> Result<Vec<Calf>, PortError> {
+    ) -> Result<Vec<EventBatch>, PortError> {
         let (process, of) = (self.clone(), name.clone());
         let effect = async move {
-            let leader = process.world().streams.calves_back(&of, below, true).await?;
+            let leader = process.world().streams.batches_before(&of, below, true).await?;
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
             // A replica may have none of what a tip that it shows does not say yet.
             let known = process.shown_tip(&of).map_or(0, |tip| tip.first());
-            let shown = leader.iter().filter(|calf| calf.index < known).cloned().collect();
+            let shown = leader.iter().filter(|batch| batch.index < known).cloned().collect();
             Ok(process.shown(shown, &leader))
         };
-        let what = format!("calves of {name} below {below} consistent={consistent}");
-        self.call(what, effect).await.and_then(|calves| calves)
+        let what = format!("event batches of {name} below {below} consistent={consistent}");
+        self.call(what, effect).await.and_then(|batches| batches)
     }
 
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
@@ -81,12 +81,12 @@ impl Streams for Process {
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
     }
 
-    async fn calve(&self, calf: &Calf, update: &Update) -> StreamOutcome {
-        let (process, calf, update) = (self.clone(), calf.clone(), update.clone());
-        let what = format!("calve {} at {}", calf.name, calf.index);
+    async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
+        let (process, batch, update) = (self.clone(), batch.clone(), update.clone());
+        let what = format!("split off {} at {}", batch.name, batch.index);
         let effect = async move {
-            let outcome = process.world().streams.calve(&calf, &update).await;
-            process.written(&outcome, Some(&calf), &Arc::new(update.tip));
+            let outcome = process.world().streams.split_off(&batch, &update).await;
+            process.written(&outcome, Some(&batch), &Arc::new(update.tip));
             outcome
         };
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
@@ -95,17 +95,17 @@ impl Streams for Process {
 
 impl Process {
     /// What follows a write.
-    fn written(&self, outcome: &StreamOutcome, calf: Option<&Calf>, tip: &Arc<Tip>) {
+    fn written(&self, outcome: &StreamOutcome, batch: Option<&EventBatch>, tip: &Arc<Tip>) {
         let world = self.world();
         match outcome {
             StreamOutcome::Done => {
-                if let Some(calf) = calf {
-                    world.count(Rare::Calved);
-                    world.calf_put(calf);
+                if let Some(batch) = batch {
+                    world.count(Rare::SplitOff);
+                    world.record_batch(batch);
                 }
                 world.tip_changed(tip);
             }
-            StreamOutcome::Refused { .. } | StreamOutcome::CalfExists => {
+            StreamOutcome::Refused { .. } | StreamOutcome::BatchExists => {
                 world.count(Rare::TipChanged);
             }
             StreamOutcome::Unknown(_) | StreamOutcome::Throttled(_) | StreamOutcome::Failed(_) => {}

@@ -114,7 +114,7 @@ fn snapshot_crashes() -> Shape {
         function_ms: 40_000,
         promised: &[
             Rare::SnapshotMade,
-            Rare::CheckpointWritten,
+            Rare::ProgressStored,
             Rare::TakenOver,
             Rare::ClaimLost,
             Rare::RootStood,
@@ -163,7 +163,7 @@ fn slow_predecessor() -> Shape {
         promised: &[
             Rare::MessageWaited,
             Rare::MessageHandedOver,
-            Rare::CheckpointWritten,
+            Rare::ProgressStored,
             Rare::SnapshotMade,
         ],
         ..calm()
@@ -301,7 +301,7 @@ fn catalog_feed() -> Shape {
             Rare::CatalogChanged,
             Rare::ChangeOvertaken,
             Rare::TipChanged,
-            Rare::Calved,
+            Rare::SplitOff,
             Rare::BatchRepeated,
             Rare::BatchSplit,
             Rare::RecordExpired,

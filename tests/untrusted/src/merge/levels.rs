@@ -9,7 +9,7 @@ use cellar_base::limits::{
 };
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::Cell;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::cells::cells;
 use cellar_snapshot::chunk::{chunk_of, decode};
@@ -37,10 +37,10 @@ pub(super) struct How {
     pub(super) narrow: bool,
 }
 
-/// What a snapshot has: its outline, levels, and the tiles that they name.
+/// What a snapshot has: its metadata, levels, and the tiles that they name.
 pub(super) struct Levels {
     how: How,
-    pub(super) outline: Outline,
+    pub(super) metadata: WorkbookMetadata,
     pub(super) levels: Vec<Level>,
     chunks: RefCell<BTreeMap<ChunkHash, Arc<Tile>>>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Levels {
 impl Levels {
     pub(super) fn new(how: How) -> Self {
         let (levels, chunks) = (Vec::new(), RefCell::default());
-        Self { how, outline: Outline::default(), levels, chunks }
+        Self { how, metadata: WorkbookMetadata::default(), levels, chunks }
     }
 
     /// Stores a tile as the chunk that it would be, but as long as it is said to be.
@@ -65,29 +65,29 @@ impl Levels {
 
     /// Folds operations behind the levels: what is to be merged with the newest of them, which go.
     pub(super) fn fold(&mut self, operations: &[Operation], merged: usize) -> Vec<SheetInput> {
-        let mut fold = Fold::new(self.outline.clone());
+        let mut fold = Fold::new(self.metadata.clone());
         fold.apply_operations(operations).unwrap();
-        let (outline, folded) = fold.finish();
-        self.outline = outline;
+        let (metadata, folded) = fold.finish();
+        self.metadata = metadata;
         let newest = self.levels.split_off(self.levels.len().saturating_sub(merged));
-        let inputs = self.outline.sheets.keys();
+        let inputs = self.metadata.sheets.keys();
         inputs.filter_map(|id| self.input(*id, &newest, &folded.sheets)).collect()
     }
 
     fn input(&self, id: SheetId, newest: &[Level], folded: &[FoldedSheet]) -> Option<SheetInput> {
-        let outline = self.outline.sheets.get(&id)?;
+        let metadata = self.metadata.sheets.get(&id)?;
         let stored = newest.iter().filter_map(|level| of(level, id));
         let stored = stored.map(|sheet| LevelInput::stored(sheet.clone()).expect("only chunks"));
         let folded = folded.iter().filter(|sheet| sheet.sheet == id).cloned();
         let levels: Vec<_> = stored.chain(folded.map(LevelInput::folded)).collect();
-        let unformatted = outline.formats.in_rectangle(Rectangle::EVERYTHING).is_empty();
+        let unformatted = metadata.formats.in_rectangle(Rectangle::EVERYTHING).is_empty();
         let below = match (self.levels.is_empty(), unformatted) {
             (false, _) => Below::Levels,
             (true, false) => Below::Nothing,
             (true, true) => Below::NothingFormatted,
         };
         let stripe_columns = if self.how.narrow { MIN_STRIPE_COLUMNS } else { MAX_STRIPE_COLUMNS };
-        let columns = outline.extent.columns;
+        let columns = metadata.extent.columns;
         let input = SheetInput { sheet: id, below, columns, stripe_columns, levels };
         (!input.levels.is_empty()).then_some(input)
     }
@@ -188,8 +188,8 @@ impl Levels {
             })
         });
         let tile = merge_window(&parts.collect::<Vec<_>>(), &ALL, Below::Nothing);
-        let outline = self.outline.sheets.get(&id).expect("the same sheets");
-        let placed = cells(&tile, &outline.formats).into_iter();
+        let metadata = self.metadata.sheets.get(&id).expect("the same sheets");
+        let placed = cells(&tile, &metadata.formats).into_iter();
         placed.map(|cell| ((cell.row, cell.column), cell.cell)).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Merges of levels (I7), and where they are taken up again.
 
-mod checkpoints;
 mod choices;
 mod levels;
+mod progress;
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ const MAX_ROUNDS: usize = 12;
 
 /// Behind `m` operations, and when they are merged with how many levels: what is shown then is what a
 /// replay shows. Behind `h` the same, and then a merge from a cursor and over tiles that nobody made.
-/// Behind `c` a checkpoint, as a worker on snapshots would find it.
+/// Behind `c` progress, as a worker on snapshots would find it.
 pub(super) fn read(bytes: &[u8]) -> bool {
     let Some((kind, rest)) = bytes.split_first() else { return false };
     match kind {
         b'm' => merged(&mut Choices(rest)),
         b'h' => hostile(rest),
-        b'c' => checkpoints::read(rest),
+        b'c' => progress::read(rest),
         _ => false,
     }
 }
@@ -81,10 +81,10 @@ fn round(choices: &mut Choices<'_>) -> Option<Round> {
 }
 
 fn assert_shows(levels: &Levels, workbook: &Workbook) {
-    assert_eq!(workbook.tabs(), &levels.outline.tabs);
-    assert_eq!(workbook.sheets().count(), levels.outline.sheets.len());
+    assert_eq!(workbook.tabs(), &levels.metadata.tabs);
+    assert_eq!(workbook.sheets().count(), levels.metadata.sheets.len());
     for (id, sheet) in workbook.sheets() {
-        let own = levels.outline.sheets.get(&id).expect("the same sheets");
+        let own = levels.metadata.sheets.get(&id).expect("the same sheets");
         assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
         let held = sheet.cells_in(Rectangle::EVERYTHING);
         let held: Vec<_> = held.map(|(place, cell)| (place, previewed(cell))).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::feed::checkpoint::Feed;
 use crate::feed::span::Span;
 use crate::stream::StreamName;
-use cellar_base::limits::MAX_KNOWN_MARKS;
+use cellar_base::limits::MAX_CACHED_MARKS;
 
 /// The place up to which a stream is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,7 +64,7 @@ impl Known {
 
     /// Limits the number of cached marks; with more, drops all of them.
     pub(in crate::feed) fn bounded(mut self) -> Self {
-        if self.marks.len() > MAX_KNOWN_MARKS {
+        if self.marks.len() > MAX_CACHED_MARKS {
             self.marks.clear();
         }
         self

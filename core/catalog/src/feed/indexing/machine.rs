@@ -188,7 +188,7 @@ impl Indexing {
         if self.work.is_empty() && !self.rebuild {
             return self.finish(Ok(self.done.clone()));
         }
-        if self.rules.hold(SafetyRule::FillGaps)
+        if self.rules.is_enforced(SafetyRule::FillGaps)
             && let Some((stream, from, to)) = self.work.gap(mark)
         {
             return self.act(Phase::ReadingMissing(stream, from, to));
@@ -239,7 +239,7 @@ impl Indexing {
     }
 
     fn trim(&mut self) {
-        if self.rules.hold(SafetyRule::TrimSeen) {
+        if self.rules.is_enforced(SafetyRule::TrimSeen) {
             let known = &self.known;
             self.work.trim(|stream| known.mark(stream).unwrap_or_default());
         }
@@ -256,7 +256,7 @@ impl Indexing {
             Content::End(tail.feed)
         } else {
             let spans = self.work.next_item();
-            if spans != self.reacted && self.rules.hold(SafetyRule::ReactFirst) {
+            if spans != self.reacted && self.rules.is_enforced(SafetyRule::ReactFirst) {
                 return self.act(Phase::Reacting(spans));
             }
             Content::Spans(spans)
@@ -329,7 +329,7 @@ impl Indexing {
                 Content::Spans(spans) => (offset.saturating_add(1), item.partition_bytes, spans),
             },
         };
-        let unsettled = match self.rules.hold(SafetyRule::SettleFirst) {
+        let unsettled = match self.rules.is_enforced(SafetyRule::SettleFirst) {
             true => unsettled,
             false => Vec::new(),
         };
@@ -398,7 +398,7 @@ impl Indexing {
         if self.attempts >= MAX_INDEX_ATTEMPTS {
             return self.finish(Err(IndexingFault::Contention));
         }
-        if self.rules.hold(SafetyRule::ForgetWhenRefused) {
+        if self.rules.is_enforced(SafetyRule::ForgetWhenRefused) {
             self.known.forget();
         } else {
             self.known.tail = None;

@@ -31,16 +31,16 @@ impl Rules {
         Self { without: Some(rule) }
     }
 
-    /// Returns whether a rule applies.
+    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
-    pub(super) fn hold(self, rule: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Returns whether a rule applies.
+    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    pub(super) fn hold(self, _: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
         true
     }
 }

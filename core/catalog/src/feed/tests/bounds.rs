@@ -16,7 +16,7 @@ use cellar_base::limits::{
     FEED_PARTITION_ITEMS, MAX_CHECKPOINT, MAX_EVENT_KIND_BYTES, MAX_FEED_ITEM_EVENTS,
     MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS, MAX_STREAM_ITEM_BYTES,
 };
-use cellar_base::schema::{APPENDED, DATA, INDEX_SORT, KINDS, NEXT_INDEX};
+use cellar_base::schema::{APPENDED, DATA, FEED_SORT_KEY, KINDS, NEXT_INDEX};
 use cellar_base::{record::Attribute, record::item_bytes};
 
 #[test]
@@ -98,7 +98,7 @@ fn ends_and_partitions_read_back() {
     assert_eq!(decode_partition(&encode_partition(4, feed)), Ok((4, feed)));
     assert!(decode_partition(&encode_partition(2, feed)).is_err(), "before its first");
     let mut damaged = encode_partition(4, feed);
-    damaged.insert(INDEX_SORT.to_owned(), Attribute::Text("+4".to_owned()));
+    damaged.insert(FEED_SORT_KEY.to_owned(), Attribute::Text("+4".to_owned()));
     assert!(decode_partition(&damaged).is_err());
 }
 
@@ -118,15 +118,15 @@ fn spans_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_tip_says_what_was_appended_and_a_calf_nothing() {
+fn only_a_tip_counts_as_appended() {
     let events = vec![event(1, "a"), event(2, "b"), event(2, "c")];
     let tip = crate::stream::Tip { appended: 2, ..(*tip(1, 7, events)).clone() };
     let image = crate::records::stream::encode_tip(&tip);
     assert!(is_appended(&image));
     let span = appended(&image).unwrap();
     assert_eq!((span.stream, span.first, span.kinds.len()), (tip.name.clone(), tip.next - 2, 2));
-    let calf = crate::stream::Calf { name: tip.name.clone(), index: 0, events: tip.events };
-    assert!(!is_appended(&crate::records::stream::encode_calf(&calf)));
+    let batch = crate::stream::EventBatch { name: tip.name.clone(), index: 0, events: tip.events };
+    assert!(!is_appended(&crate::records::stream::encode_event_batch(&batch)));
     let number = |number| Attribute::Number(number);
     for (attribute, value) in [
         (APPENDED, number(0)),

@@ -7,9 +7,8 @@ use crate::feed::{
 };
 use crate::stream::StreamName;
 use cellar_base::limits::{
-    FEED_PARTITION_BYTES, FEED_PARTITION_ITEMS, FEED_PARTITIONS_PER_INCARNATION,
+    FEED_PARTITION_BYTES, FEED_PARTITION_ITEMS, FEED_PARTITIONS_PER_INCARNATION, MAX_CACHED_MARKS,
     MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS, MAX_INDEX_ATTEMPTS,
-    MAX_KNOWN_MARKS,
 };
 use cellar_log::append::Inputs;
 
@@ -300,10 +299,10 @@ fn the_names_of_an_item_have_so_many_bytes_and_no_more() {
 #[test]
 fn so_many_marks_are_known_and_no_more() {
     let mut known = Known::default();
-    for stream in 0..=MAX_KNOWN_MARKS {
+    for stream in 0..=MAX_CACHED_MARKS {
         let is_known = |known: &Known| known.mark(&name(0)).is_some();
         known.learn(name(stream), 1);
         known = known.bounded();
-        assert_eq!(is_known(&known), stream < MAX_KNOWN_MARKS, "{stream}");
+        assert_eq!(is_known(&known), stream < MAX_CACHED_MARKS, "{stream}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::rules::{Rules, SafetyRule};
 use super::{AppendFault, End, Proposal, StreamAppendAction, StreamAppendAnswer, Write};
 use crate::stream::event::WriterId;
-use crate::stream::tip::{Calf, CalvePolicy, Tip, count};
+use crate::stream::tip::{EventBatch, SplitPolicy, Tip, count};
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
 use cellar_log::append::Inputs;
@@ -21,22 +21,22 @@ pub struct Append {
     failed_reads: u32,
     /// Set if the outcome of a write is unknown.
     in_doubt: bool,
-    /// Set if a write was refused because its calf exists.
-    calf_exists: bool,
+    /// Set if a write was refused because its event batch exists.
+    batch_exists: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searches the calves below an index for its own events, after reading a tip.
-    ReadingCalves {
+    /// Searches the event batches below an index for its own events, after reading a tip.
+    ReadingBatches {
         tip: Arc<Tip>,
         below: u64,
     },
     WaitingToWrite,
     WaitingToReadTip,
-    WaitingToReadCalves {
+    WaitingToReadBatches {
         tip: Arc<Tip>,
         below: u64,
     },
@@ -50,7 +50,7 @@ impl Append {
     /// [`AppendFault`] for events that cannot be appended, before anything is sent.
     pub fn begin(
         proposal: &Proposal,
-        policy: CalvePolicy,
+        policy: SplitPolicy,
     ) -> Result<(Self, StreamAppendAction), AppendFault> {
         Self::begin_by(proposal, policy, Rules::default())
     }
@@ -61,7 +61,7 @@ impl Append {
     /// As [`Append::begin`].
     pub fn begin_by(
         proposal: &Proposal,
-        policy: CalvePolicy,
+        policy: SplitPolicy,
         rules: Rules,
     ) -> Result<(Self, StreamAppendAction), AppendFault> {
         let mut append = Self {
@@ -72,7 +72,7 @@ impl Append {
             writes: 0,
             failed_reads: 0,
             in_doubt: false,
-            calf_exists: false,
+            batch_exists: false,
         };
         let action = append.send();
         Ok((append, action))
@@ -90,20 +90,23 @@ impl Append {
         let action = match (phase, answer) {
             (Phase::Writing, answer) => self.written(answer, inputs),
             (Phase::ReadingTip, StreamAppendAnswer::Tip(tip)) => self.look(tip, inputs),
-            (Phase::ReadingCalves { tip, below }, StreamAppendAnswer::Calves { calves }) => {
-                self.look_in(&calves, tip, below)
+            (Phase::ReadingBatches { tip, below }, StreamAppendAnswer::Batches { batches }) => {
+                self.look_in(&batches, tip, below)
             }
             (Phase::ReadingTip, StreamAppendAnswer::ReadFailed { temporary }) => {
                 self.read_failed(Phase::WaitingToReadTip, temporary, inputs)
             }
-            (Phase::ReadingCalves { tip, below }, StreamAppendAnswer::ReadFailed { temporary }) => {
-                let again = Phase::WaitingToReadCalves { tip, below };
+            (
+                Phase::ReadingBatches { tip, below },
+                StreamAppendAnswer::ReadFailed { temporary },
+            ) => {
+                let again = Phase::WaitingToReadBatches { tip, below };
                 self.read_failed(again, temporary, inputs)
             }
             (Phase::WaitingToWrite, StreamAppendAnswer::Waited) => self.send(),
             (Phase::WaitingToReadTip, StreamAppendAnswer::Waited) => self.read_tip(),
-            (Phase::WaitingToReadCalves { tip, below }, StreamAppendAnswer::Waited) => {
-                self.read_calves(tip, below)
+            (Phase::WaitingToReadBatches { tip, below }, StreamAppendAnswer::Waited) => {
+                self.read_batches(tip, below)
             }
             _ => self.given_up(AppendFault::Store),
         };
@@ -117,9 +120,9 @@ impl Append {
     }
 
     /// Returns the index of the first event that is split off.
-    fn first_calved(&self) -> u64 {
+    fn first_split_off(&self) -> u64 {
         match &*self.write {
-            Write::Calve { calf, .. } => calf.index,
+            Write::SplitOff { batch, .. } => batch.index,
             Write::First(_) | Write::Update(_) => self.index(),
         }
     }
@@ -135,9 +138,9 @@ impl Append {
         StreamAppendAction::ReadTip
     }
 
-    fn read_calves(&mut self, tip: Arc<Tip>, below: u64) -> StreamAppendAction {
-        self.phase = Phase::ReadingCalves { tip, below };
-        StreamAppendAction::ReadCalves { below }
+    fn read_batches(&mut self, tip: Arc<Tip>, below: u64) -> StreamAppendAction {
+        self.phase = Phase::ReadingBatches { tip, below };
+        StreamAppendAction::ReadBatches { below }
     }
 
     fn written(&mut self, answer: StreamAppendAnswer, inputs: Inputs) -> StreamAppendAction {
@@ -146,8 +149,8 @@ impl Append {
             StreamAppendAnswer::Refused { tip: Some(tip) } => self.look(Some(tip), inputs),
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
             // If two conditions fail, only one may be reported; the tip shows which.
-            StreamAppendAnswer::CalfExists => {
-                self.calf_exists = true;
+            StreamAppendAnswer::BatchExists => {
+                self.batch_exists = true;
                 self.read_tip()
             }
             StreamAppendAnswer::Unknown => {
@@ -171,42 +174,45 @@ impl Append {
     fn look(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
         let etag = tip.as_ref().map(|tip| tip.etag);
         // The write may still take effect, and no other can have.
-        if etag == self.write.expected() && self.rules.hold(SafetyRule::SameWrite) {
-            return match self.calf_exists {
-                true => self.given_up(AppendFault::Damaged { index: self.first_calved() }),
+        if etag == self.write.expected() && self.rules.is_enforced(SafetyRule::SameWrite) {
+            return match self.batch_exists {
+                true => self.given_up(AppendFault::Damaged { index: self.first_split_off() }),
                 false => self.again(inputs),
             };
         }
         let Some(tip) = tip else { return StreamAppendAction::Finish(Ok(End::Conflict { tip })) };
-        if tip.has(self.writer) && self.rules.hold(SafetyRule::LookInTip) {
+        if tip.has(self.writer) && self.rules.is_enforced(SafetyRule::SearchTip) {
             return self.appended(tip);
         }
         // The tip does not contain all events appended since. If every outcome is known, the
         // writer's own are certainly not among them.
         let first = tip.first();
-        if self.in_doubt && first > self.index() && self.rules.hold(SafetyRule::LookInCalves) {
-            return self.read_calves(tip, first);
+        if self.in_doubt
+            && first > self.index()
+            && self.rules.is_enforced(SafetyRule::SearchBatches)
+        {
+            return self.read_batches(tip, first);
         }
         StreamAppendAction::Finish(Ok(End::Conflict { tip: Some(tip) }))
     }
 
-    /// Searches calves for its own events, from the newest on; they must have no gaps.
-    fn look_in(&mut self, calves: &[Calf], tip: Arc<Tip>, below: u64) -> StreamAppendAction {
+    /// Searches event batches for its own events, from the newest on; they must have no gaps.
+    fn look_in(&mut self, batches: &[EventBatch], tip: Arc<Tip>, below: u64) -> StreamAppendAction {
         let mut first = below;
-        for calf in calves {
-            if calf.next() != first || count(&calf.events) == 0 {
+        for batch in batches {
+            if batch.next() != first || count(&batch.events) == 0 {
                 return self.given_up(AppendFault::Damaged { index: first });
             }
-            if calf.has(self.writer) {
+            if batch.has(self.writer) {
                 return self.appended(tip);
             }
-            first = calf.index;
+            first = batch.index;
             if first <= self.index() {
                 return StreamAppendAction::Finish(Ok(End::Conflict { tip: Some(tip) }));
             }
         }
         match first < below {
-            true => self.read_calves(tip, first),
+            true => self.read_batches(tip, first),
             false => self.given_up(AppendFault::Damaged { index: below }),
         }
     }

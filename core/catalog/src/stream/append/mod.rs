@@ -8,7 +8,7 @@
 //! - *Same write*: a write is conditional on one etag, which no tip ever has twice. The same write
 //!   sent twice takes effect once; a late one takes effect once or never.
 //! - *Look before deciding*: after an unknown outcome, nothing is decided again before the writer
-//!   has searched for its id in the tip and in every calf back to the index of its decision; and
+//!   has searched for its id in the tip and in every event batch back to the index of its decision; and
 //!   only if the tip has another etag by then, because before that, the first write may still take
 //!   effect.
 
@@ -25,7 +25,7 @@ pub use write::{Update, Write};
 use std::sync::Arc;
 
 use super::event::InvalidEvent;
-use super::tip::{Calf, Tip};
+use super::tip::{EventBatch, Tip};
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 
 /// Next action of the driver.
@@ -35,8 +35,8 @@ pub enum StreamAppendAction {
     Write(Arc<Write>),
     /// Read the tip with strong consistency.
     ReadTip,
-    /// Read calves below an index backwards, with strong consistency.
-    ReadCalves {
+    /// Read event batches below an index backwards, with strong consistency.
+    ReadBatches {
         /// Index.
         below: u64,
     },
@@ -59,8 +59,8 @@ pub enum StreamAppendAnswer {
         /// Current tip, if the response included it.
         tip: Option<Arc<Tip>>,
     },
-    /// The calf exists; nothing was written, and the condition on the tip is unknown.
-    CalfExists,
+    /// The event batch exists; nothing was written, and the condition on the tip is unknown.
+    BatchExists,
     /// The outcome is unknown; the write may still take effect.
     Unknown,
     /// The write was throttled; nothing was written.
@@ -69,10 +69,10 @@ pub enum StreamAppendAnswer {
     Failed,
     /// The tip; `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
-    /// A page of calves, newest first.
-    Calves {
-        /// Calves.
-        calves: Vec<Calf>,
+    /// A page of event batches, newest first.
+    Batches {
+        /// Event batches.
+        batches: Vec<EventBatch>,
     },
     /// A read failed.
     ReadFailed {

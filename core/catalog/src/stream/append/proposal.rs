@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::AppendFault;
 use super::write::{Update, Write};
-use crate::records::stream::{encode_calf, encode_tip, events_bytes, unfolds_bytes};
+use crate::records::stream::{encode_event_batch, encode_tip, events_bytes, unfolds_bytes};
 use crate::stream::etag::Etag;
 use crate::stream::event::{StreamEvent, WriterId};
 use crate::stream::name::StreamName;
-use crate::stream::tip::{Calf, CalvePolicy, Tip, count};
+use crate::stream::tip::{EventBatch, SplitPolicy, Tip, count};
 use crate::stream::unfold::Unfold;
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 use cellar_base::record::item_bytes;
@@ -33,7 +33,7 @@ impl Proposal {
     ///
     /// # Errors
     /// [`AppendFault`] if no tip can contain these events.
-    pub fn write(&self, policy: CalvePolicy) -> Result<Write, AppendFault> {
+    pub fn write(&self, policy: SplitPolicy) -> Result<Write, AppendFault> {
         self.events.iter().try_for_each(StreamEvent::check)?;
         if self.events.is_empty() {
             return Err(AppendFault::Empty);
@@ -50,7 +50,7 @@ impl Proposal {
         }
         let Some(on) = &self.on else { return Ok(Write::First(alone)) };
         Ok(match joined(on, &alone) {
-            tip if is_too_large(&tip, policy) => calved(on, alone),
+            tip if is_too_large(&tip, policy) => split_off(on, alone),
             tip => Write::Update(Update { expected: on.etag, tip, appended: self.events.clone() }),
         })
     }
@@ -62,7 +62,7 @@ impl Proposal {
             name: self.name.clone(),
             etag: Etag::of(&self.name, before, &self.events, &self.unfolds),
             next,
-            calved_bytes: self.on.as_ref().map_or(0, |tip| tip.calved_bytes),
+            batch_bytes: self.on.as_ref().map_or(0, |tip| tip.batch_bytes),
             appended: count(&self.events),
             events: self.events.clone(),
             unfolds: self.unfolds.clone(),
@@ -76,17 +76,17 @@ fn joined(on: &Tip, alone: &Tip) -> Tip {
     Tip { events, ..alone.clone() }
 }
 
-fn is_too_large(tip: &Tip, policy: CalvePolicy) -> bool {
+fn is_too_large(tip: &Tip, policy: SplitPolicy) -> bool {
     tip.events.len() > policy.events
         || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes
         || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
 }
 
-/// Returns the write that moves the earlier events to a calf.
-fn calved(on: &Tip, alone: Tip) -> Write {
-    let calf = Calf { name: on.name.clone(), index: on.first(), events: on.events.clone() };
-    let bytes = u64::try_from(item_bytes(&encode_calf(&calf))).unwrap_or(u64::MAX);
-    let tip = Tip { calved_bytes: on.calved_bytes.saturating_add(bytes), ..alone };
+/// Returns the write that moves the earlier events to an event batch.
+fn split_off(on: &Tip, alone: Tip) -> Write {
+    let batch = EventBatch { name: on.name.clone(), index: on.first(), events: on.events.clone() };
+    let bytes = u64::try_from(item_bytes(&encode_event_batch(&batch))).unwrap_or(u64::MAX);
+    let tip = Tip { batch_bytes: on.batch_bytes.saturating_add(bytes), ..alone };
     let appended = tip.events.clone();
-    Write::Calve { calf, update: Update { expected: on.etag, tip, appended } }
+    Write::SplitOff { batch, update: Update { expected: on.etag, tip, appended } }
 }

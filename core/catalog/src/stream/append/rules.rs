@@ -5,9 +5,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// After an unknown outcome, the writer searches the tip for its own events.
-    LookInTip,
-    /// It also searches the calves, back to the index of its decision.
-    LookInCalves,
+    SearchTip,
+    /// It also searches the event batches, back to the index of its decision.
+    SearchBatches,
     /// Nothing is decided again while the tip still has the etag on which the write depends.
     SameWrite,
 }
@@ -27,16 +27,16 @@ impl Rules {
         Self { without: Some(rule) }
     }
 
-    /// Returns whether a rule applies.
+    /// Returns whether a rule is enforced.
     #[cfg(feature = "model")]
-    pub(super) fn hold(self, rule: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.without != Some(rule)
     }
 
-    /// Returns whether a rule applies.
+    /// Returns whether a rule is enforced.
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    pub(super) fn hold(self, _: SafetyRule) -> bool {
+    pub(super) fn is_enforced(self, _: SafetyRule) -> bool {
         true
     }
 }

@@ -3,7 +3,7 @@
 use crate::stream::etag::Etag;
 use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
-use crate::stream::tip::{Calf, Tip};
+use crate::stream::tip::{EventBatch, Tip};
 
 /// One write. A repetition is identical, so that it takes effect at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,11 +12,11 @@ pub enum Write {
     First(Tip),
     /// Append to the tip if it has the expected etag.
     Update(Update),
-    /// Put the calf if its key is free, and replace the tip by one with only the new events if it
+    /// Put the event batch if its key is free, and replace the tip by one with only the new events if it
     /// has the expected etag: both or nothing.
-    Calve {
+    SplitOff {
         /// Earlier events.
-        calf: Calf,
+        batch: EventBatch,
         /// New tip.
         update: Update,
     },
@@ -39,7 +39,7 @@ impl Write {
     pub fn tip(&self) -> &Tip {
         match self {
             Self::First(tip) => tip,
-            Self::Update(update) | Self::Calve { update, .. } => &update.tip,
+            Self::Update(update) | Self::SplitOff { update, .. } => &update.tip,
         }
     }
 
@@ -54,7 +54,7 @@ impl Write {
     pub fn expected(&self) -> Option<Etag> {
         match self {
             Self::First(_) => None,
-            Self::Update(update) | Self::Calve { update, .. } => Some(update.expected),
+            Self::Update(update) | Self::SplitOff { update, .. } => Some(update.expected),
         }
     }
 }

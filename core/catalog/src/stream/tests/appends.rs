@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::support::{SMALL, event, name, proposal, tip};
 use crate::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
-use crate::stream::{Append, Calf, Etag, Tip, Write};
+use crate::stream::{Append, Etag, EventBatch, Tip, Write};
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
 use cellar_log::append::Inputs;
 
@@ -62,16 +62,16 @@ fn conflict(tip: &Arc<Tip>) -> End {
     End::Conflict { tip: Some(Arc::clone(tip)) }
 }
 
-fn calf(index: u64, writers: &[u8]) -> Calf {
+fn batch(index: u64, writers: &[u8]) -> EventBatch {
     let events = writers.iter().map(|writer| event(*writer, "w")).collect();
-    Calf { name: name(), index, events }
+    EventBatch { name: name(), index, events }
 }
 
 #[test]
-fn a_stream_begins_grows_and_calves() {
+fn a_stream_starts_grows_and_splits() {
     let run = Run::begin(None, &["a", "b"]);
     let Write::First(first) = run.write() else { panic!() };
-    assert_eq!((first.next, first.appended, first.first(), first.calved_bytes), (2, 2, 0, 0));
+    assert_eq!((first.next, first.appended, first.first(), first.batch_bytes), (2, 2, 0, 0));
     let End::Appended { tip, index: 0 } = run.answer(StreamAppendAnswer::Done).end() else {
         panic!()
     };
@@ -86,10 +86,10 @@ fn a_stream_begins_grows_and_calves() {
     };
 
     let run = Run::begin(Some(Arc::clone(&tip)), &["d"]);
-    let Write::Calve { calf, update } = run.write() else { panic!() };
-    assert_eq!((calf.index, &calf.events, calf.next()), (0, &tip.events, 3));
+    let Write::SplitOff { batch, update } = run.write() else { panic!() };
+    assert_eq!((batch.index, &batch.events, batch.next()), (0, &tip.events, 3));
     assert_eq!((update.expected, update.tip.first(), update.tip.next), (tip.etag, 3, 4));
-    assert!(update.tip.events == update.appended && update.tip.calved_bytes > 0);
+    assert!(update.tip.events == update.appended && update.tip.batch_bytes > 0);
     assert!(matches!(run.answer(StreamAppendAnswer::Done).end(), End::Appended { index: 3, .. }));
 }
 
@@ -147,34 +147,34 @@ fn a_writer_finds_itself_in_the_tip_behind_others() {
 }
 
 #[test]
-fn a_writer_finds_itself_in_the_calves() {
+fn a_writer_finds_its_own_events_in_event_batches() {
     let on = tip(1, 5, vec![event(9, "x")]);
     let later = tip(4, 11, vec![event(8, "y")]);
     let begin = || Run::begin(Some(Arc::clone(&on)), &["a"]).lost(Some(Arc::clone(&later)));
-    assert_eq!(begin().action, StreamAppendAction::ReadCalves { below: 10 });
-    let (new, old) = (calf(7, &[8, 8, 8]), calf(4, &[9, 1, 8]));
+    assert_eq!(begin().action, StreamAppendAction::ReadBatches { below: 10 });
+    let (new, old) = (batch(7, &[8, 8, 8]), batch(4, &[9, 1, 8]));
     let both = || vec![new.clone(), old.clone()];
     let found = End::Appended { tip: Arc::clone(&later), index: 5 };
-    assert_eq!(begin().answer(StreamAppendAnswer::Calves { calves: both() }).end(), found);
+    assert_eq!(begin().answer(StreamAppendAnswer::Batches { batches: both() }).end(), found);
     // By pages.
-    let run = begin().answer(StreamAppendAnswer::Calves { calves: vec![new.clone()] });
-    assert_eq!(run.action, StreamAppendAction::ReadCalves { below: 7 });
-    assert_eq!(run.answer(StreamAppendAnswer::Calves { calves: vec![old] }).end(), found);
+    let run = begin().answer(StreamAppendAnswer::Batches { batches: vec![new.clone()] });
+    assert_eq!(run.action, StreamAppendAction::ReadBatches { below: 7 });
+    assert_eq!(run.answer(StreamAppendAnswer::Batches { batches: vec![old] }).end(), found);
     // It is in none back to the index at which it had decided.
-    let others = vec![new.clone(), calf(4, &[9, 8, 8])];
+    let others = vec![new.clone(), batch(4, &[9, 8, 8])];
     assert_eq!(
-        begin().answer(StreamAppendAnswer::Calves { calves: others }).end(),
+        begin().answer(StreamAppendAnswer::Batches { batches: others }).end(),
         conflict(&later)
     );
     // A hole between them.
-    for calves in [vec![], vec![calf(6, &[8, 8, 8])]] {
-        let run = begin().answer(StreamAppendAnswer::Calves { calves });
+    for batches in [vec![], vec![batch(6, &[8, 8, 8])]] {
+        let run = begin().answer(StreamAppendAnswer::Batches { batches });
         assert_eq!(run.fault(), AppendFault::Damaged { index: 10 });
     }
 }
 
 #[test]
-fn a_known_outcome_needs_no_calves() {
+fn a_known_outcome_needs_no_event_batches() {
     let on = tip(1, 5, vec![event(9, "x")]);
     let later = tip(4, 11, vec![event(8, "y")]);
     let run = Run::begin(Some(on), &["a"])
@@ -229,7 +229,7 @@ fn a_failure_leaves_a_doubt_where_there_was_one() {
     assert_eq!(run.fault(), AppendFault::Store);
     let full = tip(1, 3, vec![event(9, "x"), event(9, "y"), event(9, "z")]);
     let begin =
-        || Run::begin(Some(Arc::clone(&full)), &["a"]).answer(StreamAppendAnswer::CalfExists);
+        || Run::begin(Some(Arc::clone(&full)), &["a"]).answer(StreamAppendAnswer::BatchExists);
     let run = begin().answer(StreamAppendAnswer::Tip(Some(Arc::clone(&full))));
     assert_eq!(run.fault(), AppendFault::Damaged { index: 0 });
     // The refusal did not tell that the tip's condition failed, too.

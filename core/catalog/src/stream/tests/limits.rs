@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::support::{event, name, proposal, tip, unfold};
 use crate::records::stream::{encode_tip, events_bytes, unfolds_bytes};
 use crate::stream::append::AppendFault;
-use crate::stream::{CalvePolicy, Payload, Proposal, StreamEvent, Tip, Write};
+use crate::stream::{Payload, Proposal, SplitPolicy, StreamEvent, Tip, Write};
 use cellar_base::limits::{
     MAX_STREAM_ITEM_BYTES, MAX_STREAM_PAYLOAD_BYTES, TIP_BYTES, TIP_EVENTS, TIP_INDEX,
 };
@@ -18,11 +18,11 @@ fn long(bytes: usize) -> StreamEvent {
 }
 
 fn write(proposal: &Proposal) -> Result<Write, AppendFault> {
-    proposal.write(CalvePolicy::default())
+    proposal.write(SplitPolicy::default())
 }
 
-fn calves(proposal: &Proposal) -> bool {
-    matches!(write(proposal), Ok(Write::Calve { .. }))
+fn batches(proposal: &Proposal) -> bool {
+    matches!(write(proposal), Ok(Write::SplitOff { .. }))
 }
 
 /// On a tip of two events, one of so many bytes, and an unfold.
@@ -34,7 +34,7 @@ fn with_bytes(on: &Arc<Tip>, bytes: usize, state: &str) -> Proposal {
 }
 
 #[test]
-fn events_calve_by_their_bytes_and_those_of_unfolds() {
+fn events_are_split_off_by_their_bytes_and_those_of_unfolds() {
     let on = tip(1, 2, vec![event(9, "x"), event(9, "y")]);
     for state in ["", "a state that is kept of them"] {
         let all = |bytes: usize| {
@@ -44,21 +44,21 @@ fn events_calve_by_their_bytes_and_those_of_unfolds() {
         };
         let most = TIP_BYTES - all(0) - 2; // the name of `d`, and an element of its map
         assert_eq!(all(most), TIP_BYTES);
-        assert!(!calves(&with_bytes(&on, most, state)));
-        assert!(calves(&with_bytes(&on, most + 1, state)));
+        assert!(!batches(&with_bytes(&on, most, state)));
+        assert!(batches(&with_bytes(&on, most + 1, state)));
     }
 }
 
 #[test]
-fn events_calve_by_their_number() {
+fn events_are_split_off_by_their_number() {
     let filled = |events: usize| {
         let next = u64::try_from(events).unwrap();
         proposal(Some(tip(1, next, vec![event(9, ""); events])), 1, &["a"])
     };
-    let policy = CalvePolicy { bytes: usize::MAX, ..CalvePolicy::default() };
-    let calves = |events| matches!(filled(events).write(policy), Ok(Write::Calve { .. }));
-    assert!(!calves(TIP_EVENTS - 1));
-    assert!(calves(TIP_EVENTS));
+    let policy = SplitPolicy { bytes: usize::MAX, ..SplitPolicy::default() };
+    let batches = |events| matches!(filled(events).write(policy), Ok(Write::SplitOff { .. }));
+    assert!(!batches(TIP_EVENTS - 1));
+    assert!(batches(TIP_EVENTS));
 }
 
 #[test]
@@ -82,11 +82,11 @@ fn an_item_has_so_many_bytes_and_no_more() {
     let bytes = MAX_STREAM_ITEM_BYTES + 1;
     assert_eq!(write(&alone(most + 1)), Err(AppendFault::TooLarge { bytes }));
     assert!(most < MAX_STREAM_PAYLOAD_BYTES);
-    // Whatever the policy, a tip calves before it is larger than any item.
+    // Whatever the policy, a tip is split before it exceeds the size of an item.
     let on = Some(Arc::new(first.tip().clone()));
-    let policy = CalvePolicy { bytes: usize::MAX, events: usize::MAX };
+    let policy = SplitPolicy { bytes: usize::MAX, events: usize::MAX };
     let next = proposal(on, 1, &["a"]).write(policy).unwrap();
-    assert!(matches!(next, Write::Calve { .. }));
+    assert!(matches!(next, Write::SplitOff { .. }));
 }
 
 #[test]

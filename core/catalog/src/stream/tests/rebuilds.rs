@@ -2,7 +2,7 @@
 
 use super::support::{Said, Words, event, name, tip, unfold};
 use crate::stream::{
-    Calf, Decider, Kind, Need, Payload, Rebuild, RebuildFault, Rebuilt, StreamEvent, Tip,
+    Decider, EventBatch, Kind, Need, Payload, Rebuild, RebuildFault, Rebuilt, StreamEvent, Tip,
 };
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
@@ -10,8 +10,8 @@ fn of_tip(events: &[&str], next: u64) -> Tip {
     Tip::clone(&tip(1, next, events.iter().map(|word| event(1, word)).collect()))
 }
 
-fn calf(index: u64, events: Vec<StreamEvent>) -> Calf {
-    Calf { name: name(), index, events }
+fn batch(index: u64, events: Vec<StreamEvent>) -> EventBatch {
+    EventBatch { name: name(), index, events }
 }
 
 fn cleared() -> StreamEvent {
@@ -19,9 +19,9 @@ fn cleared() -> StreamEvent {
     StreamEvent { kind: encoded.kind, data: Payload::default(), ..event(1, "") }
 }
 
-/// The state, and the indexes below which calves were asked for.
-fn state(tip: &Tip, calves: &[Vec<Calf>]) -> Result<(Vec<String>, Vec<u64>), RebuildFault> {
-    let (mut asked, mut pages) = (Vec::new(), calves.iter());
+/// The state, and the indexes below which event batches were asked for.
+fn state(tip: &Tip, batches: &[Vec<EventBatch>]) -> Result<(Vec<String>, Vec<u64>), RebuildFault> {
+    let (mut asked, mut pages) = (Vec::new(), batches.iter());
     let mut need = Rebuild::begin(&Words, Some(tip))?;
     loop {
         match need {
@@ -29,9 +29,9 @@ fn state(tip: &Tip, calves: &[Vec<Calf>]) -> Result<(Vec<String>, Vec<u64>), Reb
                 assert_eq!(next, tip.next);
                 return Ok((state, asked));
             }
-            Need::Calves { below, rebuild } => {
+            Need::Batches { below, rebuild } => {
                 asked.push(below);
-                need = rebuild.calves(pages.next().map_or(&[], Vec::as_slice))?;
+                need = rebuild.add_batches(pages.next().map_or(&[], Vec::as_slice))?;
             }
         }
     }
@@ -55,40 +55,40 @@ fn the_newest_usable_unfold_and_later_events_make_the_state() {
     tip.unfolds[1].kind = Kind::new("Other").unwrap();
     assert_eq!(state(&tip, &[]).unwrap().0.join(" "), "a b c d");
     tip.unfolds[0].data.encoding = 9;
-    let calves = vec![calf(0, vec![event(1, "x"), event(1, "y")])];
-    let rebuilt = state(&tip, &[calves]).unwrap();
+    let batches = vec![batch(0, vec![event(1, "x"), event(1, "y")])];
+    let rebuilt = state(&tip, &[batches]).unwrap();
     assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("x y c d".to_owned(), vec![2]));
 }
 
 #[test]
-fn calves_are_read_back_to_an_origin_or_the_beginning() {
+fn event_batches_are_read_back_to_an_origin_or_the_first_event() {
     let tip = of_tip(&["f"], 6);
-    let new = calf(3, vec![event(1, "c"), event(1, "d")]);
-    let old = calf(0, vec![event(1, "x"), cleared(), event(1, "b")]);
+    let new = batch(3, vec![event(1, "c"), event(1, "d")]);
+    let old = batch(0, vec![event(1, "x"), cleared(), event(1, "b")]);
     let rebuilt = state(&tip, &[vec![new.clone()], vec![old.clone()]]).unwrap();
     assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("b c d f".to_owned(), vec![5, 3]));
     let rebuilt = state(&tip, &[vec![new, old]]).unwrap();
     assert_eq!(rebuilt.1, [5]);
     // What is before an origin need not even be there.
-    let origin = calf(3, vec![cleared(), event(1, "e")]);
+    let origin = batch(3, vec![cleared(), event(1, "e")]);
     assert_eq!(state(&tip, &[vec![origin]]).unwrap().0.join(" "), "e f");
 }
 
 #[test]
-fn an_unfold_older_than_the_tip_needs_the_calves_between() {
+fn an_unfold_older_than_the_tip_needs_the_event_batches_between() {
     let mut tip = of_tip(&["f"], 6);
     tip.unfolds = vec![unfold(4, "a b c d")];
-    let calves = vec![calf(3, vec![event(1, "not again"), event(1, "e")])];
-    let rebuilt = state(&tip, &[calves]).unwrap();
+    let batches = vec![batch(3, vec![event(1, "not again"), event(1, "e")])];
+    let rebuilt = state(&tip, &[batches]).unwrap();
     assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("a b c d e f".to_owned(), vec![5]));
 }
 
 #[test]
 fn what_is_missing_or_unknown_is_an_error() {
     let tip = of_tip(&["f"], 6);
-    let hole = calf(2, vec![event(1, "c"), event(1, "d")]);
-    for calves in [vec![], vec![hole], vec![calf(5, vec![])]] {
-        assert_eq!(state(&tip, &[calves]), Err(RebuildFault::Damaged { index: 5 }));
+    let hole = batch(2, vec![event(1, "c"), event(1, "d")]);
+    for batches in [vec![], vec![hole], vec![batch(5, vec![])]] {
+        assert_eq!(state(&tip, &[batches]), Err(RebuildFault::Damaged { index: 5 }));
     }
     let mut unknown = of_tip(&["a", "b"], 2);
     unknown.events[0].kind = Kind::new("Sorted").unwrap();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::stream::{
-    CalvePolicy, Decider, Encoded, Etag, Kind, Payload, Proposal, StreamEvent, StreamName, Tip,
+    Decider, Encoded, Etag, Kind, Payload, Proposal, SplitPolicy, StreamEvent, StreamName, Tip,
     Unfold, UnreadableEvent, WriterId,
 };
 
-/// Few, so that tips calve soon.
-pub(crate) const SMALL: CalvePolicy = CalvePolicy { bytes: 32 * 1024, events: 3 };
+/// Few, so that tips split soon.
+pub(crate) const SMALL: SplitPolicy = SplitPolicy { bytes: 32 * 1024, events: 3 };
 
 pub(crate) fn name() -> StreamName {
     "Words-1".parse().unwrap()
@@ -38,9 +38,9 @@ pub(crate) fn unfold(index: u64, words: &str) -> Unfold {
 
 /// A tip whose last event has the index `next - 1`.
 pub(crate) fn tip(etag: u8, next: u64, events: Vec<StreamEvent>) -> Arc<Tip> {
-    let (calved_bytes, appended, unfolds) = (0, 1, vec![]);
+    let (batch_bytes, appended, unfolds) = (0, 1, vec![]);
     let (name, etag) = (name(), Etag([etag; 16]));
-    Arc::new(Tip { name, etag, next, calved_bytes, appended, events, unfolds })
+    Arc::new(Tip { name, etag, next, batch_bytes, appended, events, unfolds })
 }
 
 pub(crate) fn proposal(on: Option<Arc<Tip>>, writer: u8, words: &[&str]) -> Proposal {

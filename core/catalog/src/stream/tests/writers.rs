@@ -8,14 +8,14 @@ use proptest::prelude::*;
 
 use super::support::{SMALL, event, name};
 use crate::stream::append::{End, Rules, StreamAppendAction, StreamAppendAnswer};
-use crate::stream::{Append, Calf, Proposal, StreamEvent, Tip, Write, WriterId};
+use crate::stream::{Append, EventBatch, Proposal, StreamEvent, Tip, Write, WriterId};
 use cellar_log::append::Inputs;
 
 /// The table, with every tip that it ever had.
 #[derive(Default)]
 struct Table {
     tips: Vec<Arc<Tip>>,
-    calves: BTreeMap<u64, Calf>,
+    batches: BTreeMap<u64, EventBatch>,
 }
 
 impl Table {
@@ -27,19 +27,19 @@ impl Table {
         if self.tip().map(|tip| tip.etag) != write.expected() {
             return StreamAppendAnswer::Refused { tip: self.tip() };
         }
-        if let Write::Calve { calf, .. } = write {
-            if self.calves.contains_key(&calf.index) {
-                return StreamAppendAnswer::CalfExists;
+        if let Write::SplitOff { batch, .. } = write {
+            if self.batches.contains_key(&batch.index) {
+                return StreamAppendAnswer::BatchExists;
             }
-            self.calves.insert(calf.index, calf.clone());
+            self.batches.insert(batch.index, batch.clone());
         }
         self.tips.push(Arc::new(write.tip().clone()));
         StreamAppendAnswer::Done
     }
 
     fn events(&self) -> Vec<StreamEvent> {
-        let calved = self.calves.values().flat_map(|calf| calf.events.clone());
-        calved.chain(self.tip().map(|tip| tip.events.clone()).unwrap_or_default()).collect()
+        let split_off = self.batches.values().flat_map(|batch| batch.events.clone());
+        split_off.chain(self.tip().map(|tip| tip.events.clone()).unwrap_or_default()).collect()
     }
 }
 
@@ -99,17 +99,17 @@ impl World {
     fn answer(&mut self, action: &StreamAppendAction) -> Option<StreamAppendAnswer> {
         Some(match action {
             StreamAppendAction::Write(write) => self.write(write),
-            StreamAppendAction::ReadTip | StreamAppendAction::ReadCalves { .. }
+            StreamAppendAction::ReadTip | StreamAppendAction::ReadBatches { .. }
                 if !self.is_lucky() =>
             {
                 StreamAppendAnswer::ReadFailed { temporary: true }
             }
             StreamAppendAction::ReadTip => StreamAppendAnswer::Tip(self.table.tip()),
-            StreamAppendAction::ReadCalves { below } => {
+            StreamAppendAction::ReadBatches { below } => {
                 // One a page.
-                let calves = self.table.calves.range(..below).next_back();
-                StreamAppendAnswer::Calves {
-                    calves: calves.map(|(_, calf)| calf.clone()).into_iter().collect(),
+                let batches = self.table.batches.range(..below).next_back();
+                StreamAppendAnswer::Batches {
+                    batches: batches.map(|(_, batch)| batch.clone()).into_iter().collect(),
                 }
             }
             StreamAppendAction::Wait { .. } => StreamAppendAnswer::Waited,
@@ -251,7 +251,7 @@ fn each_rule_is_needed() {
     };
     let fault = |rules| (0..3_000).find_map(|seed| check(&ended(fate(seed), rules)).err());
     assert_eq!(fault(Rules::default()), None);
-    for rule in [SafetyRule::LookInTip, SafetyRule::LookInCalves, SafetyRule::SameWrite] {
+    for rule in [SafetyRule::SearchTip, SafetyRule::SearchBatches, SafetyRule::SameWrite] {
         let fault = fault(Rules::without(rule));
         assert!(fault.is_some_and(|fault| fault.contains("twice")), "{rule:?}");
     }

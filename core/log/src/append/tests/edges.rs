@@ -7,16 +7,16 @@ use crate::append::scan::operations_bytes;
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use crate::testing::support::*;
 use crate::testing::world::World;
-use crate::transform::Author;
+use crate::viewpoint::Viewpoint;
 use cellar_base::identity::ClientName;
 use cellar_base::limits::{
     MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLY_BYTES, MAX_SPANS, MAX_TEXT_BYTES,
 };
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{
     ClearRange, DeleteSpans, InsertBefore, Operation, RejectionReason, Revert, SetFormat, SheetId,
     Span, Spans, Undo,
 };
-use cellar_sheet::workbook::Extent;
 
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
@@ -110,7 +110,7 @@ fn what_an_undo_does_is_counted_too() {
     for (spans, reason) in [(MAX_SPANS, None), (MAX_SPANS + 1, Some(RejectionReason::TooLarge))] {
         let undo = asked(vec![Operation::Undo(Undo { position: Position::FIRST })]);
         let resolved = Resolved { at: Position::FIRST, operations: vec![format(spans)] };
-        let appended = World::new(1).run(undo.resolved(resolved), &[]).unwrap();
+        let appended = World::new(1).run(undo.with_resolution(resolved), &[]).unwrap();
         assert_eq!(appended.results[0].rejection.as_ref().map(|r| r.reason), reason);
     }
 }
@@ -130,21 +130,25 @@ fn imports_that_are_not_acknowledged_are_named() {
 fn an_undo_that_is_too_large_says_what_to_do_instead() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let operations = (0..6).map(|row| set_text(row, "x".repeat(MAX_TEXT_BYTES))).collect();
-    let request = asked(vec![undo]).resolved(Resolved { at: Position::FIRST, operations });
+    let request = asked(vec![undo]).with_resolution(Resolved { at: Position::FIRST, operations });
     let appended = World::new(1).run(request, &[]).unwrap();
     let rejection = appended.results[0].rejection.clone().unwrap();
-    assert!(rejection.detail.contains("read it at an earlier position"), "{}", rejection.detail);
+    assert!(
+        rejection.detail.contains("read the cells at an earlier position"),
+        "{}",
+        rejection.detail
+    );
 }
 
 #[test]
 fn what_is_to_be_resolved_is_named() {
     let (id, position) = (1, at(0, 3));
     let asked_of = |operation| asked(vec![operation]).to_resolve();
-    let resolution = |target| AskedResolution { client: client(1), id, base: at(0, 0), target };
+    let resolution = |target| ResolutionRequest { client: client(1), id, base: at(0, 0), target };
     let undo = Operation::Undo(Undo { position });
     assert_eq!(asked_of(undo), Some(resolution(Target::Entry(position))));
     let revert = Operation::Revert(Revert { position });
-    assert_eq!(asked_of(revert), Some(resolution(Target::Behind(position))));
+    assert_eq!(asked_of(revert), Some(resolution(Target::After(position))));
     assert_eq!(asked_of(set_text(0, "x".into())), None);
 }
 
@@ -163,7 +167,8 @@ fn the_numbering_of_a_group_is_not_trusted_where_a_base_is_gone() {
     world.add(end_entry(at(0, 5)));
     world.add(snapshot_entry(at(1, 0)));
     let base = at(0, 3);
-    let named = request(1, 0, &[7], base).of_group(ClientName::new("group", "tab").unwrap());
+    let named =
+        request(1, 0, &[7], base).with_client_name(ClientName::new("group", "tab").unwrap());
     assert_eq!(world.run(named, &[]), Err(Refusal::BaseGone { base }));
     assert!(world.run(request(1, 0, &[7], base), &[]).is_ok());
 }
@@ -193,7 +198,7 @@ fn one_reply_has_room_for_so_much_and_no_more() {
     let room = MAX_REPLY_BYTES - operations_bytes(&operations);
     for (before, fits) in [(room, true), (room + 1, false)] {
         let mut committer =
-            Committer::new(Author::new(client(1)), Position::FIRST, at(0, 1), before);
+            Committer::new(Viewpoint::new(client(1)), Position::FIRST, at(0, 1), before);
         let undo = RequestMutation {
             base: Position::FIRST,
             authored: Operation::Undo(Undo { position: Position::FIRST }),

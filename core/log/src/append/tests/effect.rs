@@ -11,12 +11,12 @@ use crate::invariants::{MutationId, check_effects};
 use crate::testing::support::*;
 use crate::testing::world::World;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
+use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
     AddSheet, DeleteSheet, DeleteSpans, Operation, RejectionReason, SetCells, SetFormat, SheetId,
     Spans,
 };
-use cellar_sheet::workbook::StateSummary;
 
 fn on_sheet(number: u32) -> Operation {
     let mut operation = set_text(0, "to a sheet".into());
@@ -203,10 +203,10 @@ proptest! {
         prop_assert_eq!(check_effects(&world.known(), &answered), Ok(()));
         // The summaries in headers are those of the states.
         for entry in world.known() {
-            let outline = world.state(entry.position);
+            let metadata = world.state(entry.position);
             let summary = entry.header.summary.clone().unwrap();
-            prop_assert_eq!(&summary.sheets, outline.tabs.numbers());
-            prop_assert!(summary.format_spans >= StateSummary::of(&outline).format_spans);
+            prop_assert_eq!(&summary.sheets, metadata.tabs.numbers());
+            prop_assert!(summary.format_spans >= StateSummary::of(&metadata).format_spans);
         }
     }
 }

@@ -383,7 +383,7 @@ fn a_mutation_may_fill_an_entry_and_no_more() {
     let (rejection, _) = outcome(MAX_TEXT_BYTES);
     let rejection = rejection.expect("it fits");
     assert_eq!(rejection.reason, RejectionReason::TooLarge);
-    let bytes: usize = rejection.detail.split(' ').nth(2).unwrap().parse().unwrap();
+    let bytes: usize = rejection.detail.split(' ').nth(3).unwrap().parse().unwrap();
     let excess = bytes + 5 - MAX_ENTRY_BODY_BYTES;
     assert_eq!(outcome(MAX_TEXT_BYTES - excess + 1).0.unwrap().reason, RejectionReason::TooLarge);
     let (rejection, world) = outcome(MAX_TEXT_BYTES - excess);

@@ -237,7 +237,7 @@ impl Model {
         let (key, before) = (crate::testing::support::client(who as u8), client.sent as u64);
         let mut request = Request::new(log(), key, None, INCARNATION, before, mutations).unwrap();
         if let Some(resolved) = sent[0].resolved.clone() {
-            request = request.resolved(resolved);
+            request = request.with_resolution(resolved);
         }
         let known = if warm { self.world.known_from(request.lowest_base()) } else { vec![] };
         self.world.run(request, &known)?;

@@ -321,7 +321,7 @@ fn an_undo_is_put_behind_the_very_state_it_was_resolved_on_or_not_at_all() {
     let asked =
         || asked(vec![NewMutation { id: 1, base: Position::FIRST, operation: operation.clone() }]);
     let operations = vec![insert(4), set_text(5, "x".into())];
-    let resolved = |at| asked().resolved(Resolved { at, operations: operations.clone() });
+    let resolved = |at| asked().with_resolution(Resolved { at, operations: operations.clone() });
     for warm in [false, true] {
         let mut world = moved();
         let known = if warm { world.known() } else { vec![] };
@@ -346,7 +346,7 @@ fn an_undo_that_takes_back_nothing_is_rejected_and_says_what_it_was() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let asked = || asked(vec![mutation(1, Position::FIRST, undo.clone())]);
     let nothing = Resolved { at: Position::FIRST, operations: vec![] };
-    for request in [asked(), asked().resolved(nothing)] {
+    for request in [asked(), asked().with_resolution(nothing)] {
         let mut world = World::new(1);
         let appended = world.run(request, &[]).unwrap();
         let rejection = appended.results[0].rejection.clone().unwrap();
@@ -363,9 +363,13 @@ fn a_restore_says_why_it_was_rejected() {
     let parts = vec![set_text(0, "a".into()); MAX_COMMITTED_OPERATIONS + 1];
     let many = Resolved { at: Position::FIRST, operations: parts.clone() };
     for (request, reason, detail) in [
-        (asked(), RejectionReason::TooLarge, "a fork at 0.0 has it"),
-        (asked().resolved(nothing), RejectionReason::NothingToRevert, "nothing differs from 0.0"),
-        (asked().resolved(many), RejectionReason::TooLarge, "a fork at 0.0 has it"),
+        (asked(), RejectionReason::TooLarge, "fork the spreadsheet at 0.0"),
+        (
+            asked().with_resolution(nothing),
+            RejectionReason::NothingToRevert,
+            "position 0.0 does not exist",
+        ),
+        (asked().with_resolution(many), RejectionReason::TooLarge, "fork the spreadsheet at 0.0"),
     ] {
         let mut world = World::new(1);
         let appended = world.run(request, &[]).unwrap();
@@ -375,7 +379,8 @@ fn a_restore_says_why_it_was_rejected() {
         assert_eq!(mutations_of(&world, 1)[0].authored, revert);
     }
     let operations = parts[1..].to_vec();
-    let most = asked().resolved(Resolved { at: Position::FIRST, operations: operations.clone() });
+    let most =
+        asked().with_resolution(Resolved { at: Position::FIRST, operations: operations.clone() });
     let appended = World::new(1).run(most, &[]).unwrap();
     assert_eq!(appended.results[0].committed, Some(operations));
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use super::Work;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::cell::{Cell, GENERAL};
+use crate::metadata::RangeFormat;
 use crate::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Spans,
 };
 use crate::workbook::sheet::CellId;
-use crate::workbook::{RangeFormat, Sheet, SheetDiff, Workbook};
+use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
 /// A sheet before the entry, after it, and now (before any undo operation).

@@ -16,7 +16,7 @@ use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS, TARGET_CHUNK_BYTES};
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::Value;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
     CellEdit, ClearRange, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Span, Spans,
@@ -26,17 +26,17 @@ use cellar_sheet::workbook::Workbook;
 const ALL: Window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
 
 /// Folds pieces of a history into a level each.
-fn folded(pieces: &[&[Operation]]) -> (Outline, Vec<FoldedLevel>) {
-    let mut outline = Outline::default();
+fn folded(pieces: &[&[Operation]]) -> (WorkbookMetadata, Vec<FoldedLevel>) {
+    let mut metadata = WorkbookMetadata::default();
     let levels = pieces.iter().map(|piece| {
-        let mut fold = Fold::new(outline.clone());
+        let mut fold = Fold::new(metadata.clone());
         fold.apply_operations(piece).unwrap();
         let (next, level) = fold.finish();
-        outline = next;
+        metadata = next;
         level
     });
     let levels = levels.collect();
-    (outline, levels)
+    (metadata, levels)
 }
 
 fn of_sheet(levels: &[FoldedLevel], id: SheetId) -> Vec<&FoldedSheet> {
@@ -78,10 +78,15 @@ fn rectangle(window: &Window) -> Rectangle {
     }
 }
 
-fn assert_shows(workbook: &Workbook, outline: &Outline, levels: &[FoldedLevel], window: &Window) {
-    assert_eq!(workbook.tabs(), &outline.tabs);
+fn assert_shows(
+    workbook: &Workbook,
+    metadata: &WorkbookMetadata,
+    levels: &[FoldedLevel],
+    window: &Window,
+) {
+    assert_eq!(workbook.tabs(), &metadata.tabs);
     for (id, sheet) in workbook.sheets() {
-        let own = &outline.sheets[&id];
+        let own = &metadata.sheets[&id];
         assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
         let expected: Vec<_> = sheet.cells_in(rectangle(window)).collect();
         let found = cells(&merged(&of_sheet(levels, id), window, Below::Nothing), &own.formats);
@@ -117,8 +122,8 @@ proptest! {
         cuts in vec(any::<usize>(), 0..6),
         window in window(),
     ) {
-        let (outline, levels) = folded(&pieces(&operations, &cuts));
-        assert_shows(&replayed(&operations), &outline, &levels, &window);
+        let (metadata, levels) = folded(&pieces(&operations, &cuts));
+        assert_shows(&replayed(&operations), &metadata, &levels, &window);
     }
 
     #[test]
@@ -128,14 +133,14 @@ proptest! {
         (first, count) in (0..6_usize, 1..6_usize),
         window in window(),
     ) {
-        let (outline, levels) = folded(&pieces(&operations, &cuts));
+        let (metadata, levels) = folded(&pieces(&operations, &cuts));
         let first = first.min(levels.len());
         let end = (first + count).min(levels.len());
         let mut fewer = levels[..first].to_vec();
         let mut one = FoldedLevel::default();
-        for id in outline.tabs.order() {
+        for id in metadata.tabs.order() {
             let sheets = of_sheet(&levels[first..end], *id);
-            let formatted = !outline.sheets[id].formats.is_empty();
+            let formatted = !metadata.sheets[id].formats.is_empty();
             let bottom = if formatted { Below::Nothing } else { Below::NothingFormatted };
             let below = if first == 0 { bottom } else { Below::Levels };
             // A sheet that later levels format could have had none when these were merged.
@@ -144,7 +149,7 @@ proptest! {
         }
         fewer.push(one);
         fewer.extend_from_slice(&levels[end..]);
-        assert_shows(&replayed(&operations), &outline, &fewer, &window);
+        assert_shows(&replayed(&operations), &metadata, &fewer, &window);
     }
 
     #[test]

@@ -13,14 +13,14 @@ use crate::merge::{
 use crate::packed::PackedObject;
 use crate::tile::Tile;
 use cellar_base::limits::MAX_STRIPE_COLUMNS;
-use cellar_sheet::metadata::Outline;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// Chunks, levels and the outline, as a worker would leave them.
+/// Chunks, levels and the metadata, as a worker would leave them.
 #[derive(Default)]
 pub(super) struct World {
-    pub(super) outline: Outline,
+    pub(super) metadata: WorkbookMetadata,
     pub(super) levels: Vec<Level>,
     pub(super) chunks: RefCell<BTreeMap<ChunkHash, Arc<Tile>>>,
     /// What a cell is said to take.
@@ -43,10 +43,10 @@ impl World {
 
     /// Folds operations, and merges what they did with the newest levels.
     pub(super) fn snapshot(&mut self, operations: &[Operation], merged: usize) {
-        let mut fold = Fold::new(self.outline.clone());
+        let mut fold = Fold::new(self.metadata.clone());
         fold.apply_operations(operations).unwrap();
-        let (outline, folded) = fold.finish();
-        self.outline = outline;
+        let (metadata, folded) = fold.finish();
+        self.metadata = metadata;
         let kept = self.levels.len().saturating_sub(merged);
         let newest = self.levels.split_off(kept);
         let inputs = self.inputs(&newest, &folded.sheets);
@@ -55,17 +55,17 @@ impl World {
     }
 
     fn inputs(&self, newest: &[Level], folded: &[FoldedSheet]) -> Vec<SheetInput> {
-        let sheets = self.outline.sheets.iter().filter_map(|(id, outline)| {
+        let sheets = self.metadata.sheets.iter().filter_map(|(id, metadata)| {
             let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == *id).cloned();
             let stored = newest.iter().filter_map(of).map(|s| LevelInput::stored(s).unwrap());
             let new = folded.iter().find(|sheet| sheet.sheet == *id).cloned();
             let levels: Vec<_> = stored.chain(new.map(LevelInput::folded)).collect();
-            let below = match (self.levels.is_empty(), outline.formats.is_empty()) {
+            let below = match (self.levels.is_empty(), metadata.formats.is_empty()) {
                 (false, _) => Below::Levels,
                 (true, false) => Below::Nothing,
                 (true, true) => Below::NothingFormatted,
             };
-            let columns = outline.extent.columns;
+            let columns = metadata.extent.columns;
             (!levels.is_empty()).then_some(SheetInput {
                 sheet: *id,
                 below,
@@ -124,9 +124,9 @@ impl World {
 
     /// Every sheet shows what it has in a workbook.
     pub(super) fn assert_shows(&self, workbook: &Workbook, window: &Window) {
-        assert_eq!(workbook.tabs(), &self.outline.tabs);
+        assert_eq!(workbook.tabs(), &self.metadata.tabs);
         for (id, sheet) in workbook.sheets() {
-            let own = &self.outline.sheets[&id];
+            let own = &self.metadata.sheets[&id];
             assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
             let expected: Vec<_> = sheet.cells_in(super::rectangle(window)).collect();
             let found = cells(&self.read(id, window), &own.formats);

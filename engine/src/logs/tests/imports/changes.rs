@@ -73,9 +73,9 @@ async fn an_import_shows_its_cells_and_goes_with_its_undo() {
     let refused = world.edit(3, at(0, 2), undo(at(0, 1))).await;
     assert_eq!(refused.results[0].rejection, None, "the first sheet comes back");
     assert_eq!(world.shown().await, ["5", "0", "1"]);
-    let sheets = |outline: &cellar_sheet::metadata::Outline| outline.tabs.order().len();
+    let sheets = |metadata: &cellar_sheet::metadata::WorkbookMetadata| metadata.tabs.order().len();
     let view = world.another().view(log(), None, None).await.unwrap();
-    assert_eq!(sheets(&view.outline), 2);
+    assert_eq!(sheets(&view.metadata), 2);
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn an_import_that_nobody_has_touched_is_taken_back() {
     let undone = world.edit(2, at(0, 1), undo(at(0, 1))).await;
     assert_eq!(undone.results[0].rejection, None);
     let view = world.another().view(log(), None, None).await.unwrap();
-    let [only] = view.outline.tabs.order() else { panic!("{:?}", view.outline.tabs) };
+    let [only] = view.metadata.tabs.order() else { panic!("{:?}", view.metadata.tabs) };
     assert_ne!(*only, SHEET);
-    assert_eq!(view.outline.tabs.name(*only), Some(cellar_sheet::operation::FIRST_SHEET_NAME));
+    assert_eq!(view.metadata.tabs.name(*only), Some(cellar_sheet::operation::FIRST_SHEET_NAME));
 }

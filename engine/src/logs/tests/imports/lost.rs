@@ -175,7 +175,7 @@ async fn what_others_write_meanwhile_is_not_replaced() {
     let edited = world.edited_by(2, seen, set_in(1, "new")).await;
     let client = ClientKey([7; 8]);
     let replacing = set_in(1, LOST);
-    let request = Request::only_behind(log(), client, None, FIRST_INCARNATION, seen, replacing);
+    let request = Request::directly_after(log(), client, None, FIRST_INCARNATION, seen, replacing);
     let stale = world.logs.append(request).await.unwrap_err();
     assert_eq!(stale, LogError::Refused(Refusal::StaleResolution { newest: edited }));
     assert!(world.logs.lost_cells(log()).await.unwrap().cells.is_empty());

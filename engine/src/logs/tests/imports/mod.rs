@@ -7,8 +7,8 @@ mod refusals;
 pub(crate) mod texts;
 
 use cellar_base::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Span};
-use cellar_sheet::workbook::Extent;
 use cellar_snapshot::PackLimits;
 use cellar_snapshot::chunk;
 use cellar_snapshot::index::{IndexChunk, Stripes, pack_level};

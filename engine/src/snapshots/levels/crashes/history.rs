@@ -160,7 +160,7 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// A young level; a flush; a long text in the young level again, behind moved rows; a merge of two
+/// level 0; a flush; a long text in level 0 again, behind moved rows; a merge of two
 /// levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
@@ -185,7 +185,7 @@ pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// A merge that gives more tiles than a checkpoint names.
+/// A merge that gives more tiles than progress names.
 pub(super) fn many_sheets(count: u32) -> Vec<Vec<Operation>> {
     let sheets = (1..count).map(sheet);
     let filled = (0..count).map(|number| texts(number, [number, number + 9], 400));

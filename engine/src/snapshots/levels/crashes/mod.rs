@@ -12,7 +12,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use self::history::{History, Stored, a_tile_that_stays, cells, flushes_and_a_merge, many_sheets};
 use self::run::Run;
-use super::checkpoint::MAX_RECENT_TILES;
+use super::progress::MAX_RECENT_TILES;
 use super::tests::log;
 use crate::crashes::Fault;
 
@@ -119,8 +119,8 @@ fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
     made.iter().map(levels).collect()
 }
 
-/// The first snapshots of a history with a young level and a flush.
-async fn young_and_flush() -> History {
+/// The first snapshots of a history with level 0 and a flush.
+async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
     History::of(parts).await
@@ -147,7 +147,7 @@ async fn a_merge_that_keeps_a_tile_survives() {
 }
 
 #[tokio::test]
-async fn a_merge_of_more_tiles_than_a_checkpoint_names_survives() {
+async fn a_merge_of_more_tiles_than_progress_names_survives() {
     let sheets = u32::try_from(MAX_RECENT_TILES).unwrap() + 4;
     let history = History::of(many_sheets(sheets)).await;
     let made = survives_one_by_one(&history, &[Fault::DiesAfter]).await;
@@ -156,7 +156,7 @@ async fn a_merge_of_more_tiles_than_a_checkpoint_names_survives() {
 
 #[tokio::test]
 async fn two_snapshots_at_once_survive() {
-    let history = young_and_flush().await;
+    let history = level_0_and_flush().await;
     // The later one's message comes first: it has to wait.
     let work = Work { jobs: history.jobs.iter().rev().copied().collect(), hasty: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
@@ -165,7 +165,7 @@ async fn two_snapshots_at_once_survive() {
 
 #[tokio::test]
 async fn functions_that_end_after_each_piece_survive() {
-    let history = young_and_flush().await;
+    let history = level_0_and_flush().await;
     let young = Work { jobs: history.jobs[..1].to_vec(), hasty: false };
     let young = undisturbed(&history, None, &young).await;
     let flush = Work { jobs: history.jobs[1..].to_vec(), hasty: true };
@@ -178,7 +178,7 @@ async fn functions_that_end_after_each_piece_survive() {
 
 #[tokio::test]
 async fn a_worker_that_wakes_up_beside_its_successor_changes_nothing() {
-    let history = young_and_flush().await;
+    let history = level_0_and_flush().await;
     let work = Work { jobs: history.jobs.clone(), hasty: false };
     let expected = undisturbed(&history, None, &work).await;
     for at in 0..expected.requests {
@@ -194,7 +194,7 @@ async fn a_worker_that_wakes_up_beside_its_successor_changes_nothing() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_snapshots_survive_whatever_two_requests_fail() {
-    let history = young_and_flush().await;
+    let history = level_0_and_flush().await;
     let work = Work { jobs: history.jobs.clone(), hasty: false };
     let expected = undisturbed(&history, None, &work).await;
     for first in 0..expected.requests {

@@ -8,7 +8,7 @@ use cellar_snapshot::level::StoredTile;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use tokio::task::JoinHandle;
 
-use super::super::checkpoint::Checkpoint;
+use super::super::progress::BuildProgress;
 use super::super::tests::log;
 use super::history::{History, Stored};
 use crate::crashes::{Fault, FaultyPorts, handle};
@@ -121,7 +121,7 @@ impl Run {
         true
     }
 
-    /// Asserts that whatever is named is stored: by roots of entries, and by the checkpoint.
+    /// Asserts that whatever is named is stored: by roots of entries, and by the progress.
     async fn assert_nothing_dangles(&self, what: &str) {
         let ports = &self.ports;
         let stored = self.stored().await;
@@ -132,8 +132,8 @@ impl Run {
         let mut named: Vec<String> = roots.collect();
         let last = SnapshotJob { log: log(), position: stored.entries[0].position };
         let record = ports.pending.first_up_to(last).await.unwrap();
-        if let Some(record) = record.filter(|record| !record.checkpoint.is_empty()) {
-            named.extend(named_by(&Checkpoint::decode(&record.checkpoint).unwrap()));
+        if let Some(record) = record.filter(|record| !record.progress.is_empty()) {
+            named.extend(named_by(&BuildProgress::decode(&record.progress).unwrap()));
         }
         for key in named {
             assert!(stored.objects.contains_key(&key), "{what}: {key} is named and not stored");
@@ -145,9 +145,9 @@ fn now_ms(ports: &FaultyPorts) -> u64 {
     ports.clock.now_ms()
 }
 
-/// The objects that a checkpoint names.
-fn named_by(checkpoint: &Checkpoint) -> Vec<String> {
-    let merge = checkpoint.merge.iter();
+/// The objects that progress names.
+fn named_by(progress: &BuildProgress) -> Vec<String> {
+    let merge = progress.merge.iter();
     let tiles = merge.clone().flat_map(|merge| &merge.recent);
     let tiles = tiles.filter_map(|tile| match tile.place.stored {
         StoredTile::Chunk(chunk) => Some(chunk),
@@ -155,5 +155,5 @@ fn named_by(checkpoint: &Checkpoint) -> Vec<String> {
     });
     let chunks = merge.filter_map(|merge| merge.chain).chain(tiles);
     let chunks = chunks.map(|chunk| chunk_key(log(), chunk.hash));
-    checkpoint.root.iter().cloned().chain(chunks).collect()
+    progress.root.iter().cloned().chain(chunks).collect()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
 use cellar_sheet::cell::Value;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, Span, TileIndex};
-use cellar_sheet::workbook::Extent;
 use cellar_snapshot::PackLimits;
 use cellar_snapshot::chunk;
 use cellar_snapshot::index::pack_level;

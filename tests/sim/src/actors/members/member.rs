@@ -127,7 +127,7 @@ impl Member {
         let log = self.log;
         let looks = move |server: Server| async move {
             let view = server.logs.view(log, None, None).await?;
-            Ok((view.position, view.outline.tabs.next_sheet()))
+            Ok((view.position, view.metadata.tabs.next_sheet()))
         };
         self.until_final("a look", looks).await
     }

@@ -1,0 +1,131 @@
+//! The newest entries of a log that a process has read or written, without gaps.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::entry::Entry;
+use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
+use cellar_base::position::Position;
+
+/// The newest entries of a log without gaps, at most `MAX_CACHED_TAIL_BYTES`.
+///
+/// Entries are immutable, so a cached tail can be stale but never wrong. The only exception is the root
+/// that a finished snapshot adds to its entry, which is never read from this cache.
+#[derive(Debug, Clone, Default)]
+pub struct CachedTail {
+    entries: VecDeque<Arc<Entry>>,
+    bytes: usize,
+}
+
+impl CachedTail {
+    /// Adds an entry that was read or written. An entry at or before the newest cached entry is
+    /// ignored; an entry after a gap replaces the whole tail.
+    pub fn add(&mut self, entry: &Arc<Entry>) {
+        if let Some(last) = self.entries.back() {
+            if entry.position <= last.position {
+                return;
+            }
+            if last.next_position() != Some(entry.position) {
+                self.entries.clear();
+                self.bytes = 0;
+            }
+        }
+        self.bytes = self.bytes.saturating_add(entry.weight_bytes());
+        self.entries.push_back(Arc::clone(entry));
+        while self.bytes > MAX_CACHED_TAIL_BYTES && self.entries.len() > 1 {
+            if let Some(oldest) = self.entries.pop_front() {
+                self.bytes = self.bytes.saturating_sub(oldest.weight_bytes());
+            }
+        }
+    }
+
+    /// Returns the entries from `base` (inclusive) on; empty if the entry at `base` is not cached.
+    #[must_use]
+    pub fn entries_from(&self, base: Position) -> Vec<Arc<Entry>> {
+        match self.entries.binary_search_by_key(&base, |entry| entry.position) {
+            Ok(index) => self.entries.iter().skip(index).cloned().collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Returns whether the entry at `base` is cached.
+    #[must_use]
+    pub fn covers(&self, base: Position) -> bool {
+        self.entries.binary_search_by_key(&base, |entry| entry.position).is_ok()
+    }
+
+    /// Returns the newest cached entry.
+    #[must_use]
+    pub fn last(&self) -> Option<&Arc<Entry>> {
+        self.entries.back()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::support::{edits_entry, end_entry, text_entry};
+
+    fn position(segment: u32, num: u32) -> Position {
+        Position::new(segment, num).unwrap()
+    }
+
+    fn positions(tail: &CachedTail, base: Position) -> Vec<String> {
+        tail.entries_from(base).iter().map(|entry| entry.position.to_string()).collect()
+    }
+
+    #[test]
+    fn a_gap_replaces_the_tail() {
+        let mut tail = CachedTail::default();
+        for num in [3, 4, 4, 5] {
+            tail.add(&edits_entry(position(0, num), 1, 1));
+        }
+        tail.add(&edits_entry(position(0, 2), 1, 1));
+        assert_eq!(positions(&tail, position(0, 4)), ["0.4", "0.5"]);
+        assert!(tail.entries_from(position(0, 2)).is_empty());
+        assert!(tail.entries_from(position(0, 6)).is_empty());
+        assert!(tail.covers(position(0, 4)) && !tail.covers(position(0, 2)));
+        assert!(!tail.covers(position(0, 6)));
+        tail.add(&edits_entry(position(0, 9), 1, 1));
+        assert!(tail.entries_from(position(0, 5)).is_empty());
+        assert_eq!(positions(&tail, position(0, 9)), ["0.9"]);
+    }
+
+    #[test]
+    fn a_tail_continues_in_the_next_segment_only_after_an_end_segment() {
+        let mut tail = CachedTail::default();
+        tail.add(&edits_entry(position(0, 3), 1, 1));
+        tail.add(&end_entry(position(0, 4)));
+        tail.add(&edits_entry(position(1, 0), 1, 1));
+        assert_eq!(positions(&tail, position(0, 3)), ["0.3", "0.4", "1.0"]);
+        tail.add(&edits_entry(position(2, 0), 1, 1));
+        assert_eq!(positions(&tail, position(2, 0)), ["2.0"]);
+        assert!(tail.entries_from(position(1, 0)).is_empty());
+    }
+
+    #[test]
+    fn the_oldest_entries_are_evicted_first() {
+        let mut tail = CachedTail::default();
+        for num in 0..200 {
+            tail.add(&text_entry(position(0, num), 64 * 1024));
+            assert!(tail.bytes <= MAX_CACHED_TAIL_BYTES);
+        }
+        assert!(tail.entries_from(position(0, 0)).is_empty());
+        assert_eq!(tail.last().unwrap().position, position(0, 199));
+    }
+
+    #[test]
+    fn a_tail_is_limited_by_bytes_except_for_its_newest_entry() {
+        let frame = text_entry(position(0, 0), 0).weight_bytes();
+        for (more, kept) in [(0, true), (1, false)] {
+            let mut tail = CachedTail::default();
+            tail.add(&text_entry(position(0, 0), 1_000));
+            let rest = MAX_CACHED_TAIL_BYTES - 1_000 - 2 * frame;
+            tail.add(&text_entry(position(0, 1), rest + more));
+            assert_eq!(tail.covers(position(0, 0)), kept);
+            tail.add(&text_entry(position(0, 2), MAX_CACHED_TAIL_BYTES + 1));
+            assert_eq!(positions(&tail, position(0, 2)), ["0.2"]);
+            assert!(!tail.covers(position(0, 1)));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Committed changes, as a client sees them.
+
+use cellar_base::position::Position;
+use cellar_sheet::operation::Operation;
+
+/// Cost of an own mutation in addition to its spans, because it ends a group of composed maps.
+const OWN_COST: usize = 16;
+
+/// A committed change that moves cells.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Change {
+    /// Operations that the client did not know when it wrote on an earlier base: those of other
+    /// clients, and the operations to which its own undo or revert was resolved.
+    Foreign {
+        /// Position of the entry.
+        position: Position,
+        /// Committed operations.
+        operations: Vec<Operation>,
+    },
+    /// A mutation of the client.
+    Own {
+        /// Position of the entry.
+        position: Position,
+        /// Position that the client had seen; never below the base of its preceding mutation.
+        base: Position,
+        /// Operation as authored, in coordinates after `base` and the client's earlier mutations.
+        authored: Operation,
+        /// Operations as committed.
+        committed: Vec<Operation>,
+    },
+}
+
+impl Change {
+    pub(super) fn position(&self) -> Position {
+        match self {
+            Self::Foreign { position, .. } | Self::Own { position, .. } => *position,
+        }
+    }
+
+    /// Returns the base of an own mutation.
+    pub(super) fn own_base(&self) -> Option<Position> {
+        match self {
+            Self::Own { base, .. } => Some(*base),
+            Self::Foreign { .. } => None,
+        }
+    }
+
+    /// Returns the cost of transforming past the change: its spans, at least one.
+    pub(super) fn cost(&self) -> usize {
+        match self {
+            Self::Foreign { operations, .. } => total_parts(operations),
+            Self::Own { authored, committed, .. } => {
+                total_parts(committed).max(authored.parts()).saturating_add(OWN_COST)
+            }
+        }
+    }
+}
+
+fn total_parts(operations: &[Operation]) -> usize {
+    operations.iter().map(Operation::parts).fold(0, usize::saturating_add)
+}

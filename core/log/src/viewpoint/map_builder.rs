@@ -1,0 +1,47 @@
+//! Composes the maps of many changes.
+
+use crate::transform::SpaceMap;
+use cellar_sheet::operation::Operation;
+
+/// Parts of foreign operations that are composed into a group before the group is composed with the
+/// whole map.
+pub(super) const GROUP_COST: usize = 128;
+
+/// A map under construction. The newest foreign operations are in a small map, the group, because a
+/// composition costs as much as both maps are long.
+#[derive(Default)]
+pub(super) struct MapBuilder {
+    map: SpaceMap,
+    group: SpaceMap,
+    group_cost: usize,
+}
+
+impl MapBuilder {
+    /// Adds committed operations that the client does not know.
+    pub(super) fn add_foreign(&mut self, operations: &[Operation]) {
+        for operation in operations {
+            self.group.add_foreign(operation);
+            self.group_cost = self.group_cost.saturating_add(operation.parts());
+            if self.group_cost >= GROUP_COST {
+                self.close_group();
+            }
+        }
+    }
+
+    /// Adds a mutation of the client, which was committed as `committed`.
+    pub(super) fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
+        self.close_group();
+        self.map.add_own(authored, committed);
+    }
+
+    /// Returns the finished map.
+    pub(super) fn finish(mut self) -> SpaceMap {
+        self.close_group();
+        self.map
+    }
+
+    fn close_group(&mut self) {
+        self.map.add_foreign_map(&std::mem::take(&mut self.group));
+        self.group_cost = 0;
+    }
+}

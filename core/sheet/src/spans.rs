@@ -1,0 +1,234 @@
+//! Spans: runs of rows or columns.
+
+use serde::{Deserialize, Serialize};
+
+use crate::axis::Axis;
+
+/// Consecutive rows or columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Span {
+    /// First row or column, from 0.
+    pub first: u32,
+    /// Number of rows or columns, at least one.
+    pub count: u32,
+}
+
+impl Span {
+    /// Returns the index after the last row or column.
+    #[must_use]
+    pub fn end(self) -> u32 {
+        self.first.saturating_add(self.count)
+    }
+
+    /// Returns whether the span contains this row or column.
+    #[must_use]
+    pub fn contains(self, index: u32) -> bool {
+        (self.first..self.end()).contains(&index)
+    }
+
+    /// Returns the intersection of both spans.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Option<Self> {
+        let first = self.first.max(other.first);
+        let count = self.end().min(other.end()).checked_sub(first).filter(|count| *count > 0)?;
+        Some(Self { first, count })
+    }
+}
+
+/// Spans of one axis: ascending, disjoint, not empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spans(pub(crate) Vec<Span>);
+
+impl Spans {
+    /// Creates one span.
+    #[must_use]
+    pub fn one(first: u32, count: u32) -> Self {
+        Self::from_sorted(vec![Span { first, count }])
+    }
+
+    /// Creates a span of the whole axis.
+    #[must_use]
+    pub fn all(axis: Axis) -> Self {
+        Self::one(0, axis.limit())
+    }
+
+    /// Creates spans from a list in ascending order; joins those that touch or overlap.
+    #[must_use]
+    pub fn from_sorted(spans: Vec<Span>) -> Self {
+        let mut glued: Vec<Span> = Vec::with_capacity(spans.len());
+        for span in spans.into_iter().filter(|span| span.count > 0) {
+            match glued.last_mut() {
+                Some(last) if span.first <= last.end() => {
+                    last.count = last.end().max(span.end()).saturating_sub(last.first);
+                }
+                _ => glued.push(span),
+            }
+        }
+        Self(glued)
+    }
+
+    /// Creates spans from single rows or columns in ascending order.
+    #[must_use]
+    pub fn of(indices: impl IntoIterator<Item = u32>) -> Self {
+        Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
+    }
+
+    /// Adds a row or column. Returns `false`, without a change, if it is already there or if there
+    /// would be more than `max` spans.
+    pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
+        let behind = index.saturating_add(1);
+        // The first span that ends at or after the index.
+        let at = self.0.partition_point(|span| span.end() < index);
+        let next = self.0.get(at + 1).copied().filter(|next| next.first == behind);
+        let len = self.0.len();
+        match self.0.get_mut(at) {
+            Some(span) if span.contains(index) => return false,
+            Some(span) if span.end() == index => {
+                span.count += 1 + next.map_or(0, |next| next.count);
+                if next.is_some() {
+                    self.0.remove(at + 1);
+                }
+            }
+            Some(span) if span.first == behind => {
+                *span = Span { first: index, count: span.count + 1 };
+            }
+            _ if len >= max => return false,
+            _ => self.0.insert(at, Span { first: index, count: 1 }),
+        }
+        true
+    }
+
+    /// Returns the spans in ascending order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Span> + Clone + '_ {
+        self.0.iter().copied()
+    }
+
+    /// Returns the number of spans.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns whether there are no spans.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the number of rows or columns in all spans.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|span| u64::from(span.count)).sum()
+    }
+
+    /// Returns whether a span contains this row or column.
+    #[must_use]
+    pub fn contains(&self, index: u32) -> bool {
+        let at = self.0.partition_point(|span| span.end() <= index);
+        self.0.get(at).is_some_and(|span| span.first <= index)
+    }
+
+    /// Returns whether these spans contain all of `other`.
+    #[must_use]
+    pub fn cover(&self, other: &Self) -> bool {
+        // Spans do not touch, so each span of `other` must be inside a single one.
+        other.iter().all(|span| {
+            let at = self.0.partition_point(|own| own.end() <= span.first);
+            self.0.get(at).is_some_and(|own| own.first <= span.first && span.end() <= own.end())
+        })
+    }
+
+    /// Returns the intersection of both.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        let mut common = Vec::new();
+        let (mut lefts, mut rights) = (self.0.iter(), other.0.iter());
+        let (mut left, mut right) = (lefts.next(), rights.next());
+        while let (Some(one), Some(two)) = (left, right) {
+            common.extend(one.intersection(*two));
+            if one.end() <= two.end() {
+                left = lefts.next();
+            } else {
+                right = rights.next();
+            }
+        }
+        Self(common)
+    }
+
+    /// Returns these spans without those of `other`.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let mut rest = Vec::new();
+        for span in self.iter() {
+            let mut first = span.first;
+            let start = other.0.partition_point(|gone| gone.end() <= span.first);
+            let gone = other.0.iter().skip(start).take_while(|gone| gone.first < span.end());
+            for gone in gone {
+                rest.push(Span { first, count: gone.first.saturating_sub(first) });
+                first = gone.end();
+            }
+            rest.push(Span { first, count: span.end().saturating_sub(first) });
+        }
+        Self::from_sorted(rest)
+    }
+
+    /// Returns whether the spans begin at the start of the axis and end at its end, with or without
+    /// gaps.
+    #[must_use]
+    pub fn is_all(&self, axis: Axis) -> bool {
+        *self == Self::all(axis)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spans(list: &[(u32, u32)]) -> Spans {
+        Spans(list.iter().map(|(first, count)| Span { first: *first, count: *count }).collect())
+    }
+
+    #[test]
+    fn the_intersection_is_what_both_have() {
+        let (one, two) = (spans(&[(0, 4), (6, 3), (20, 5)]), spans(&[(2, 5), (8, 20)]));
+        assert_eq!(one.intersection(&two), spans(&[(2, 2), (6, 1), (8, 1), (20, 5)]));
+        assert!(one.intersection(&Spans::default()).is_empty());
+    }
+
+    #[test]
+    fn covering_is_having_all_in_common() {
+        let all =
+            [&[(0, 4), (6, 3)][..], &[(0, 9)], &[(1, 3)], &[(3, 4)], &[(7, 2)], &[(8, 2)], &[]];
+        for (one, two) in all.iter().flat_map(|one| all.iter().map(move |two| (one, two))) {
+            let (one, two) = (spans(one), spans(two));
+            assert_eq!(one.cover(&two), one.intersection(&two) == two, "{one:?} {two:?}");
+        }
+        assert!(spans(&[(0, 4), (6, 3)]).cover(&spans(&[(1, 3), (7, 2)])));
+    }
+
+    proptest! {
+        #[test]
+        fn inserting_is_adding_to_a_set(indices in vec(0..40_u32, 0..60), max in 0..12_usize) {
+            let (mut spans, mut set) = (Spans::default(), BTreeSet::new());
+            for index in indices {
+                let mut more = set.clone();
+                let is_new = more.insert(index);
+                let fits = Spans::of(more.iter().copied()).len() <= max;
+                prop_assert_eq!(spans.insert(index, max), is_new && fits);
+                if is_new && fits {
+                    set = more;
+                }
+                prop_assert_eq!(&spans, &Spans::of(set.iter().copied()));
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What entries did to the cells that they touched is all that they did: a diff, and an undo, of a
+//! workbook that has only these are those of the whole.
+
+use super::*;
+use crate::cells::held;
+use crate::touched::touched;
+use cellar_sheet::oracle::looks_different;
+use cellar_sheet::workbook::undo;
+
+impl Store {
+    /// The workbook at the root, with the cells that some operations touch.
+    fn touched_by(&self, operations: &[Operation]) -> Workbook {
+        let before = self.base().metadata;
+        let mut fold = Fold::new(before.clone());
+        fold.apply_operations(operations).unwrap();
+        let (after, level) = fold.finish();
+        let mut workbook = Workbook::from_metadata(&before);
+        let tail = FoldedLevel::default();
+        for (sheet, touched) in touched(&before, &after, &level) {
+            for part in touched.windows() {
+                let root = self.root.as_ref();
+                let ask = |objects: &Objects| {
+                    view::window(root, &tail, sheet, &part.window, objects).unwrap()
+                };
+                let (tile, _) = self.ready(ask);
+                let wanted = held(&tile).filter(|c| !part.partly || touched.has(c.row, c.column));
+                let cells = wanted.map(|cell| ((cell.row, cell.column), cell.cell));
+                workbook.fill(sheet, cells.collect::<Vec<_>>()).unwrap();
+            }
+        }
+        workbook
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn what_was_touched_is_enough_for_a_diff_and_an_undo(
+        rounds in vec((vec(any_operation(), 1..8), vec(bulk(), 0..2)), 1..5),
+        entry in vec(any_operation(), 1..6),
+        later in vec(any_operation(), 0..4),
+    ) {
+        let mut store = Store::default();
+        let mut whole = Workbook::default();
+        for (few, many) in rounds {
+            let operations: Vec<Operation> = many.into_iter().chain(few).collect();
+            whole.apply_operations(&operations).unwrap();
+            store.compact(&operations);
+        }
+        let part = store.touched_by(&entry);
+        let after = |workbook: &Workbook, operations: &[Operation]| {
+            let mut after = workbook.clone();
+            after.apply_operations(operations).unwrap();
+            after
+        };
+        let (whole_after, part_after) = (after(&whole, &entry), after(&part, &entry));
+        prop_assert_eq!(part.diff(&part_after), whole.diff(&whole_after));
+        let (whole_now, part_now) = (after(&whole_after, &later), after(&part_after, &later));
+        let full = undo(&whole, &whole_after, &whole_now).unwrap_or_default();
+        let few = undo(&part, &part_after, &part_now).unwrap_or_default();
+        let (left, right) = (after(&whole_now, &full), after(&whole_now, &few));
+        prop_assert_eq!(looks_different(&left, &right), None);
+    }
+}
