@@ -12,9 +12,9 @@ use axum::response::Response;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock, PendingTags};
 use cellar_engine::system::SystemClock;
-use cellar_runtime::api::{self, ApiState, Bodies};
+use cellar_runtime::api::{self, ApiState, BodyBudget};
 use cellar_runtime::settings::{ApiSettings, SnapshotSettings};
-use cellar_runtime::snapshot::{SnapshotClients, levels};
+use cellar_runtime::snapshot::{SnapshotClients, levels_builder};
 use cellar_stacks::template::Template;
 use dynoxide::Database;
 use tokio::net::TcpListener;
@@ -61,7 +61,7 @@ pub struct Ports {
 
 impl Default for Ports {
     fn default() -> Self {
-        let snapshot_builder: MakeBuilder = Arc::new(levels);
+        let snapshot_builder: MakeBuilder = Arc::new(levels_builder);
         let clock = Arc::new(SystemClock);
         Self { clock, pending_tags: None, snapshot_builder: Some(snapshot_builder) }
     }
@@ -75,7 +75,7 @@ pub struct LocalCloud {
     url: String,
     settings: ApiSettings,
     meter: Arc<Meter>,
-    bodies: Arc<Bodies>,
+    bodies: Arc<BodyBudget>,
     folder: StateFolder,
     credentials: Credentials,
     roles: Arc<Roles>,
@@ -140,8 +140,8 @@ impl LocalCloud {
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
         let (followed, clock) = (Arc::clone(&pokes) as _, Arc::new(SystemClock));
-        let state = ApiState::poking(&function.settings, dynamodb, s3, followed, clock)?;
-        let (meter, bodies) = (Arc::clone(state.meter()), Arc::clone(state.bodies()));
+        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, followed, clock)?;
+        let (meter, bodies) = (Arc::clone(state.meter()), Arc::clone(state.body_budget()));
         state.warm_up().await;
         let router = match &function.cors {
             Some(property) => api::router(state).layer(cors::layer(property)),
@@ -226,7 +226,7 @@ impl LocalCloud {
 
     /// Counts the bytes of requests' bodies that its API keeps.
     #[must_use]
-    pub fn bodies(&self) -> &Arc<Bodies> {
+    pub fn bodies(&self) -> &Arc<BodyBudget> {
         &self.bodies
     }
 

@@ -7,13 +7,13 @@ use cellar_api::environment;
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::ports::{Blobs, Clock, Jobs, PendingTags};
 use cellar_engine::snapshots::SnapshotBuilder;
-use cellar_runtime::indexer::{IndexerHandler, over_dynamodb};
+use cellar_runtime::indexer::{IndexerHandler, build_indexer};
 use cellar_runtime::relay::RelayHandler;
 use cellar_runtime::s3::S3Blobs;
 use cellar_runtime::settings::{
     ApiSettings, IndexerSettings, RelaySettings, SettingsError, SnapshotSettings, WebhookSettings,
 };
-use cellar_runtime::snapshot::{BuilderPorts, handler};
+use cellar_runtime::snapshot::{BuilderPorts, build_handler};
 use cellar_runtime::webhook::{self, WebhookHandler};
 use cellar_stacks::template::Template;
 use serde_json::Value;
@@ -120,7 +120,7 @@ impl EventFunctions<'_> {
             environment::FUNCTION_INDEXER => {
                 let settings = IndexerSettings::read(variable)?;
                 let clients = self.services.clients(id, self.clock)?;
-                let indexer = over_dynamodb(&settings, clients.dynamodb, clients.meter);
+                let indexer = build_indexer(&settings, clients.dynamodb, clients.meter);
                 Ok(Some(Arc::new(IndexerHandler::new(indexer))))
             }
             environment::FUNCTION_WEBHOOK => {
@@ -128,8 +128,8 @@ impl EventFunctions<'_> {
                 let clients = self.services.clients(id, self.clock)?;
                 let (dynamodb, meter) = (clients.dynamodb, clients.meter);
                 let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
-                let (blobs, receivers) = (Arc::new(blobs), Receivers::AlsoThisMachine);
-                let webhook = webhook::over_dynamodb(settings, dynamodb, blobs, meter, receivers);
+                let (blobs, receivers) = (Arc::new(blobs), Receivers::PublicAndLocalhost);
+                let webhook = webhook::build_webhook(settings, dynamodb, blobs, meter, receivers);
                 let handler = WebhookHandler::new(webhook);
                 let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
                 Ok(Some(Arc::new(WebhookFunction { handler, clock, timeout })))
@@ -147,7 +147,7 @@ impl EventFunctions<'_> {
         let Some(make) = &self.builder else { return Ok(None) };
         let clients = self.services.clients(id, self.clock)?;
         let jobs = self.jobs(id, &settings.snapshot_queue)?;
-        let handler = handler(settings, clients, jobs, |ports: BuilderPorts| make(ports));
+        let handler = build_handler(settings, clients, jobs, |ports: BuilderPorts| make(ports));
         let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
         Ok(Some(Arc::new(SnapshotFunction { handler, clock, timeout })))
     }

@@ -1,4 +1,4 @@
-//! The Lambda process: dispatches on `CELLAR_FUNCTION`.
+//! The Lambda process. `CELLAR_FUNCTION` selects the function that it runs.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,60 +27,63 @@ use crate::{api, dynamodb, s3, sqs};
 enum StartError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    #[error("the process cannot start: {0}")]
-    Process(#[from] std::io::Error),
+    #[error("cannot start the async runtime: {0}")]
+    AsyncRuntime(#[from] std::io::Error),
     #[error("the Lambda runtime failed: {0}")]
     Lambda(#[from] lambda_http::Error),
 }
 
-fn variable(name: &str) -> Option<String> {
+fn read_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Runs the function that the environment names, until Lambda ends the process.
+/// Runs the function that `CELLAR_FUNCTION` selects, until Lambda ends the process.
 #[must_use]
 pub fn main() -> ExitCode {
     tracing_subscriber::fmt().json().with_current_span(false).with_writer(std::io::stderr).init();
-    match start() {
+    match run_to_end() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(%error, "the function cannot start");
+            tracing::error!(%error, "the function failed");
             ExitCode::FAILURE
         }
     }
 }
 
-fn start() -> Result<(), StartError> {
+fn run_to_end() -> Result<(), StartError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run())
+    runtime.block_on(run_function())
 }
 
-async fn run() -> Result<(), StartError> {
-    let function = variable(environment::FUNCTION).unwrap_or_default();
+async fn run_function() -> Result<(), StartError> {
+    let function = read_variable(environment::FUNCTION).unwrap_or_default();
     match function.as_str() {
-        environment::FUNCTION_API => run_api(ApiSettings::read(variable)?).await,
-        environment::FUNCTION_RELAY => run_relay(RelaySettings::read(variable)?).await,
-        environment::FUNCTION_INDEXER => run_indexer(IndexerSettings::read(variable)?).await,
-        environment::FUNCTION_WEBHOOK => run_webhook(WebhookSettings::read(variable)?).await,
-        environment::FUNCTION_SNAPSHOT => run_snapshot(SnapshotSettings::read(variable)?).await,
+        environment::FUNCTION_API => run_api(ApiSettings::read(read_variable)?).await,
+        environment::FUNCTION_RELAY => run_relay(RelaySettings::read(read_variable)?).await,
+        environment::FUNCTION_INDEXER => run_indexer(IndexerSettings::read(read_variable)?).await,
+        environment::FUNCTION_WEBHOOK => run_webhook(WebhookSettings::read(read_variable)?).await,
+        environment::FUNCTION_SNAPSHOT => {
+            run_snapshot(SnapshotSettings::read(read_variable)?).await
+        }
         _ => Err(SettingsError::UnknownFunction { function }.into()),
     }
 }
 
 async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
-    let dynamodb = dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?);
-    let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
+    let dynamodb = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
+    let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
     let state = api::ApiState::new(&settings, dynamodb, s3)?;
-    // The first request would otherwise pay for the TLS handshake, at a fraction of a CPU.
+    // Opens connections now, so that the first request does not wait for TLS handshakes on a slow
+    // CPU.
     state.warm_up().await;
     Ok(lambda_http::run(api::router(state)).await?)
 }
 
 async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
     let meter = Arc::new(Meter::default());
-    let client = sqs::client(&sdk::from_environment(Service::Sqs, variable)?, &meter);
+    let client = sqs::client(&sdk::from_environment(Service::Sqs, read_variable)?, &meter);
     let queue = Arc::new(SqsQueue::new(client, settings.snapshot_queue));
-    let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
+    let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
     let blobs: Arc<dyn Blobs> = Arc::new(S3Blobs::new(settings.bucket, s3, meter));
     let handler = RelayHandler::new(queue, Arc::new(blobs));
     let handle = |event: LambdaEvent<Event>| {
@@ -92,8 +95,8 @@ async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
 
 async fn run_indexer(settings: IndexerSettings) -> Result<(), StartError> {
     let meter = Arc::new(Meter::default());
-    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?);
-    let handler = IndexerHandler::new(indexer::over_dynamodb(&settings, client, meter));
+    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
+    let handler = IndexerHandler::new(indexer::build_indexer(&settings, client, meter));
     let handle = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
@@ -103,10 +106,10 @@ async fn run_indexer(settings: IndexerSettings) -> Result<(), StartError> {
 
 async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
     let meter = Arc::new(Meter::default());
-    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?);
-    let s3 = s3::client(&sdk::from_environment(Service::S3, variable)?);
+    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
+    let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
     let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
-    let webhook = webhook::over_dynamodb(settings, client, blobs, meter, Receivers::Public);
+    let webhook = webhook::build_webhook(settings, client, blobs, meter, Receivers::Public);
     let handler = WebhookHandler::new(webhook);
     let handle = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
@@ -120,15 +123,15 @@ async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
 
 async fn run_snapshot(settings: SnapshotSettings) -> Result<(), StartError> {
     let meter = Arc::new(Meter::default());
-    let sqs = sqs::client(&sdk::from_environment(Service::Sqs, variable)?, &meter);
+    let sqs = sqs::client(&sdk::from_environment(Service::Sqs, read_variable)?, &meter);
     let queue = Arc::new(SqsQueue::new(sqs, settings.snapshot_queue.clone()));
     let clients = SnapshotClients {
-        dynamodb: dynamodb::client(&sdk::from_environment(Service::DynamoDb, variable)?),
-        s3: s3::client(&sdk::from_environment(Service::S3, variable)?),
+        dynamodb: dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?),
+        s3: s3::client(&sdk::from_environment(Service::S3, read_variable)?),
         meter,
         clock: Arc::new(SystemClock),
     };
-    let handler = snapshot::handler(&settings, clients, queue, snapshot::levels);
+    let handler = snapshot::build_handler(&settings, clients, queue, snapshot::levels_builder);
     handler.warm_up().await;
     let handle = |event: LambdaEvent<QueueEvent>| {
         let handler = handler.clone();

@@ -1,4 +1,4 @@
-//! Requests to others than AWS: issuers of tokens, and the receiver of the webhook.
+//! HTTP requests to hosts outside AWS: token issuers and the webhook's receiver.
 
 use std::error::Error as _;
 use std::net::IpAddr;
@@ -14,36 +14,40 @@ use aws_smithy_runtime_api::client::http::HttpConnector as _;
 use cellar_catalog::webhook::Receivers;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-/// A client over what the SDK has anyway: another one would make the bundle larger. It follows no redirects.
+/// An HTTP client built on the connector that the SDK already links, to keep the bundle small. It
+/// follows no redirects.
 #[derive(Debug)]
 pub(crate) struct HttpClient {
     connector: Connector,
     timeout: Duration,
 }
 
-/// A request that was not answered, or with something else.
+/// A request without a usable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpFault {
-    /// No answer, or not in time: it may have arrived all the same.
-    #[error("no answer: {0}")]
+    /// The request got no response, or not in time. The server may have received it.
+    #[error("no response: {0}")]
     Unreachable(String),
-    /// An answer that is none of success.
+    /// The response has a status other than success.
     #[error("status {0}")]
     Status(u16),
-    /// More than anybody needs.
-    #[error("the answer is too long")]
+    /// The response is longer than the caller's limit.
+    #[error("the response is too long")]
     TooLong,
 }
 
-/// Asks the system for the addresses of a name, and gives those of receivers; all of them if none are named.
+/// A DNS resolver that filters the addresses of a host name.
 #[derive(Debug, Clone)]
 struct Resolver {
+    /// The addresses that pass the filter; `None` accepts every address.
     receivers: Option<Receivers>,
 }
 
-/// A name without an address of a receiver.
+/// A host name that resolves to no permitted address.
 #[derive(Debug, thiserror::Error)]
-#[error("`{name}` has no public address, but {found:?}: deliveries go to the public internet only")]
+#[error(
+    "`{name}` resolves to {found:?}, which is not a public address; use a host on the public internet"
+)]
 struct NotPublic {
     name: String,
     found: Vec<IpAddr>,
@@ -54,29 +58,31 @@ impl ResolveDns for Resolver {
         DnsFuture::new(async move {
             let found = tokio::net::lookup_host((name, 0)).await.map_err(ResolveDnsError::new)?;
             let found: Vec<IpAddr> = found.map(|socket| socket.ip()).collect();
-            let takes = |address: &IpAddr| self.receivers.is_none_or(|its| its.takes(*address));
-            let taken: Vec<IpAddr> = found.iter().copied().filter(takes).collect();
-            match taken.is_empty() {
-                true => Err(ResolveDnsError::new(NotPublic { name: name.to_owned(), found })),
-                false => Ok(taken),
+            let is_permitted =
+                |address: &IpAddr| self.receivers.is_none_or(|its| its.allows(*address));
+            let permitted: Vec<IpAddr> = found.iter().copied().filter(is_permitted).collect();
+            if permitted.is_empty() {
+                return Err(ResolveDnsError::new(NotPublic { name: name.to_owned(), found }));
             }
+            Ok(permitted)
         })
     }
 }
 
 impl HttpClient {
-    /// A client whose requests take at most so long.
+    /// Creates a client whose requests time out after `timeout_ms`.
     pub(crate) fn new(timeout_ms: u64) -> Self {
-        Self::with(timeout_ms, Resolver { receivers: None })
+        Self::with_resolver(timeout_ms, Resolver { receivers: None })
     }
 
-    /// A client that connects to these receivers only: it checks the addresses of a host's name at each
-    /// connection. The caller checks a URL that has an address instead of a name.
-    pub(crate) fn only_to(timeout_ms: u64, receivers: Receivers) -> Self {
-        Self::with(timeout_ms, Resolver { receivers: Some(receivers) })
+    /// Creates a client that connects only to addresses that `receivers` permits. Each new
+    /// connection checks the addresses that the host name resolves to; a URL with a literal IP
+    /// address is not checked.
+    pub(crate) fn restricted_to(timeout_ms: u64, receivers: Receivers) -> Self {
+        Self::with_resolver(timeout_ms, Resolver { receivers: Some(receivers) })
     }
 
-    fn with(timeout_ms: u64, resolver: Resolver) -> Self {
+    fn with_resolver(timeout_ms: u64, resolver: Resolver) -> Self {
         let connector = Connector::builder()
             .proxy_config(proxy::ProxyConfig::disabled())
             .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
@@ -84,13 +90,13 @@ impl HttpClient {
         Self { connector, timeout: Duration::from_millis(timeout_ms) }
     }
 
-    /// What is at this URL, if it has no more than so many bytes.
+    /// Returns the body at `url`, which may have at most `max_bytes` bytes.
     pub(crate) async fn get(&self, url: &str, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
         let request = HttpRequest::get(url).map_err(|error| unreachable(&error))?;
-        self.in_time(self.exchange(request, max_bytes)).await
+        self.with_timeout(self.get_body(request, max_bytes)).await
     }
 
-    /// Sends a text of JSON to this URL; of the answer no more than the status is read.
+    /// Posts a JSON body to `url`. Only the status of the response is read.
     pub(crate) async fn post_json(
         &self,
         url: &str,
@@ -100,42 +106,51 @@ impl HttpClient {
         let mut request = HttpRequest::new(SdkBody::from(body));
         request.set_uri(url).map_err(|error| unreachable(&error))?;
         request.set_method("POST").map_err(|error| unreachable(&error))?;
-        let json = ("content-type", "application/json".to_owned());
-        for (name, value) in headers.iter().cloned().chain([json]) {
+        let content_type = ("content-type", "application/json".to_owned());
+        for (name, value) in headers.iter().cloned().chain([content_type]) {
             request.headers_mut().try_insert(name, value).map_err(|error| unreachable(&error))?;
         }
-        self.in_time(self.answered(request)).await.map(drop)
+        self.with_timeout(self.send(request)).await.map(drop)
     }
 
-    async fn exchange(&self, request: HttpRequest, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
-        let answer = Limited::new(self.answered(request).await?, max_bytes).collect().await;
-        let answer = answer.map_err(|error| match error.is::<LengthLimitError>() {
-            true => HttpFault::TooLong,
-            false => HttpFault::Unreachable(error.to_string()),
+    async fn get_body(&self, request: HttpRequest, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
+        let body = Limited::new(self.send(request).await?, max_bytes).collect().await;
+        let body = body.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                HttpFault::TooLong
+            } else {
+                HttpFault::Unreachable(error.to_string())
+            }
         })?;
-        Ok(answer.to_bytes().to_vec())
+        Ok(body.to_bytes().to_vec())
     }
 
-    async fn answered(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
-        let answer = self.connector.call(request).await.map_err(|error| {
-            // Only the first cause says more than that it failed.
+    /// Sends a request and returns the body of a successful response.
+    async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
+        let response = self.connector.call(request).await.map_err(|error| {
+            // Only the root cause names the reason; the errors above it just say that the call failed.
             let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-            let first = causes.last().map(ToString::to_string);
-            HttpFault::Unreachable(first.unwrap_or_else(|| error.to_string()))
+            let root_cause = causes.last().map(ToString::to_string);
+            HttpFault::Unreachable(root_cause.unwrap_or_else(|| error.to_string()))
         })?;
-        match answer.status().is_success() {
-            true => Ok(answer.into_body()),
-            false => Err(HttpFault::Status(answer.status().as_u16())),
+        let status = response.status();
+        if !status.is_success() {
+            return Err(HttpFault::Status(status.as_u16()));
         }
+        Ok(response.into_body())
     }
 
-    async fn in_time<T>(
+    async fn with_timeout<T>(
         &self,
-        exchange: impl Future<Output = Result<T, HttpFault>>,
+        request: impl Future<Output = Result<T, HttpFault>>,
     ) -> Result<T, HttpFault> {
-        let late =
-            |_| HttpFault::Unreachable(format!("nothing within {} ms", self.timeout.as_millis()));
-        tokio::time::timeout(self.timeout, exchange).await.map_err(late)?
+        match tokio::time::timeout(self.timeout, request).await {
+            Ok(result) => result,
+            Err(_) => {
+                let timeout_ms = self.timeout.as_millis();
+                Err(HttpFault::Unreachable(format!("timed out after {timeout_ms} ms")))
+            }
+        }
     }
 }
 
@@ -148,18 +163,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_name_that_comes_to_this_machine_is_asked_nothing() {
+    async fn refuses_a_host_name_that_resolves_to_loopback() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://localhost:{}/", listener.local_addr().unwrap().port());
-        let client = HttpClient::only_to(10_000, Receivers::Public);
+        let client = HttpClient::restricted_to(10_000, Receivers::Public);
         let fault = client.post_json(&url, "{}".to_owned(), &[]).await.unwrap_err();
         let HttpFault::Unreachable(why) = &fault else { panic!("{fault}") };
-        assert!(why.contains("no public address") && why.contains("127.0.0.1"), "{why}");
-        let nobody = std::future::poll_fn(|context| {
+        assert!(why.contains("not a public address") && why.contains("127.0.0.1"), "{why}");
+        let no_connection = std::future::poll_fn(|context| {
             std::task::Poll::Ready(listener.poll_accept(context).is_pending())
         });
-        assert!(nobody.await, "it was connected to");
-        let resolver = Resolver { receivers: Some(Receivers::AlsoThisMachine) };
+        assert!(no_connection.await, "the client connected");
+        let resolver = Resolver { receivers: Some(Receivers::PublicAndLocalhost) };
         let own = resolver.resolve_dns("localhost").await.unwrap();
         assert_eq!(own, [IpAddr::from([127, 0, 0, 1])]);
     }

@@ -1,6 +1,6 @@
-//! The runtime: AWS adapters of the engine's ports, the HTTP API and the Lambda handlers.
+//! AWS adapters of the engine's ports, the HTTP API and the Lambda handlers.
 //!
-//! Thin on purpose: what is decided is decided in the core, what is driven is driven by the engine.
+//! This crate contains no decisions: the state machines are in `core`, and `engine` runs them.
 
 pub mod api;
 #[cfg(feature = "aws")]

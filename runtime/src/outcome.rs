@@ -1,11 +1,11 @@
-//! What an error of an SDK says about the request: did it fail for good, or is its outcome
-//! unknown?
+//! Classifies errors of the AWS SDK: a permanent failure, or an unknown outcome that may be
+//! retried.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
-/// Error codes after which the same request may succeed.
+/// Error codes of requests that may succeed when they are repeated unchanged.
 const TEMPORARY_CODES: [&str; 15] = [
     "InternalServerError",
     "InternalFailure",
@@ -17,7 +17,7 @@ const TEMPORARY_CODES: [&str; 15] = [
     "LimitExceededException",
     "TransactionConflictException",
     "TransactionInProgressException",
-    // S3's, besides its 5xx.
+    // Codes of S3, in addition to its 5xx responses.
     "ConditionalRequestConflict",
     "OperationAborted",
     "RequestTimeout",
@@ -25,13 +25,14 @@ const TEMPORARY_CODES: [&str; 15] = [
     "TooManyRequests",
 ];
 
-/// Whether a request with this error may have happened, or may succeed when repeated.
+/// Converts an SDK error. The result is temporary if the request may have taken effect or may
+/// succeed when it is retried.
 pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
 {
     let message = DisplayErrorContext(error).to_string();
-    let temporary = match error {
+    let is_temporary = match error {
         SdkError::ConstructionFailure(_) => false,
         SdkError::TimeoutError(_) | SdkError::DispatchFailure(_) | SdkError::ResponseError(_) => {
             true
@@ -43,5 +44,5 @@ where
         }
         _ => true,
     };
-    PortError { temporary, message }
+    PortError { temporary: is_temporary, message }
 }

@@ -1,7 +1,8 @@
-//! What Lambda's environment says of AWS: the region, the credentials, endpoints that are not AWS.
+//! SDK configurations: from Lambda's environment variables, or for an endpoint outside AWS.
 //!
-//! A function has its credentials in variables, for as long as it lives. The SDK's own chain would
-//! look for files first, and brings half a megabyte of code for profiles, STS and instance metadata.
+//! Lambda passes credentials in environment variables that stay valid for the lifetime of the
+//! process. The SDK's default chain would read profile files first, and adds half a megabyte of
+//! code for profiles, STS and instance metadata.
 
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
@@ -12,19 +13,17 @@ use crate::settings::SettingsError;
 const REGION: &str = "AWS_REGION";
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// A service, as variables name it.
+/// An AWS service that a function calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
-    /// `DynamoDB`.
     DynamoDb,
-    /// S3.
     S3,
-    /// SQS.
     Sqs,
 }
 
 impl Service {
-    fn name(self) -> &'static str {
+    /// Suffix of the service's own `AWS_ENDPOINT_URL_…` variable.
+    fn variable_suffix(self) -> &'static str {
         match self {
             Self::DynamoDb => "DYNAMODB",
             Self::S3 => "S3",
@@ -33,30 +32,32 @@ impl Service {
     }
 }
 
-/// The configuration of a client for a service; with an endpoint if it is to talk to something that
-/// is not AWS.
+/// Builds the configuration of a service's client from environment variables. `AWS_ENDPOINT_URL_…`
+/// or `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
 ///
 /// # Errors
-/// [`SettingsError::Missing`] without a region. Credentials are looked for when a request is signed.
+/// [`SettingsError::Missing`] if no region is set. Missing credentials are reported when the first
+/// request is signed.
 pub fn from_environment(
     service: Service,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<SdkConfig, SettingsError> {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    let region = set(REGION).ok_or(SettingsError::Missing { name: REGION })?;
-    let own = format!("{ENDPOINT}_{}", service.name());
+    let read_nonempty = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let region = read_nonempty(REGION).ok_or(SettingsError::Missing { name: REGION })?;
+    let service_endpoint = format!("{ENDPOINT}_{}", service.variable_suffix());
     let mut config = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new(region))
         .credentials_provider(SharedCredentialsProvider::new(
             EnvironmentVariableCredentialsProvider::new(),
         ));
-    config.set_endpoint_url(set(&own).or_else(|| set(ENDPOINT)));
+    let endpoint = read_nonempty(&service_endpoint).or_else(|| read_nonempty(ENDPOINT));
+    config.set_endpoint_url(endpoint);
     Ok(config.build())
 }
 
-/// The configuration of a client for an endpoint that is not AWS: the local cloud's, an emulator's, or
-/// a test's.
+/// Builds the configuration of a client for an endpoint outside AWS: the local stack's, an
+/// emulator's or a test's.
 #[must_use]
 pub fn for_endpoint(
     url: &str,
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_goes_to_aws_unless_told_otherwise() {
+    fn endpoint_variables_override_the_default_endpoint() {
         let all = ("AWS_ENDPOINT_URL", "http://all");
         let s3 = ("AWS_ENDPOINT_URL_S3", "http://s3");
         assert_eq!(endpoint(Service::S3, &[]), None);
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_region_the_variable_is_named() {
+    fn names_the_missing_region_variable() {
         let error = from_environment(Service::Sqs, |_| None).unwrap_err();
         assert_eq!(error, SettingsError::Missing { name: "AWS_REGION" });
     }

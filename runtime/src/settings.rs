@@ -1,5 +1,5 @@
-//! What a function is told by its environment variables; `stacks` sets them, under the names of
-//! [`cellar_api::environment`].
+//! Settings of the Lambda functions, read from the environment variables that `stacks` sets.
+//! [`cellar_api::environment`] defines the names of the variables.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use cellar_log::entry::FIRST_INCARNATION;
 use cellar_log::upkeep::LogPolicy;
 use serde::Deserialize;
 
-/// What the API needs to know.
+/// Settings of the API function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiSettings {
     /// Name of the Entry table.
@@ -20,54 +20,54 @@ pub struct ApiSettings {
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Incarnation of the tables: every log has at least this one.
+    /// Incarnation of the tables. Entries of an earlier incarnation are reported with this one.
     pub incarnation: u32,
-    /// Name of the bucket.
+    /// Name of the S3 bucket.
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
-    /// Milliseconds after which a request is answered with "try again".
+    /// Milliseconds after which a request is answered with status 503.
     pub request_timeout_ms: u64,
-    /// Whose tokens are accepted.
+    /// The tokens that the API accepts.
     pub tokens: TokenSettings,
-    /// When logs get Snapshot entries and new segments; never if absent.
+    /// When logs get Snapshot entries and new segments; `None` disables both.
     pub upkeep: Option<LogPolicy>,
 }
 
-/// What the relay needs to know.
+/// Settings of the relay function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelaySettings {
     /// URL of the queue of snapshot jobs.
     pub snapshot_queue: String,
-    /// Name of the bucket with the external bodies.
+    /// Name of the S3 bucket that contains the external bodies.
     pub bucket: String,
 }
 
-/// What the indexer needs to know.
+/// Settings of the indexer function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexerSettings {
     /// Name of the EventStream table.
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Name of the Entry table, if the entries of logs are indexed, too.
+    /// Name of the Entry table; set if the feed includes the appends to logs.
     pub entry_table: Option<String>,
     /// Incarnation of the tables.
     pub incarnation: u32,
 }
 
-/// What the webhook needs to know.
+/// Settings of the webhook function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// Where the feed is delivered to.
+    /// URL that the feed is delivered to.
     pub url: String,
-    /// Whether it tells what events say.
+    /// Whether deliveries include event payloads.
     pub events: bool,
     /// Name of the EventStream table.
     pub event_stream_table: String,
     /// Name of the Feed table.
     pub feed_table: String,
-    /// Name of the bucket with its secrets.
+    /// Name of the S3 bucket that contains the webhook's secrets.
     pub bucket: String,
     /// Name of the stack.
     pub stack: String,
@@ -75,7 +75,7 @@ pub struct WebhookSettings {
     pub incarnation: u32,
 }
 
-/// What the worker on snapshots needs to know.
+/// Settings of the snapshot function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotSettings {
     /// Name of the Entry table.
@@ -84,29 +84,29 @@ pub struct SnapshotSettings {
     pub segment_table: String,
     /// Name of the PendingSnapshots table.
     pub pending_snapshots_table: String,
-    /// Name of the bucket.
+    /// Name of the S3 bucket.
     pub bucket: String,
     /// URL of the queue of snapshot jobs.
     pub snapshot_queue: String,
 }
 
-/// The tokens that are accepted.
+/// Rules for accepting bearer tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenSettings {
-    /// The `iss` they must carry.
+    /// Required `iss` claim of the stack's own tokens.
     pub issuer: String,
-    /// The `aud` they must carry.
+    /// Required `aud` claim of the stack's own tokens.
     pub audience: String,
-    /// The public keys; none means that nobody gets in with a token of the stack's own.
+    /// Public keys of the stack. If empty, only tokens of OIDC issuers are accepted.
     pub keys: Vec<PublicKey>,
-    /// Other issuers whose tokens are accepted.
+    /// OIDC issuers whose tokens are accepted.
     pub oidc: Vec<OidcIssuer>,
-    /// Tokens that were made before this moment, Unix seconds, are refused.
+    /// Tokens issued before this time (Unix seconds) are rejected.
     pub not_before_s: u64,
 }
 
 impl TokenSettings {
-    /// The stack's own keys and nobody else.
+    /// Accepts only tokens that are signed with the stack's own `keys`.
     #[must_use]
     pub fn own(issuer: &str, audience: &str, keys: Vec<PublicKey>) -> Self {
         let (issuer, audience) = (issuer.to_owned(), audience.to_owned());
@@ -114,82 +114,85 @@ impl TokenSettings {
     }
 }
 
-/// One public key of the stack.
+/// A public key of the stack.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublicKey {
-    /// The `kid` of tokens signed with it.
+    /// The `kid` header of tokens signed with this key.
     pub id: String,
-    /// 32 bytes, Ed25519, base64url without padding.
+    /// Ed25519 public key: 32 bytes as base64url without padding.
     pub public_key: String,
 }
 
-/// An environment that the function cannot start with.
+/// An environment variable that is missing or invalid, so that the function cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// A variable that is not set.
-    #[error("the environment variable {name} is not set: deploy the stack again")]
+    /// A required variable is not set.
+    #[error("the environment variable {name} is not set; deploy the stack again")]
     Missing {
-        /// Its name.
+        /// Name of the variable.
         name: &'static str,
     },
-    /// A number that is none, or something that is neither `true` nor `false`.
-    #[error("the environment variable {name} is `{value}`, which it cannot be")]
+    /// A number or boolean cannot be parsed.
+    #[error(
+        "the environment variable {name} has the invalid value `{value}`; deploy the stack again"
+    )]
     Malformed {
-        /// Its name.
+        /// Name of the variable.
         name: &'static str,
-        /// What it says.
+        /// Value of the variable.
         value: String,
     },
-    /// Keys that are no keys.
-    #[error("{name} is not a list of public keys: {why}", name = environment::TOKEN_KEYS)]
+    /// The list of public keys cannot be parsed.
+    #[error("{name} is not a valid list of public keys: {why}", name = environment::TOKEN_KEYS)]
     Keys {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// Issuers that are none.
-    #[error("{name} is not a list of issuers: {why}", name = environment::TOKEN_OIDC)]
+    /// The list of OIDC issuers cannot be parsed.
+    #[error("{name} is not a valid list of OIDC issuers: {why}", name = environment::TOKEN_OIDC)]
     Issuers {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// An upkeep that is none.
-    #[error("{name} is not a policy of upkeep: {why}", name = environment::UPKEEP)]
+    /// The log policy cannot be parsed.
+    #[error("{name} is not a valid log policy: {why}", name = environment::UPKEEP)]
     Upkeep {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// A function that this binary does not have.
-    #[error("{name} is `{function}`: this build has no such function", name = environment::FUNCTION)]
+    /// This build has no function of the given name.
+    #[error("unknown function `{function}` in {name}", name = environment::FUNCTION)]
     UnknownFunction {
-        /// The function.
+        /// Name of the function.
         function: String,
     },
 }
 
 impl ApiSettings {
-    /// Reads the settings from variables.
+    /// Reads the settings, using `variable` to look up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] with the variable that is missing or wrong.
+    /// [`SettingsError`] for the first variable that is missing or invalid.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
-        let keys = required(environment::TOKEN_KEYS)?;
-        let keys = serde_json::from_str(&keys)
+        let keys = serde_json::from_str(&required(environment::TOKEN_KEYS)?)
             .map_err(|error| SettingsError::Keys { why: error.to_string() })?;
-        let oidc = variable(environment::TOKEN_OIDC).map(|issuers| serde_json::from_str(&issuers));
-        let oidc =
-            oidc.transpose().map_err(|error| SettingsError::Issuers { why: error.to_string() })?;
-        let upkeep = variable(environment::UPKEEP).map(|policy| serde_json::from_str(&policy));
-        let upkeep =
-            upkeep.transpose().map_err(|error| SettingsError::Upkeep { why: error.to_string() })?;
-        let name = environment::REQUEST_TIMEOUT_MS;
-        let value = required(name)?;
-        let request_timeout_ms =
-            value.parse().map_err(|_| SettingsError::Malformed { name, value })?;
+        let oidc = match variable(environment::TOKEN_OIDC) {
+            Some(issuers) => serde_json::from_str(&issuers)
+                .map_err(|error| SettingsError::Issuers { why: error.to_string() })?,
+            None => Vec::new(),
+        };
+        let upkeep = match variable(environment::UPKEEP) {
+            Some(policy) => serde_json::from_str(&policy)
+                .map_err(|error| SettingsError::Upkeep { why: error.to_string() })?,
+            None => None,
+        };
+        let request_timeout_ms = required(environment::REQUEST_TIMEOUT_MS)?;
+        let request_timeout_ms = parse(environment::REQUEST_TIMEOUT_MS, request_timeout_ms)?;
         Ok(Self {
             request_timeout_ms,
-            incarnation: incarnation(&variable)?,
+            incarnation: read_incarnation(&variable)?,
             upkeep,
             entry_table: required(environment::ENTRY_TABLE)?,
             segment_table: required(environment::SEGMENT_TABLE)?,
@@ -201,66 +204,73 @@ impl ApiSettings {
                 issuer: required(environment::TOKEN_ISSUER)?,
                 audience: required(environment::TOKEN_AUDIENCE)?,
                 keys,
-                oidc: oidc.unwrap_or_default(),
-                not_before_s: number_or(&variable, environment::TOKEN_NOT_BEFORE_S, 0)?,
+                oidc,
+                not_before_s: parse_or(&variable, environment::TOKEN_NOT_BEFORE_S, 0)?,
             },
         })
     }
 }
 
-fn incarnation(variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
-    number_or(variable, environment::INCARNATION, FIRST_INCARNATION)
+fn read_incarnation(variable: impl Fn(&str) -> Option<String>) -> Result<u32, SettingsError> {
+    parse_or(variable, environment::INCARNATION, FIRST_INCARNATION)
 }
 
-fn number_or<N: FromStr>(
+/// Parses the variable `name`, or returns `default` if the variable is not set.
+fn parse_or<T: FromStr>(
     variable: impl Fn(&str) -> Option<String>,
     name: &'static str,
-    absent: N,
-) -> Result<N, SettingsError> {
-    let Some(value) = variable(name) else { return Ok(absent) };
+    default: T,
+) -> Result<T, SettingsError> {
+    match variable(name) {
+        Some(value) => parse(name, value),
+        None => Ok(default),
+    }
+}
+
+fn parse<T: FromStr>(name: &'static str, value: String) -> Result<T, SettingsError> {
     value.parse().map_err(|_| SettingsError::Malformed { name, value })
 }
 
 impl IndexerSettings {
-    /// Reads the settings from variables.
+    /// Reads the settings, using `variable` to look up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] with the variable that is missing or wrong.
+    /// [`SettingsError`] for the first variable that is missing or invalid.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
             event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
             feed_table: required(environment::FEED_TABLE)?,
             entry_table: variable(environment::ENTRY_TABLE),
-            incarnation: incarnation(&variable)?,
+            incarnation: read_incarnation(&variable)?,
         })
     }
 }
 
 impl WebhookSettings {
-    /// Reads the settings from variables.
+    /// Reads the settings, using `variable` to look up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] with the variable that is missing or wrong.
+    /// [`SettingsError`] for the first variable that is missing or invalid.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
             url: required(environment::WEBHOOK_URL)?,
-            events: number_or(&variable, environment::WEBHOOK_EVENTS, false)?,
+            events: parse_or(&variable, environment::WEBHOOK_EVENTS, false)?,
             event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
             feed_table: required(environment::FEED_TABLE)?,
             bucket: required(environment::BUCKET)?,
             stack: required(environment::STACK)?,
-            incarnation: incarnation(&variable)?,
+            incarnation: read_incarnation(&variable)?,
         })
     }
 }
 
 impl RelaySettings {
-    /// Reads the settings from variables.
+    /// Reads the settings, using `variable` to look up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] with the variable that is missing.
+    /// [`SettingsError`] for the first variable that is missing.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -271,10 +281,10 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings from variables.
+    /// Reads the settings, using `variable` to look up environment variables.
     ///
     /// # Errors
-    /// [`SettingsError`] with the variable that is missing.
+    /// [`SettingsError`] for the first variable that is missing.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -317,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_is_needed_and_named_when_it_is_missing() {
+    fn names_the_missing_variable_of_the_api() {
         let settings = ApiSettings::read(|name| Some(value(name))).unwrap();
         assert_eq!(settings.tokens.keys[0].id, "k1");
         for missing in NAMES {
@@ -327,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn issuers_and_a_moment_may_be_absent_but_not_wrong() {
+    fn issuers_and_not_before_are_optional_but_validated() {
         let tokens = ApiSettings::read(|name| Some(value(name))).unwrap().tokens;
         assert_eq!(
             (tokens.oidc[0].issuer.as_str(), tokens.not_before_s),
@@ -351,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn upkeep_may_be_absent_but_not_wrong() {
+    fn the_log_policy_is_optional_but_validated() {
         let settings = ApiSettings::read(|name| Some(value(name))).unwrap();
         assert_eq!(settings.upkeep, Some(LogPolicy::default()));
         let without = |name: &str| (name != environment::UPKEEP).then(|| value(name));
@@ -364,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_incarnation_it_is_the_first_and_a_wrong_one_is_refused() {
+    fn the_incarnation_defaults_to_the_first_and_is_validated() {
         assert_eq!(ApiSettings::read(|name| Some(value(name))).unwrap().incarnation, 3);
         let without = |name: &str| (name != environment::INCARNATION).then(|| value(name));
         assert_eq!(ApiSettings::read(without).unwrap().incarnation, FIRST_INCARNATION);
@@ -376,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn the_indexer_needs_its_tables() {
+    fn names_the_missing_table_of_the_indexer() {
         let settings = IndexerSettings::read(|name| Some(value(name))).unwrap();
         assert_eq!((settings.feed_table.as_str(), settings.incarnation), ("cellar_feed_table", 3));
         for missing in [environment::EVENT_STREAM_TABLE, environment::FEED_TABLE] {
@@ -388,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn the_webhook_needs_a_url_and_its_tables() {
+    fn names_the_missing_variable_of_the_webhook() {
         let settings = |name: &str| match name {
             environment::WEBHOOK_EVENTS => Some("true".to_owned()),
             name => Some(value(name)),
@@ -411,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_relay_needs_its_queue_and_its_bucket() {
+    fn names_the_missing_variable_of_the_relay() {
         let settings = RelaySettings::read(|name| Some(value(name))).unwrap();
         assert_eq!(settings.snapshot_queue, environment::SNAPSHOT_QUEUE.to_lowercase());
         for missing in [environment::SNAPSHOT_QUEUE, environment::BUCKET] {
@@ -421,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worker_on_snapshots_needs_all_of_its_variables() {
+    fn names_the_missing_variable_of_the_snapshot_function() {
         let settings = SnapshotSettings::read(|name| Some(value(name))).unwrap();
         let table = environment::PENDING_SNAPSHOTS_TABLE;
         assert_eq!(settings.pending_snapshots_table, table.to_lowercase());
@@ -438,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_that_is_no_number_is_refused() {
+    fn rejects_a_timeout_that_is_not_a_number() {
         let variable = |name: &str| {
             let timeout = name == environment::REQUEST_TIMEOUT_MS;
             Some(if timeout { "soon".to_owned() } else { value(name) })
@@ -447,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_no_keys_are_refused() {
+    fn rejects_invalid_public_keys() {
         for keys in ["", "{}", r#"[{"id":"k1"}]"#, r#"[{"id":"k1","public_key":"A","x":1}]"#] {
             let variable = |name: &str| {
                 Some(if name == environment::TOKEN_KEYS { keys.to_owned() } else { value(name) })

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use cellar_stacks::stack::limits::TEMPLATE_BYTES_MAX;
+use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SynthError;

@@ -49,7 +49,7 @@ async fn answer(mut stream: TcpStream) -> (String, Problem) {
 /// Waits until the number of kept bytes is right.
 async fn kept(cloud: &TestCloud, bytes: impl Fn(usize) -> bool) {
     let reached = async {
-        while !bytes(cloud.bodies.kept_bytes()) {
+        while !bytes(cloud.bodies.used_bytes()) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -73,7 +73,7 @@ async fn without_a_token_nothing_is_kept_and_the_answer_is_read() {
     let token = cloud.token("alice", Role::Owner);
     let mut known = pushing(&cloud, &token, MAX_PUSH_BYTES - rest).await;
     kept(&cloud, |bytes| bytes >= MAX_PUSH_BYTES - rest).await;
-    assert!(cloud.bodies.kept_bytes() <= MAX_PUSH_BYTES, "of the one with a token only");
+    assert!(cloud.bodies.used_bytes() <= MAX_PUSH_BYTES, "of the one with a token only");
     for mut stream in open {
         stream.write_all(&vec![b' '; rest]).await.unwrap();
         let (head, problem) = answer(stream).await;
@@ -92,7 +92,7 @@ async fn who_sends_without_end_and_without_a_token_is_answered() {
     let url = format!("{}v1/spreadsheets/{}/entries", cloud.url, uuid::Uuid::nil());
     let post = reqwest::Client::new().post(url).body(endless).send().await.unwrap();
     assert_eq!(post.status(), 401);
-    assert_eq!(cloud.bodies.kept_bytes(), 0);
+    assert_eq!(cloud.bodies.used_bytes(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,7 +112,7 @@ async fn bodies_in_sum_are_bounded_and_made_up_links_take_no_room_of_tokens() {
         let (head, problem) = answer(over).await;
         assert_eq!(problem.kind, ProblemKind::Unavailable);
         assert!(head.to_lowercase().contains("retry-after: 1"), "{head}");
-        assert_eq!(cloud.bodies.kept_bytes(), full);
+        assert_eq!(cloud.bodies.used_bytes(), full);
         if most == MAX_KEPT_LINK_BODY_BYTES {
             let request = CreateRequest::new("beside links".to_owned());
             assert!(cloud.client("alice").create(&request).await.is_ok());

@@ -215,13 +215,13 @@ impl ByHand {
             )),
             blobs: blobs(&self.cloud, &self.meter),
             url: self.receiver.url().to_owned(),
-            receivers: Receivers::AlsoThisMachine,
+            receivers: Receivers::PublicAndLocalhost,
             events: false,
             stack: "cellar".to_owned(),
             incarnation: 0,
         };
         let place = Checkpoint::new(place).unwrap();
-        parts.webhook().deliver((place, place), u64::MAX).await
+        parts.build().deliver((place, place), u64::MAX).await
     }
 
     /// Read units, write units and requests for objects of a delivery.

@@ -17,7 +17,7 @@ use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock, NoPokes};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::{LocalCloud, LocalQueue, Options, Ports, Roles, StateFolder};
-use cellar_runtime::api::{self, ApiState, Bodies};
+use cellar_runtime::api::{self, ApiState, BodyBudget};
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::settings::ApiSettings;
@@ -49,7 +49,7 @@ pub struct TestCloud {
     /// What its API consumes.
     pub meter: Arc<Meter>,
     /// Counts the bytes of requests' bodies that its API keeps.
-    pub bodies: Arc<Bodies>,
+    pub bodies: Arc<BodyBudget>,
     /// What its functions may do, and did.
     pub roles: Arc<Roles>,
     key: KeyPair,
@@ -288,7 +288,7 @@ impl TestCloud {
     /// Another process of the API on this cloud's tables, which has this clock; its URL.
     pub async fn api_at(&self, clock: Arc<dyn Clock>) -> String {
         let (dynamodb, s3) = (self.dynamodb_client(), self.s3_client());
-        let state = ApiState::poking(&self.settings, dynamodb, s3, Arc::new(NoPokes), clock);
+        let state = ApiState::with_pokes(&self.settings, dynamodb, s3, Arc::new(NoPokes), clock);
         Self::serve(state.unwrap()).await
     }
 

@@ -158,7 +158,7 @@ impl Context {
     /// Returns the token as a share link, which grants access to one spreadsheet; `None` for other tokens.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         match self.token() {
-            Some(token) if LinkToken::is_meant(token) => match token.parse::<LinkToken>() {
+            Some(token) if LinkToken::has_prefix(token) => match token.parse::<LinkToken>() {
                 Ok(link) => Ok(Some(link)),
                 Err(_) => Err(CliError::usage(
                     "the share link is incomplete",

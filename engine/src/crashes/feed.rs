@@ -41,7 +41,7 @@ fn indexer(ports: &Arc<FaultyPorts>) -> Indexer {
     let lists = Arc::clone(ports) as _;
     let lists = CatalogLists::new(Arc::clone(ports) as _, lists, clock, random);
     let (index, streams) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
-    Indexer::new(index, streams, Arc::new(lists), time(), 0).ending(PARTITIONS)
+    Indexer::new(index, streams, Arc::new(lists), time(), 0).with_partition_policy(PARTITIONS)
 }
 
 fn actions() -> Vec<CatalogAction> {

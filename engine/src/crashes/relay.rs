@@ -14,16 +14,16 @@ use super::stored::Stored;
 use super::uploads::append_large;
 use super::{FaultyPorts, at, edited, edits, log, set};
 use crate::ports::{Blobs, NewBlob};
-use crate::relay::{Change, Relay};
+use crate::relay::{EntryChange, Relay};
 
 /// A stream with a batch.
 struct Stream {
-    changes: Vec<Change>,
+    changes: Vec<EntryChange>,
 }
 
 /// What the Entry table's stream tells of all that is in it.
-pub(super) fn changes(ports: &FaultyPorts) -> Vec<Change> {
-    let change = |(number, entry): (usize, _)| Change {
+pub(super) fn changes(ports: &FaultyPorts) -> Vec<EntryChange> {
+    let change = |(number, entry): (usize, _)| EntryChange {
         sequence_number: number.to_string(),
         name: INSERT.to_owned(),
         image: encode(&entry).unwrap(),
@@ -60,7 +60,7 @@ impl Driver for Stream {
 
     async fn step(&self, relay: &Relay, from: &AtomicUsize, _: usize) -> Result<(), Again> {
         let rest = &self.changes[from.load(Ordering::SeqCst)..];
-        let Some(failed) = relay.batch(rest).await else { return Ok(()) };
+        let Some(failed) = relay.relay_batch(rest).await else { return Ok(()) };
         let number = self.changes.iter().position(|change| change.sequence_number == failed);
         from.fetch_max(number.unwrap(), Ordering::SeqCst);
         Err(Again(failed))

@@ -41,7 +41,7 @@ async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Again> {
     survey.map_err(|error| Again(error.to_string()))?;
     let mut failed = None;
     for planned in &plans {
-        if let Err(error) = offloader.carry_out(planned).await {
+        if let Err(error) = offloader.execute(planned).await {
             failed = Some(Again(error.to_string()));
         }
     }

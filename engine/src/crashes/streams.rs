@@ -12,7 +12,7 @@ use super::run::Crashes;
 use super::stored::Stored;
 use super::{FaultyPorts, empty};
 use crate::streams::tests::Words;
-use crate::streams::{Known, StreamError, StreamStore, TransactError};
+use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
 /// Tips of at most so many events.
 const TIP_EVENTS: usize = 2;
@@ -44,7 +44,7 @@ async fn add(
     word: &String,
 ) -> Result<Vec<String>, TransactError<&'static str>> {
     let decider = Words { keeps: true };
-    let added = store.transact(&decider, &name(), word, writer(), Known::Nothing).await;
+    let added = store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await;
     // Up to that word: who comes late sees later ones, too.
     added.map(|mut added| {
         let at = added.state.iter().position(|known| known == word).unwrap();

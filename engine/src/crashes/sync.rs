@@ -12,7 +12,7 @@ use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
 use super::driver::{Again, Driver, again};
 use super::run::Crashes;
 use super::{FaultyPorts, at, edited, log, set, subject};
-use crate::logs::{Logs, News, Pulled, PushClient, Pushing};
+use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
 
@@ -51,10 +51,10 @@ impl Group {
 
     async fn pull(&self, logs: &Logs, cookie: Option<Cookie>) -> Result<Learned, Again> {
         let pulled = logs.pull(log(), subject(), GROUP, cookie).await.map_err(again)?;
-        let (Pulled::Since(news) | Pulled::Anew { news, .. }) = pulled else {
+        let (PullOutcome::Since(news) | PullOutcome::Reset { news, .. }) = pulled else {
             panic!("there is news: {pulled:?}");
         };
-        let News { cookie, entries, last_ids, .. } = news;
+        let PullDelta { cookie, entries, last_ids, .. } = news;
         let positions = entries.iter().map(|entry| entry.position).collect();
         Ok(Learned::Pulled(cookie.position, positions, last_ids))
     }

@@ -158,7 +158,7 @@ impl Driver for Uploading {
 
     /// The relay is told of every entry, and does what may be left.
     async fn settle(&self, ports: Arc<FaultyPorts>) {
-        assert_eq!(relay(&ports).batch(&changes(&ports)).await, None);
+        assert_eq!(relay(&ports).relay_batch(&changes(&ports)).await, None);
     }
 }
 

@@ -14,7 +14,7 @@ use cellar_snapshot::named::{Named, Unfollowable};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{Collector, GarbageError};
-use crate::logs::{LogError, Reading};
+use crate::logs::{EntryCursor, LogError};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
@@ -91,9 +91,9 @@ impl Collector {
     /// What the entries from a position on name, each as it is read: in the table, or in an offloaded segment.
     async fn by_entries(&self, log: LogId, first: Position) -> Result<OwnNames, GarbageError> {
         let (mut own, mut damaged) = (OwnNames::from(first), None);
-        let mut reading = Reading::from(first);
+        let mut cursor = EntryCursor::from(first);
         let logs = &self.ports.logs;
-        let read = logs.committed(log, &mut reading, None, None, |entry, committed| {
+        let read = logs.visit_committed(log, &mut cursor, None, None, |entry, committed| {
             own.last = entry.position;
             if let Content::Snapshot { root: Some(root), .. } = &entry.content {
                 own.roots.push(root.clone());

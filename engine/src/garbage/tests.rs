@@ -124,7 +124,7 @@ async fn the_root_that_a_purged_segment_begins_with_stays() {
     let (policy, mut planned) = (Policy { offload_after_days: 0, keep_segments: 0 }, Vec::new());
     offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
-        offloader.carry_out(segment).await.unwrap();
+        offloader.execute(segment).await.unwrap();
     }
     // As if it had been made anew, otherwise, between its segment's offloading and its purge.
     let logs = ports.logs();

@@ -1,4 +1,4 @@
-//! The Feed table.
+//! Port of the Feed table.
 
 use async_trait::async_trait;
 use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
@@ -6,43 +6,43 @@ use cellar_catalog::stream::StreamName;
 
 use super::PortError;
 
-/// What came of a conditional put.
+/// Outcome of a conditional put to the Feed table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexOutcome {
-    /// It is there, durably.
+    /// The record was written durably.
     Done,
-    /// Something is there already: nothing was written.
+    /// A record with the same key exists; nothing was written.
     Exists,
-    /// It may or may not be there, or may be yet.
+    /// The record may or may not have been written, or may still be written.
     Unknown(PortError),
-    /// It is not there and trying again does not help.
+    /// The record was not written, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The Feed table: the feed of everything that was appended. Items and
-/// partitions never change; writes are never retried by the port: an unknown outcome is for the machine.
+/// The Feed table. Items and partitions never change. Adapters must not retry writes: the indexing
+/// machine decides what an unknown outcome allows.
 #[async_trait]
 pub trait Index: Send + Sync {
-    /// The newest partition, and the feed that it belongs to; `None` before the first.
+    /// Returns the newest partition and its feed; `None` before the first partition.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError>;
 
-    /// Begins a partition, if nobody has.
+    /// Creates a partition if it does not exist.
     async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome;
 
-    /// The last item of a partition, and its place there. Read consistently.
+    /// Reads the last item of a partition and its offset with strong consistency.
     ///
     /// # Errors
     /// As [`Index::newest_partition`].
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError>;
 
-    /// Puts an item at a place, if nothing is there.
+    /// Writes an item if its place is free.
     async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome;
 
-    /// Some of the items of a partition from a place on, at most `limit`, in order; none only if there are
-    /// none. Where it is not consistent, there may be holes.
+    /// Returns items of a partition from `from` on, in order, at most `limit`. Empty only if there
+    /// are no more items. An eventually consistent read may have gaps.
     ///
     /// # Errors
     /// As [`Index::newest_partition`].
@@ -53,15 +53,17 @@ pub trait Index: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<(u64, Item)>, PortError>;
 
-    /// How far a stream is indexed; `None` if it never was. Read consistently.
+    /// Reads with strong consistency how far a stream is indexed; `None` if the stream was never
+    /// indexed.
     ///
     /// # Errors
     /// As [`Index::newest_partition`].
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError>;
 
-    /// Raises the mark of a stream, unless it is as high, or of a later feed.
+    /// Raises the mark of a stream, unless the stored mark is as high or belongs to a later feed.
+    /// Idempotent.
     ///
     /// # Errors
-    /// As [`Index::newest_partition`]. It may be repeated.
+    /// As [`Index::newest_partition`].
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError>;
 }

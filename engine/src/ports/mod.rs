@@ -1,4 +1,4 @@
-//! Ports: what the engine needs of the world.
+//! Ports: the interfaces of the engine to tables, objects, queues and clocks.
 
 mod blob_key;
 mod blob_versions;
@@ -30,40 +30,40 @@ pub use jobs::{Jobs, Receipt, Received, check_body, check_max, check_visibility}
 pub use lists::{ListPage, Lists};
 pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;
-pub use pokes::{Followed, NoPokes, NotFollowed, Pokes};
+pub use pokes::{FollowError, NoPokes, Pokes, Subscription};
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
 pub use retention::{Retention, ScanKey, SegmentPage};
 pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
 pub use streams::{AllStreams, StreamOutcome, StreamPage, StreamScanKey, Streams};
-pub use webhook::{NotAccepted, WebhookProgresses, WebhookSender};
+pub use webhook::{DeliveryRejected, WebhookProgresses, WebhookSender};
 
 use cellar_base::record::RecordError;
 
-/// A failure of a port.
+/// Error of a port.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PortError {
-    /// Whether trying again may help.
+    /// Set if a retry may succeed.
     pub temporary: bool,
-    /// What went wrong, for operators; never shown to the API's users.
+    /// The cause, for operators; not shown to users of the API.
     pub message: String,
 }
 
 impl PortError {
-    /// A failure that may pass: timeout, throttle, lost connection.
+    /// Returns an error that may pass: a timeout, a throttled request, a lost connection.
     #[must_use]
     pub fn temporary(message: impl Into<String>) -> Self {
         Self { temporary: true, message: message.into() }
     }
 
-    /// A failure that stays: access denied, missing table, a record that cannot be read.
+    /// Returns an error that will not pass: access denied, a missing table, an unreadable record.
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { temporary: false, message: message.into() }
     }
 }
 
-/// A record that cannot be read stays so.
+/// An unreadable record is a permanent error.
 impl From<RecordError> for PortError {
     fn from(error: RecordError) -> Self {
         Self::permanent(error.to_string())

@@ -1,4 +1,4 @@
-//! The tags of uploads that no entry names yet.
+//! Port of the `pending` tags of uploads.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use async_trait::async_trait;
 
 use super::{BlobKey, Blobs, Kept, PortError};
 
-/// Uploads that the bucket's lifecycle deletes unless their tag goes.
+/// Tags of uploaded objects. The bucket's lifecycle rule deletes an object while it has the tag.
 #[async_trait]
 pub trait PendingTags: Send + Sync {
-    /// Removes the `state=pending` tag of an object; false if there is no such object. An object
-    /// without the tag is a success: repeating it changes nothing.
+    /// Removes the `state=pending` tag of an object; returns `false` if the object does not exist.
+    /// Idempotent: an object without the tag is a success.
     ///
     /// # Errors
-    /// [`PortError`] if the bucket does not answer or refuses.
+    /// [`PortError`] if the request fails.
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError>;
 }
 

@@ -99,7 +99,7 @@ async fn world() -> Arc<FaultyPorts> {
     let (policy, mut planned) = (Policy { offload_after_days: 1, keep_segments: 1 }, Vec::new());
     offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in &planned {
-        offloader.carry_out(segment).await.unwrap();
+        offloader.execute(segment).await.unwrap();
     }
     logs.create(other(), None).await.unwrap();
     let new = NewFork { log: fork(), source: log(), at: Some(at(1, 0)), author: None };

@@ -18,14 +18,14 @@ fn log() -> LogId {
     LogId::derive(&cellar_base::identity::SubjectKey::new("relay", "test"), "log").unwrap()
 }
 
-fn snapshot(num: u32) -> Change {
+fn snapshot(num: u32) -> EntryChange {
     let position = Position::new(1, num).unwrap();
     let entry = Entry { position, ..Entry::first(log(), None, 1_795_246_133) };
     let image = encode(&entry).unwrap();
-    Change { sequence_number: format!("{num}"), name: INSERT.to_owned(), image }
+    EntryChange { sequence_number: format!("{num}"), name: INSERT.to_owned(), image }
 }
 
-fn external(num: u32, key: &str) -> Change {
+fn external(num: u32, key: &str) -> EntryChange {
     let mut change = snapshot(num);
     change.image.insert(TYPE.to_owned(), Attribute::Text(EDITS.to_owned()));
     change.image.insert(EXTERNAL.to_owned(), Attribute::Text(key.to_owned()));
@@ -85,11 +85,11 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     tags.upload("uploads/a/b");
     let relay = Relay::new(queue.clone(), tags.clone());
     let batch = [snapshot(0), external(1, "uploads/a/b"), snapshot(2)];
-    assert_eq!(relay.batch(&batch).await, None);
+    assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
     // Once more: the same jobs again, which their worker drops, and the tag stays away.
-    assert_eq!(relay.batch(&batch).await, None);
+    assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
 }
 
@@ -101,7 +101,7 @@ async fn a_record_that_can_never_succeed_is_reported_and_holds_up_nothing() {
         let queue = queue();
         let relay = Relay::new(queue.clone(), Arc::new(MemoryPendingTags::default()));
         let batch = [snapshot(0), bad.clone(), snapshot(2), bad, snapshot(3)];
-        assert_eq!(relay.batch(&batch).await, Some("1".to_owned()));
+        assert_eq!(relay.relay_batch(&batch).await, Some("1".to_owned()));
         assert_eq!(nums(&queue).await, [0, 2, 3]);
     }
 }
@@ -111,11 +111,11 @@ async fn behind_a_service_that_does_not_answer_nothing_is_tried() {
     let jobs = Failing::after(1);
     let relay = Relay::new(jobs.clone(), Arc::new(MemoryPendingTags::default()));
     let batch = [snapshot(0), snapshot(1), snapshot(2)];
-    assert_eq!(relay.batch(&batch).await, Some("1".to_owned()));
+    assert_eq!(relay.relay_batch(&batch).await, Some("1".to_owned()));
     assert_eq!(jobs.sent.lock().unwrap().len(), 1);
     assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
     *jobs.left.lock().unwrap() = 9;
-    assert_eq!(relay.batch(&batch[1..]).await, None, "and later it goes on from there");
+    assert_eq!(relay.relay_batch(&batch[1..]).await, None, "and later it goes on from there");
     assert_eq!(jobs.sent.lock().unwrap().len(), 3);
 }
 
@@ -124,5 +124,5 @@ async fn the_first_failure_is_the_one_that_is_reported() {
     let jobs = Failing::after(0);
     let relay = Relay::new(jobs, Arc::new(MemoryPendingTags::default()));
     let batch = [external(4, "uploads/a/gone"), snapshot(5), snapshot(6)];
-    assert_eq!(relay.batch(&batch).await, Some("4".to_owned()));
+    assert_eq!(relay.relay_batch(&batch).await, Some("4".to_owned()));
 }

@@ -11,7 +11,7 @@ use cellar_catalog::stream::{
     WriterId,
 };
 
-use super::{Known, StreamError, StreamStore, TransactError};
+use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, StreamOutcome, Streams};
 
@@ -142,7 +142,7 @@ impl Faulty {
         let writer = WriterId([0xee; 16].map(|byte| byte ^ number.to_le_bytes()[0]));
         let word = format!("other{number}");
         store
-            .transact(&Words { keeps: true }, &name(), &word, writer, Known::Nothing)
+            .transact(&Words { keeps: true }, &name(), &word, writer, CachedTip::Unknown)
             .await
             .unwrap();
     }
@@ -230,7 +230,7 @@ async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
         let writer = WriterId([u8::try_from(number).unwrap(); 16]);
         let decider = Words { keeps: false };
         store
-            .transact(&decider, &name(), &(*word).to_owned(), writer, Known::Nothing)
+            .transact(&decider, &name(), &(*word).to_owned(), writer, CachedTip::Unknown)
             .await
             .unwrap();
     }
@@ -243,7 +243,7 @@ const OWN: WriterId = WriterId([0xaa; 16]);
 async fn add(
     store: &StreamStore,
     word: &str,
-    known: Known,
+    known: CachedTip,
 ) -> Result<Vec<String>, TransactError<&'static str>> {
     let decider = Words { keeps: true };
     let added = store.transact(&decider, &name(), &word.to_owned(), OWN, known).await?;
@@ -271,15 +271,15 @@ impl Faulty {
 async fn a_known_tip_needs_no_read() {
     let (faulty, store) = fixture(&[]).await;
     let first = store
-        .transact(&Words { keeps: true }, &name(), &"a".into(), OWN, Known::Tip(None))
+        .transact(&Words { keeps: true }, &name(), &"a".into(), OWN, CachedTip::Tip(None))
         .await
         .unwrap();
     assert_eq!((first.events, first.next), (vec!["a".to_owned()], 1));
     assert_eq!(faulty.requests(), (0, 1));
-    let state = add(&store, "b", Known::Tip(first.tip)).await.unwrap();
+    let state = add(&store, "b", CachedTip::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
     // The third append splits the tip; unfolds spare reading the event batch.
-    add(&store, "c", Known::Nothing).await.unwrap();
+    add(&store, "c", CachedTip::Unknown).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
     assert_eq!(words(&store).await, "a b c");
     assert_eq!(faulty.requests(), (2, 3));
@@ -301,7 +301,7 @@ async fn event_batches_are_read_where_there_is_no_unfold() {
 async fn a_conflict_is_decided_again_without_a_read() {
     let (faulty, store) = fixture(&["a"]).await;
     faulty.plan(&[Trouble::None, Trouble::Overtaken]);
-    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a other1 b");
+    assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a other1 b");
     assert_eq!(faulty.requests().1, 2);
     assert_eq!(words(&store).await, "a other1 b");
 }
@@ -311,17 +311,17 @@ async fn nothing_is_refused_on_what_may_be_old() {
     let (faulty, store) = fixture(&["a"]).await;
     for (word, refused) in [("a", false), ("", true)] {
         let requests = faulty.requests();
-        let added = add(&store, word, Known::Nothing).await;
+        let added = add(&store, word, CachedTip::Unknown).await;
         assert_eq!(added.is_err(), refused);
         assert_eq!(faulty.requests(), (requests.0 + 2, requests.1));
     }
     assert_eq!(
-        add(&store, "", Known::Nothing).await,
+        add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
     // A stale read that says there is no stream costs a write.
     faulty.plan(&[Trouble::Stale]);
-    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a b");
+    assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }
 
 #[tokio::test]
@@ -342,7 +342,7 @@ async fn whatever_is_lost_a_word_is_there_once() {
             let before = &["a", "b", "c", "d"][..length];
             let (faulty, store) = fixture(before).await;
             faulty.plan(plan);
-            let state = add(&store, "own", Known::Nothing).await.unwrap();
+            let state = add(&store, "own", CachedTip::Unknown).await.unwrap();
             let all = words(&store).await;
             assert_eq!(all.split(' ').filter(|word| *word == "own").count(), 1, "{plan:?}: {all}");
             assert!(all.starts_with(&state.join(" ")), "{plan:?}: {all}, decided {state:?}");
@@ -357,7 +357,7 @@ async fn a_command_is_decided_so_often_and_no_more() {
     for (losses, succeeds) in [(losses - 1, true), (losses, false)] {
         let (faulty, store) = fixture(&["a"]).await;
         faulty.plan(&[vec![Trouble::None], vec![Trouble::Overtaken; losses]].concat());
-        let added = add(&store, "b", Known::Nothing).await;
+        let added = add(&store, "b", CachedTip::Unknown).await;
         match succeeds {
             true => assert!(added.is_ok()),
             false => assert_eq!(added, Err(StreamError::Contention.into())),
@@ -376,7 +376,7 @@ async fn what_is_too_large_is_refused_before_it_is_sent() {
             char::from(b'!' + (state >> 24).to_le_bytes()[0] % 90)
         })
         .collect();
-    let refused = add(&store, &long, Known::Tip(None)).await.unwrap_err();
+    let refused = add(&store, &long, CachedTip::Tip(None)).await.unwrap_err();
     let fault = TransactError::Stream(StreamError::Append(AppendFault::TooLarge { bytes: 0 }));
     assert_eq!(std::mem::discriminant(&refused), std::mem::discriminant(&fault));
     assert!(refused.to_string().contains("358400"), "{refused}");

@@ -80,7 +80,7 @@ impl Condition {
     fn admits(&self, value: &str) -> bool {
         self.values.iter().any(|own| match self.test {
             Test::Equals => own == value,
-            Test::Like => matches(own, value, Case::Counts),
+            Test::Like => matches(own, value, Case::Sensitive),
         })
     }
 }

@@ -79,7 +79,10 @@ impl Resource {
         let Self::Arn(patterns) = self else { return true };
         let named = parts(resource);
         named.is_some_and(|named| {
-            patterns.iter().zip(named).all(|(pattern, name)| matches(pattern, name, Case::Counts))
+            patterns
+                .iter()
+                .zip(named)
+                .all(|(pattern, name)| matches(pattern, name, Case::Sensitive))
         })
     }
 }
@@ -88,7 +91,7 @@ impl Statement {
     /// The action by which it speaks of what is asked; none if it does not.
     pub(super) fn about(&self, ask: &Ask) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
-        let action = actions.find(|own| matches(&own.pattern, &ask.action, Case::Ignored))?;
+        let action = actions.find(|own| matches(&own.pattern, &ask.action, Case::Insensitive))?;
         let is_about = self.resources.iter().any(|own| own.is_about(&ask.resource))
             && self.conditions.iter().all(|condition| condition.holds(ask));
         is_about.then_some(action)

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::auth::Caller;
-use super::entries::views;
+use super::entries::entry_views;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -30,15 +30,15 @@ use super::state::ApiState;
     request_body = AppendRequest,
     responses((status = 200, description = "The result of each mutation", body = AppendReply))
 ))]
-pub(super) async fn append(
+pub(super) async fn append_mutations(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<AppendReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Write).await?;
-    check_mutation_sizes(&body.read()?)?;
-    let request: AppendRequest = body.read()?;
+    let log = caller.authorize(&state, &id, Need::Write).await?;
+    check_mutation_sizes(&body.parse()?)?;
+    let request: AppendRequest = body.parse()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
     let mutations = request
         .mutations
@@ -54,11 +54,11 @@ pub(super) async fn append(
         mutations.collect(),
     )?;
     let appended = state.logs().append(request).await?;
-    state.upkeep(log).await;
-    Ok(Json(reply(&state, &appended).await?))
+    state.apply_log_policy(log).await;
+    Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// The mutations as they were sent, to measure them.
+/// The mutations of a request as raw JSON, to measure their length.
 #[derive(Deserialize)]
 struct RawMutations<'a> {
     #[serde(borrow)]
@@ -70,7 +70,9 @@ fn check_mutation_sizes(raw: &RawMutations<'_>) -> Result<(), Failure> {
     if largest <= MAX_MUTATION_BYTES {
         return Ok(());
     }
-    let detail = format!("a mutation has {largest} bytes, at most {MAX_MUTATION_BYTES}: split it");
+    let detail = format!(
+        "a mutation has {largest} bytes, at most {MAX_MUTATION_BYTES} are allowed; split it"
+    );
     Err(Failure::new(ProblemKind::TooLarge, detail))
 }
 
@@ -82,7 +84,10 @@ pub(super) fn status_of(result: &MutationResult) -> MutationStatus {
     }
 }
 
-pub(super) async fn reply(state: &ApiState, appended: &Appended) -> Result<AppendReply, Failure> {
+pub(super) async fn append_reply(
+    state: &ApiState,
+    appended: &Appended,
+) -> Result<AppendReply, Failure> {
     let results = appended.results.iter().map(|result| AppendedMutation {
         id: result.id,
         position: result.position,
@@ -94,7 +99,7 @@ pub(super) async fn reply(state: &ApiState, appended: &Appended) -> Result<Appen
     Ok(AppendReply {
         results: results.collect(),
         head: appended.tail,
-        entries: views(state, &appended.missing).await?,
+        entries: entry_views(state, &appended.missing).await?,
         next: appended.missing_from,
     })
 }

@@ -1,4 +1,4 @@
-//! Who is asking, and may they?
+//! Authentication and authorization of requests.
 
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
@@ -14,7 +14,8 @@ use crate::token::TokenError;
 
 const SCHEME: &str = "Bearer ";
 
-/// The holder of an accepted token or of a share link. The catalog checks whether the link exists.
+/// The holder of a token or share link. A token has been verified; the catalog checks later whether
+/// the link exists.
 #[derive(Clone)]
 pub(super) struct Caller(pub(super) Principal);
 
@@ -22,7 +23,7 @@ impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
-        // The token was already verified, before the body was read.
+        // `whole_body` has already verified the token, before it read the body.
         if let Some(caller) = parts.extensions.remove() {
             return Ok(caller);
         }
@@ -41,29 +42,31 @@ impl FromRequestParts<ApiState> for Caller {
             ));
         }
         let token = text.get(SCHEME.len()..).unwrap_or_default();
-        if LinkToken::is_meant(token) {
-            let cut = |_| {
-                Failure::new(
-                    ProblemKind::InvalidLink,
-                    "the share link is incomplete; copy it in full",
-                )
-            };
-            let link: LinkToken = token.parse().map_err(cut)?;
-            return Ok(Self(Principal::of_link(&link)));
+        if !LinkToken::has_prefix(token) {
+            return state.verify(token).await.map(Self).map_err(from_token_error);
         }
-        state.verify(token).await.map(Self).map_err(|error| match error.told() {
-            told @ TokenError::KeysUnavailable => {
-                Failure::new(ProblemKind::Unavailable, told.to_string())
-            }
-            told => unauthorized(&told.to_string()),
-        })
+        let incomplete = |_| {
+            let detail = "the share link is incomplete; copy it in full";
+            Failure::new(ProblemKind::InvalidLink, detail)
+        };
+        let link: LinkToken = token.parse().map_err(incomplete)?;
+        Ok(Self(Principal::of_link(&link)))
     }
 }
 
+fn from_token_error(error: TokenError) -> Failure {
+    let error = error.public();
+    let kind = match error {
+        TokenError::KeysUnavailable => ProblemKind::Unavailable,
+        _ => ProblemKind::Unauthorized,
+    };
+    Failure::new(kind, error.to_string())
+}
+
 impl Caller {
-    /// Returns the log with this id, if the caller has the needed access. An invalid id, or a log that the
-    /// caller may not see, gives the same error as a log that does not exist.
-    pub(super) async fn log(
+    /// Parses the id of a log and checks the caller's access. An invalid id and a log that the
+    /// caller may not see give the same error as a log that does not exist.
+    pub(super) async fn authorize(
         &self,
         state: &ApiState,
         id: &str,
@@ -72,7 +75,7 @@ impl Caller {
         let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
         match state.catalog().access(&self.0, log, need).await? {
             Access::Allowed => Ok(log),
-            Access::Hidden => Err(self.hidden(log)),
+            Access::Hidden => Err(self.hidden_error(log)),
             Access::Forbidden(role) => {
                 let detail = format!("role {role} cannot write; role editor is required");
                 Err(Failure::new(ProblemKind::Forbidden, detail))
@@ -82,21 +85,21 @@ impl Caller {
         }
     }
 
-    /// Returns whether the caller may read a spreadsheet.
-    pub(super) async fn sees(&self, state: &ApiState, log: LogId) -> Result<bool, Failure> {
+    /// Returns whether the caller may read the spreadsheet `log`.
+    pub(super) async fn can_read(&self, state: &ApiState, log: LogId) -> Result<bool, Failure> {
         Ok(state.catalog().access(&self.0, log, Need::Read).await? == Access::Allowed)
     }
 
-    /// Returns the log, and the caller's identity and maximum role on it.
-    pub(super) fn by(&self, id: &str) -> Result<(LogId, By), Failure> {
+    /// Parses the id of a log and returns it with the caller's identity and maximum role on it.
+    pub(super) fn identify(&self, id: &str) -> Result<(LogId, By), Failure> {
         let log: LogId = id.parse().map_err(|_| Failure::not_found())?;
         let by = self.0.by(log).ok_or_else(Failure::not_found)?;
         Ok((log, by))
     }
 
-    /// Returns the error for a spreadsheet that the caller may not see. The error for a share link is the
-    /// same whether or not the spreadsheet exists.
-    pub(super) fn hidden(&self, log: LogId) -> Failure {
+    /// Returns the error for a spreadsheet that the caller may not see. A share link gets the same
+    /// error whether or not the spreadsheet exists.
+    pub(super) fn hidden_error(&self, log: LogId) -> Failure {
         match self.0.scope {
             Scope::Link { log: of, .. } if of == log => {
                 let detail = "the share link does not exist, has expired or was revoked; ask an owner for a new one";

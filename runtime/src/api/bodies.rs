@@ -1,4 +1,4 @@
-//! How much of all requests' bodies a process keeps at once.
+//! Limits the memory that the request bodies of a process use.
 
 use std::sync::Arc;
 
@@ -6,30 +6,33 @@ use cellar_base::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
 use cellar_catalog::access::Scope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Counts the bytes of the bodies that this process keeps.
+/// Memory budgets for request bodies: one for callers with a token, one for callers with a share
+/// link.
 #[derive(Debug)]
-pub struct Bodies {
+pub struct BodyBudget {
     tokens: Arc<Semaphore>,
     links: Arc<Semaphore>,
 }
 
-impl Default for Bodies {
+impl Default for BodyBudget {
     fn default() -> Self {
-        let of = |bytes| Arc::new(Semaphore::new(bytes));
-        Self { tokens: of(MAX_KEPT_BODY_BYTES), links: of(MAX_KEPT_LINK_BODY_BYTES) }
+        Self {
+            tokens: Arc::new(Semaphore::new(MAX_KEPT_BODY_BYTES)),
+            links: Arc::new(Semaphore::new(MAX_KEPT_LINK_BODY_BYTES)),
+        }
     }
 }
 
-impl Bodies {
-    /// Bytes that are kept now.
+impl BodyBudget {
+    /// Returns the number of bytes that bodies use now.
     #[must_use]
-    pub fn kept_bytes(&self) -> usize {
+    pub fn used_bytes(&self) -> usize {
         let free = self.tokens.available_permits().saturating_add(self.links.available_permits());
         (MAX_KEPT_BODY_BYTES + MAX_KEPT_LINK_BODY_BYTES).saturating_sub(free)
     }
 
-    /// The room for the bodies of those whom a token covers that much.
-    pub(super) fn room(&self, scope: &Scope) -> &Arc<Semaphore> {
+    /// Returns the budget for callers with this scope. One permit is one byte.
+    pub(super) fn budget_for(&self, scope: &Scope) -> &Arc<Semaphore> {
         match scope {
             Scope::Link { .. } => &self.links,
             Scope::All | Scope::Only(_) | Scope::Shared => &self.tokens,
@@ -37,46 +40,51 @@ impl Bodies {
     }
 }
 
-/// The beginning of a body, and the room that it takes.
+/// A body that is being received, with the permits for its memory.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct BodyBuffer {
     bytes: Vec<u8>,
-    room: Option<OwnedSemaphorePermit>,
+    permits: Option<OwnedSemaphorePermit>,
 }
 
-impl Kept {
-    /// The same with more bytes, at most `max_bytes` in all; `None` if there is no room for them.
-    pub(super) fn with(
-        mut self,
-        more: &[u8],
+/// The budget has too little memory left for a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BudgetExceeded;
+
+impl BodyBuffer {
+    /// Appends a part of the body. The capacity grows by doubling, up to `max_bytes`.
+    pub(super) fn append(
+        &mut self,
+        part: &[u8],
         max_bytes: usize,
-        room: &Arc<Semaphore>,
-    ) -> Option<Self> {
-        let length = self.bytes.len().saturating_add(more.len());
+        budget: &Arc<Semaphore>,
+    ) -> Result<(), BudgetExceeded> {
+        let length = self.bytes.len().saturating_add(part.len());
         if length > self.bytes.capacity() {
             let capacity = self.bytes.capacity().saturating_mul(2).min(max_bytes).max(length);
-            self.grow(capacity, room)?;
+            self.grow(capacity, budget)?;
         }
-        self.bytes.extend_from_slice(more);
-        Some(self)
+        self.bytes.extend_from_slice(part);
+        Ok(())
     }
 
-    /// Takes room before memory.
-    fn grow(&mut self, capacity: usize, room: &Arc<Semaphore>) -> Option<()> {
-        let taken = self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let more = u32::try_from(capacity.saturating_sub(taken)).ok()?;
-        let more = Arc::clone(room).try_acquire_many_owned(more).ok()?;
-        match &mut self.room {
-            Some(room) => room.merge(more),
-            none => *none = Some(more),
+    /// Grows the buffer to `capacity`. Acquires the permits before it allocates memory.
+    fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), BudgetExceeded> {
+        let held = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing = u32::try_from(capacity.saturating_sub(held)).map_err(|_| BudgetExceeded)?;
+        let acquired =
+            Arc::clone(budget).try_acquire_many_owned(missing).map_err(|_| BudgetExceeded)?;
+        match &mut self.permits {
+            Some(permits) => permits.merge(acquired),
+            None => self.permits = Some(acquired),
         }
         self.bytes.reserve_exact(capacity.saturating_sub(self.bytes.len()));
-        Some(())
+        Ok(())
     }
 
-    /// The bytes, and what gives their room back when it is dropped.
+    /// Returns the bytes and their permits. Dropping the permits returns the memory to the budget.
     pub(super) fn into_parts(self) -> (Vec<u8>, Option<OwnedSemaphorePermit>) {
-        (self.bytes, self.room)
+        (self.bytes, self.permits)
     }
 }
 
@@ -88,39 +96,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_bytes_are_kept_and_no_more() {
-        let bodies = Bodies::default();
+    fn limits_the_memory_of_bodies() {
+        let budget = BodyBudget::default();
         let hash = LinkSecret([7; 16]).hash();
         let link = Scope::Link { log: LogId::from_uuid(uuid::Uuid::nil()), hash };
         let links = vec![0; MAX_KEPT_LINK_BODY_BYTES];
-        let keep = |scope: &Scope, bytes: &[u8]| {
-            Kept::default().with(bytes, bytes.len(), bodies.room(scope))
+        let buffer = |scope: &Scope, bytes: &[u8]| {
+            let mut buffer = BodyBuffer::default();
+            buffer.append(bytes, bytes.len(), budget.budget_for(scope)).map(|()| buffer)
         };
-        assert!(keep(&link, &vec![0; MAX_KEPT_LINK_BODY_BYTES + 1]).is_none());
-        let kept_links = keep(&link, &links).unwrap();
-        assert!(keep(&link, &[0]).is_none());
+        assert!(buffer(&link, &vec![0; MAX_KEPT_LINK_BODY_BYTES + 1]).is_err());
+        let of_links = buffer(&link, &links).unwrap();
+        assert!(buffer(&link, &[0]).is_err());
         let tokens = vec![0; MAX_KEPT_BODY_BYTES - 1];
-        let kept = keep(&Scope::All, &tokens).unwrap();
-        assert_eq!(bodies.kept_bytes(), tokens.len() + links.len());
-        let last = keep(&Scope::Shared, &[0]).unwrap();
-        assert!(keep(&Scope::Shared, &[0]).is_none());
-        drop((kept, last, kept_links));
-        assert_eq!(bodies.kept_bytes(), 0);
+        let most = buffer(&Scope::All, &tokens).unwrap();
+        assert_eq!(budget.used_bytes(), tokens.len() + links.len());
+        let last = buffer(&Scope::Shared, &[0]).unwrap();
+        assert!(buffer(&Scope::Shared, &[0]).is_err());
+        drop((most, last, of_links));
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     #[test]
-    fn what_is_kept_counts_with_the_memory_that_it_takes() {
-        let bodies = Bodies::default();
-        let room = bodies.room(&Scope::All);
-        let mut kept = Kept::default();
+    fn counts_the_capacity_of_buffers() {
+        let budget = BodyBudget::default();
+        let permits = budget.budget_for(&Scope::All);
+        let mut buffer = BodyBuffer::default();
         for _ in 0..100 {
-            kept = kept.with(&[1; 1_000], 100_000, room).unwrap();
-            assert_eq!(bodies.kept_bytes(), kept.bytes.capacity());
+            buffer.append(&[1; 1_000], 100_000, permits).unwrap();
+            assert_eq!(budget.used_bytes(), buffer.bytes.capacity());
         }
-        assert_eq!(bodies.kept_bytes(), 100_000);
-        let (bytes, permit) = kept.into_parts();
-        assert_eq!((bytes, bodies.kept_bytes()), (vec![1; 100_000], 100_000));
+        assert_eq!(budget.used_bytes(), 100_000);
+        let (bytes, permit) = buffer.into_parts();
+        assert_eq!((bytes, budget.used_bytes()), (vec![1; 100_000], 100_000));
         drop(permit);
-        assert_eq!(bodies.kept_bytes(), 0);
+        assert_eq!(budget.used_bytes(), 0);
     }
 }

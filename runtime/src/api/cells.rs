@@ -14,7 +14,7 @@ use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Which cells.
+/// Query parameters of `getCells`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CellsParameters {
@@ -40,14 +40,14 @@ pub(super) struct CellsParameters {
     ),
     responses((status = 200, description = "The cells", body = CellsReply))
 ))]
-pub(super) async fn cells(
+pub(super) async fn get_cells(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     Parameters(parameters): Parameters<CellsParameters>,
 ) -> Result<Json<CellsReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
-    let query = query(&parameters)?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let query = parse_query(&parameters)?;
     let read = state.logs().cells(log, &query).await?;
     Ok(Json(CellsReply {
         sheet: read.sheet,
@@ -62,29 +62,35 @@ pub(super) async fn cells(
     }))
 }
 
-fn query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
-    let unprocessable = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
+fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
+    let invalid = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
     let range = parameters.range.as_deref().map(str::parse::<Range>).transpose();
-    let range = range.map_err(|error| unprocessable(error.to_string()))?;
+    let range = range.map_err(|error| invalid(error.to_string()))?;
     let from = parameters.cursor.as_deref().map(str::parse::<CellName>).transpose();
-    let from = from.map_err(|error| unprocessable(error.to_string()))?;
-    let in_range = range.as_ref().and_then(|range| range.sheet.as_deref());
-    let sheet = match (parameters.sheet.as_deref(), in_range) {
-        (Some(one), Some(two)) if one.to_lowercase() != two.to_lowercase() => {
-            let why = format!("the sheet is `{one}` but the range names `{two}`");
-            return Err(unprocessable(why));
-        }
-        (one, two) => one.or(two),
-    };
-    let sheet = sheet.map_or(SheetName::First, |name| SheetName::Name(name.to_owned()));
-    let rectangle = range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
-    if let Some(range) = &range {
+    let from = from.map_err(|error| invalid(error.to_string()))?;
+    let sheet = select_sheet(parameters.sheet.as_deref(), range.as_ref())?;
+    let mut rectangle = Rectangle::EVERYTHING;
+    if let Some(range) = range {
         let too_large =
             |error: RangeTooLarge| Failure::new(ProblemKind::RangeTooLarge, error.to_string());
         range.check_area().map_err(too_large)?;
+        rectangle = range.rectangle;
     }
     let (at, seen) = (parameters.at, parameters.min_position);
     Ok(CellsQuery { sheet, rectangle, at, from, seen })
+}
+
+/// Returns the sheet that the parameter `sheet` or the range names. If both name a sheet, the names must be equal, ignoring case.
+fn select_sheet(parameter: Option<&str>, range: Option<&Range>) -> Result<SheetName, Failure> {
+    let in_range = range.and_then(|range| range.sheet.as_deref());
+    if let (Some(sheet), Some(in_range)) = (parameter, in_range)
+        && sheet.to_lowercase() != in_range.to_lowercase()
+    {
+        let why = format!("`sheet` is `{sheet}`, but the range names `{in_range}`; remove one");
+        return Err(Failure::new(ProblemKind::InvalidRequest, why));
+    }
+    let name = parameter.or(in_range);
+    Ok(name.map_or(SheetName::First, |name| SheetName::Name(name.to_owned())))
 }
 
 #[cfg(test)]
@@ -94,11 +100,14 @@ mod tests {
     use super::*;
 
     fn with_range(range: &str) -> Result<CellsQuery, Failure> {
-        query(&CellsParameters { range: Some(range.to_owned()), ..CellsParameters::default() })
+        parse_query(&CellsParameters {
+            range: Some(range.to_owned()),
+            ..CellsParameters::default()
+        })
     }
 
     #[test]
-    fn a_range_ends_at_its_limit() {
+    fn limits_the_cells_of_a_range() {
         let rows = MAX_RANGE_CELLS / 16;
         assert!(with_range(&format!("A1:P{rows}")).is_ok());
         let failure = with_range(&format!("A1:P{}", rows + 1)).unwrap_err();
@@ -113,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn sheets_must_agree() {
+    fn rejects_two_different_sheets() {
         assert_eq!(with_range("A1").unwrap().sheet, SheetName::First);
         let other = SheetName::Name("Other".into());
         assert_eq!(with_range("Other!A1").unwrap().sheet, other);
         let both = |sheet: &str, range: &str| {
             let (sheet, range) = (Some(sheet.to_owned()), Some(range.to_owned()));
-            query(&CellsParameters { sheet, range, ..CellsParameters::default() })
+            parse_query(&CellsParameters { sheet, range, ..CellsParameters::default() })
         };
         assert!(both("Sheet1", "sheet1!A1").is_ok());
         assert_eq!(both("Sheet1", "Other!A1").unwrap_err().kind(), ProblemKind::InvalidRequest);

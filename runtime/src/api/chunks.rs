@@ -23,22 +23,23 @@ use super::state::ApiState;
     request_body = ChunksRequest,
     responses((status = 200, description = "A URL per chunk", body = ChunksReply))
 ))]
-pub(super) async fn chunks(
+pub(super) async fn get_chunk_urls(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<ChunksReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
-    let request: ChunksRequest = body.read()?;
-    let refused = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
-    if request.hashes.len() > MAX_CHUNK_URLS {
-        let count = request.hashes.len();
-        return Err(refused(format!("at most {MAX_CHUNK_URLS} chunks at once, not {count}")));
+    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let request: ChunksRequest = body.parse()?;
+    let invalid = |why: String| Failure::new(ProblemKind::InvalidRequest, why);
+    let count = request.hashes.len();
+    if count > MAX_CHUNK_URLS {
+        let why = format!("{count} chunks are requested; at most {MAX_CHUNK_URLS} are allowed");
+        return Err(invalid(why));
     }
     let hashes: Result<Vec<ChunkHash>, _> = request.hashes.iter().map(|h| h.parse()).collect();
-    let hashes = hashes.map_err(|error| refused(error.to_string()))?;
-    // Whether there is such a spreadsheet is told by its head, as for every other request.
+    let hashes = hashes.map_err(|error| invalid(error.to_string()))?;
+    // Fails if the spreadsheet does not exist, like every other request.
     state.logs().head(log, None).await?;
     let (urls, expires) = state.logs().chunk_urls(log, &hashes).await?;
     Ok(Json(ChunksReply { urls, expires_s: expires }))

@@ -1,4 +1,4 @@
-//! What a request cost, told in the header `cellar-cost` of its answer.
+//! Reports the cost of a request in the response header `cellar-cost`.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -9,20 +9,20 @@ use cellar_engine::meter;
 
 const NAME: HeaderName = HeaderName::from_static(HEADER);
 
-/// Measures a request, and tells with its answer what it consumed until then; answers are whole
-/// when they are measured, so nothing comes after.
+/// Measures a request and adds its cost to the response. Bodies are complete at this point, so that
+/// the cost is final.
 ///
-/// "Not found" tells nothing: looking for what does not exist costs a read, and what the token does
-/// not cover is not even looked for, but both must be the same bytes (I17). The same holds
-/// for "unauthorized": the cost of refusing a link would show whether the spreadsheet exists.
-pub(super) async fn cost(request: Request, next: Next) -> Response {
+/// Responses with status 404 or 401 have no such header, because the cost would reveal whether a
+/// spreadsheet exists: looking up a missing spreadsheet costs a read, and a spreadsheet that the
+/// token does not cover is not looked up at all.
+pub(super) async fn report_cost(request: Request, next: Next) -> Response {
     let (mut response, cost) = meter::measure(next.run(request)).await;
     if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED) {
         return response;
     }
     match HeaderValue::try_from(cost.to_header()) {
         Ok(value) => drop(response.headers_mut().insert(NAME, value)),
-        Err(error) => tracing::error!(%error, "a cost is no header"),
+        Err(error) => tracing::error!(%error, "a cost is not a valid header value"),
     }
     response
 }
@@ -39,15 +39,15 @@ mod tests {
     use cellar_engine::meter::Meter;
     use tower_http::catch_panic::CatchPanicLayer;
 
-    use super::super::deadline::deadline;
+    use super::super::deadline::enforce_deadline;
     use super::super::state::ApiState;
     use super::*;
     use crate::dynamodb::client_for_endpoint;
     use crate::s3;
     use crate::settings::{ApiSettings, TokenSettings};
 
-    /// What a request to each path is said to cost, all of them at the same time.
-    async fn told(router: Router, paths: &[&str]) -> Vec<Option<Cost>> {
+    /// Sends concurrent requests to all paths and returns the reported costs.
+    async fn reported_costs(router: Router, paths: &[&str]) -> Vec<Option<Cost>> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn every_answer_tells_its_own_cost() {
+    async fn reports_the_cost_of_each_request() {
         let meter = Arc::new(Meter::default());
         let reading = |count: u32, then_panics: bool| {
             let meter = Arc::clone(&meter);
@@ -72,7 +72,7 @@ mod tests {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                     meter.count(0.5, 0.0);
                 }
-                assert!(!then_panics, "on purpose");
+                assert!(!then_panics, "intended");
             }
         };
         let router = Router::new()
@@ -80,8 +80,8 @@ mod tests {
             .route("/many", get(reading(20, false)))
             .route("/panic", get(reading(3, true)))
             .layer(CatchPanicLayer::new())
-            .layer(from_fn(cost));
-        let costs = told(router, &["/many", "/one", "/panic", "/nowhere", "/many"]).await;
+            .layer(from_fn(report_cost));
+        let costs = reported_costs(router, &["/many", "/one", "/panic", "/nowhere", "/many"]).await;
         let halves: Vec<_> =
             costs.iter().map(|cost| cost.map(|cost| cost.read_half_units)).collect();
         assert_eq!(halves, [Some(20), Some(1), Some(3), None, Some(20)]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_deadline_cuts_off_tells_what_it_had_consumed() {
+    async fn reports_the_cost_of_a_request_that_timed_out() {
         let settings = ApiSettings {
             upkeep: None,
             incarnation: 0,
@@ -113,9 +113,9 @@ mod tests {
         };
         let router = Router::new()
             .route("/slow", get(slow))
-            .layer(from_fn_with_state(state, deadline))
-            .layer(from_fn(cost));
+            .layer(from_fn_with_state(state, enforce_deadline))
+            .layer(from_fn(report_cost));
         let expected = Cost { write_units: 2, table_requests: 1, ..Cost::default() };
-        assert_eq!(told(router, &["/slow"]).await, [Some(expected)]);
+        assert_eq!(reported_costs(router, &["/slow"]).await, [Some(expected)]);
     }
 }

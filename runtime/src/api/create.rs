@@ -24,22 +24,23 @@ use super::state::ApiState;
         (status = 200, description = "Already created by an earlier identical request", body = CreateReply),
     )
 ))]
-pub(super) async fn create(
+pub(super) async fn create_spreadsheet(
     State(state): State<ApiState>,
     caller: Caller,
     body: JsonBody,
 ) -> Result<(StatusCode, Json<CreateReply>), Failure> {
-    let request: CreateRequest = body.read()?;
+    let request: CreateRequest = body.parse()?;
     if !caller.0.may_create() {
         let detail =
-            "creating needs a token of your own, or for all spreadsheets, with the role editor";
+            "creating a spreadsheet requires a personal or operator token with role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let id = LogId::derive(&caller.0.subject, &request.nonce)?;
     let name = request.name.as_deref().map(Name::new).transpose()?.unwrap_or_default();
     let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let created = state.logs().create(id, Some(caller.0.author)).await?;
-    // The log first: nobody is shown what is not there. A repetition lists what was not listed.
+    // Create the log first, so that no list shows a spreadsheet without a log. If the request fails
+    // in between, a repeated request adds the missing catalog entry.
     state.catalog().change(id, by, CatalogAction::Create { name, source: None }, None).await?;
     let status = if created.existed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(CreateReply { id, head: created.head, incarnation: created.incarnation })))

@@ -1,4 +1,4 @@
-//! Answers before Lambda would end the request without one.
+//! Ends slow requests before Lambda does, so that the client gets a response.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -8,9 +8,9 @@ use cellar_api::wire::ProblemKind;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Gives up after the time that the stack allows. Nothing is lost: whatever was on its way is found
-/// when the request is repeated.
-pub(super) async fn deadline(
+/// Ends a request with status 503 after the configured timeout. A repeated request finds the writes
+/// that were in progress.
+pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,
     next: Next,
@@ -18,8 +18,8 @@ pub(super) async fn deadline(
     match tokio::time::timeout(state.request_timeout(), next.run(request)).await {
         Ok(response) => response,
         Err(_) => {
-            tracing::warn!("a request took too long");
-            let detail = "the tables are slow for now: repeat the request unchanged";
+            tracing::warn!("a request timed out");
+            let detail = "the tables respond too slowly; retry the unchanged request";
             Failure::new(ProblemKind::Unavailable, detail).into_response()
         }
     }

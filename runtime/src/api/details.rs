@@ -22,14 +22,14 @@ use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Parameters of a list of changes.
+/// Query parameters of `listDetailsChanges`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Below {
+pub(super) struct ChangesParameters {
     cursor: Option<u64>,
 }
 
-/// Details with their `ETag`.
+/// Details of a spreadsheet and their `ETag`.
 pub(super) struct Details(pub(super) DetailsReply);
 
 impl IntoResponse for Details {
@@ -38,22 +38,22 @@ impl IntoResponse for Details {
     }
 }
 
-/// How many changes the caller has seen, from `If-Match`.
+/// The version of the details that a change is based on, from `If-Match`.
 #[derive(Clone, Copy)]
-pub(super) struct Seen(Option<u64>);
+pub(super) struct ExpectedVersion(Option<u64>);
 
-impl<S: Send + Sync> FromRequestParts<S> for Seen {
+impl<S: Send + Sync> FromRequestParts<S> for ExpectedVersion {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let Some(value) = parts.headers.get(IF_MATCH) else { return Ok(Self(None)) };
-        match value.to_str().ok().and_then(DetailsReply::changes_of_etag) {
-            Some(seen) => Ok(Self(Some(seen))),
-            None => {
-                let detail = "If-Match is one ETag of the details, such as `\"3\"`";
-                Err(Failure::new(ProblemKind::BadRequest, detail))
-            }
+        let Some(header) = parts.headers.get(IF_MATCH) else { return Ok(Self(None)) };
+        if let Some(version) = header.to_str().ok().and_then(DetailsReply::changes_of_etag) {
+            return Ok(Self(Some(version)));
         }
+        let value = String::from_utf8_lossy(header.as_bytes());
+        let detail =
+            format!("If-Match `{value}` is not an ETag of the details; send one, such as `\"3\"`");
+        Err(Failure::new(ProblemKind::BadRequest, detail))
     }
 }
 
@@ -68,21 +68,21 @@ impl<S: Send + Sync> FromRequestParts<S> for Seen {
     tag = "Spreadsheets",
     responses((status = 200, description = "The details", body = DetailsReply))
 ))]
-pub(super) async fn details(
+pub(super) async fn get_details(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
 ) -> Result<Details, Failure> {
-    let (log, by) = caller.by(&id)?;
+    let (log, by) = caller.identify(&id)?;
     let listing = state.catalog().read_listing(log, by.right).await?;
     let listing = listing.as_deref();
-    let role = by.role(listing, state.now_s()).ok_or_else(|| caller.hidden(log))?;
+    let role = by.role(listing, state.now_s()).ok_or_else(|| caller.hidden_error(log))?;
     match listing.map(|listing| listing.status) {
         None => drop(state.logs().head(log, None).await?),
-        Some(Status::Deleted { .. }) if role < Role::Owner => return Err(caller.hidden(log)),
+        Some(Status::Deleted { .. }) if role < Role::Owner => return Err(caller.hidden_error(log)),
         Some(_) => {}
     }
-    reply(&state, &caller, log, &by, listing).await
+    details_reply(&state, &caller, log, &by, listing).await
 }
 
 /// List changes of the details, newest first
@@ -96,27 +96,28 @@ pub(super) async fn details(
     params(("cursor" = Option<u64>, Query, description = "`next` of the previous page")),
     responses((status = 200, description = "One page of results", body = ChangesReply))
 ))]
-pub(super) async fn changes(
+pub(super) async fn list_details_changes(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    Parameters(parameters): Parameters<Below>,
+    Parameters(parameters): Parameters<ChangesParameters>,
 ) -> Result<Json<ChangesReply>, Failure> {
-    // What is archived is read, too.
-    let log = caller.log(&state, &id, Need::Read).await?;
-    let (_, by) = caller.by(&id)?;
+    // Archived spreadsheets can be read, too.
+    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let (_, by) = caller.identify(&id)?;
     if by.is_link() {
-        let detail = "a link does not show who changed the details: use a token of your own";
+        let detail = "share links cannot read who changed the details; use a personal token";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let listing = state.catalog().listing(&caller.0, log).await?;
-    let has = by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden(log))?;
+    let role =
+        by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden_error(log))?;
     if listing.is_none() {
         state.logs().head(log, None).await?;
     }
     let page = state.catalog().changes(log, parameters.cursor).await?;
-    let may_know = |event: &CatalogEvent| has >= Role::Editor || !event.is_sharing();
-    let events = page.events.into_iter().filter(|dated| may_know(&dated.event));
+    let is_visible = |event: &CatalogEvent| role >= Role::Editor || !event.is_sharing();
+    let events = page.events.into_iter().filter(|dated| is_visible(&dated.event));
     let changes = events.map(ChangeView::from).collect();
     Ok(Json(ChangesReply { changes, next: page.below }))
 }
@@ -131,43 +132,44 @@ pub(super) async fn changes(
     request_body = UpdateDetailsRequest,
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
-pub(super) async fn update(
+pub(super) async fn update_details(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    seen: Seen,
+    expected: ExpectedVersion,
     body: JsonBody,
 ) -> Result<Details, Failure> {
-    caller.by(&id)?;
-    let request: UpdateDetailsRequest = body.read()?;
+    caller.identify(&id)?;
+    let request: UpdateDetailsRequest = body.parse()?;
     let rename = request.name.as_deref().map(Name::new).transpose()?.map(CatalogAction::Rename);
     let status = request.status.map(|status| match status {
         SpreadsheetStatus::Active => CatalogAction::Activate,
         SpreadsheetStatus::Archived => CatalogAction::Archive,
         SpreadsheetStatus::Deleted => CatalogAction::Delete,
     });
-    // What is archived or deleted cannot be renamed.
+    // An archived or deleted spreadsheet cannot be renamed, so that it is activated first.
     let actions = match request.status {
         Some(SpreadsheetStatus::Active) => [status, rename],
         _ => [rename, status],
     };
     let actions: Vec<CatalogAction> = actions.into_iter().flatten().collect();
     if actions.is_empty() {
-        return details(State(state), caller, PathId(id)).await;
+        return get_details(State(state), caller, PathId(id)).await;
     }
-    change(&state, &caller, &id, seen, actions).await
+    apply_changes(&state, &caller, &id, expected, actions).await
 }
 
-/// Changes what the catalog says, and answers with what it says then.
-pub(super) async fn change(
+/// Applies changes to the details and returns the new details.
+pub(super) async fn apply_changes(
     state: &ApiState,
     caller: &Caller,
     id: &str,
-    Seen(mut seen): Seen,
+    ExpectedVersion(mut expected): ExpectedVersion,
     actions: Vec<CatalogAction>,
 ) -> Result<Details, Failure> {
-    let (log, by) = caller.by(id)?;
-    // Before anything is read: a token that is not enough learns nothing by trying.
+    let (log, by) = caller.identify(id)?;
+    // Check the token's own role before reading anything, so that an insufficient token learns
+    // nothing.
     if let Right::Token(_) = by.right {
         let has = by.role(None, state.now_s()).ok_or_else(Failure::not_found)?;
         for needs in actions.iter().map(|action| action.needs(&by)) {
@@ -177,21 +179,22 @@ pub(super) async fn change(
         }
     }
     let mut listing = state.catalog().listing(&caller.0, log).await?;
-    by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden(log))?;
-    // Only what exists is listed, and that by operators alone.
+    by.role(listing.as_deref(), state.now_s()).ok_or_else(|| caller.hidden_error(log))?;
+    // A spreadsheet without a catalog entry may exist for operators only; the head shows whether it
+    // does.
     if listing.is_none() && matches!(by.right, Right::Token(_)) {
         state.logs().head(log, None).await?;
     }
     for action in actions {
-        let changed = state.catalog().change(log, by.clone(), action, seen).await?;
+        let changed = state.catalog().change(log, by.clone(), action, expected).await?;
         listing = changed.listing;
-        let own = u64::try_from(changed.events.len()).unwrap_or(u64::MAX);
-        seen = seen.map(|seen| seen.saturating_add(own));
+        let own_events = u64::try_from(changed.events.len()).unwrap_or(u64::MAX);
+        expected = expected.map(|version| version.saturating_add(own_events));
     }
-    reply(state, caller, log, &by, listing.as_deref()).await
+    details_reply(state, caller, log, &by, listing.as_deref()).await
 }
 
-async fn reply(
+async fn details_reply(
     state: &ApiState,
     caller: &Caller,
     log: LogId,
@@ -203,7 +206,7 @@ async fn reply(
         details.members = None;
     }
     if let Some(source) = details.source
-        && !caller.sees(state, source).await?
+        && !caller.can_read(state, source).await?
     {
         details.source = None;
     }

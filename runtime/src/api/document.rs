@@ -1,4 +1,4 @@
-//! Generates the OpenAPI document and tests that openapi.json is up to date.
+//! Generates the OpenAPI document, and tests that the committed copy is up to date.
 
 use std::path::Path;
 use std::{env, fs};
@@ -13,7 +13,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{Modify, OpenApi};
 
-use super::openapi::{__path_openapi, TEXT, compact};
+use super::openapi::{__path_get_openapi_document, TEXT, compact};
 
 const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it failed: a dictionary of numbers \
     (RFC 9651), such as `rr=0.5, wr=1, tables=2`. rr: read request units; wr: write request units; \
@@ -29,37 +29,37 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         license(name = "MIT OR Apache-2.0")
     ),
     paths(
-        super::create::create,
-        super::list::list,
-        super::feed::feed,
-        super::entries::load,
-        super::entries::update,
-        super::append::append,
-        super::cells::cells,
-        super::chunks::chunks,
-        super::stats::stats,
-        super::sheets::sheets,
-        super::history::history,
-        super::history::diff,
-        super::uploads::grant,
-        super::uploads::complete,
-        super::imports::grant,
-        super::imports::check,
-        super::forks::fork,
-        super::forks::forks,
-        super::details::details,
-        super::details::update,
-        super::details::changes,
-        super::members::share,
-        super::members::unshare,
-        super::links::add,
-        super::links::remove,
-        super::head::head,
-        super::pokes::pokes,
-        super::push::push,
-        super::pull::pull,
-        super::health::health,
-        openapi
+        super::create::create_spreadsheet,
+        super::list::list_spreadsheets,
+        super::feed::list_feed_items,
+        super::entries::load_spreadsheet,
+        super::entries::list_entries,
+        super::append::append_mutations,
+        super::cells::get_cells,
+        super::chunks::get_chunk_urls,
+        super::stats::get_stats,
+        super::sheets::list_sheets,
+        super::history::list_history,
+        super::history::compare_positions,
+        super::uploads::create_upload,
+        super::uploads::complete_upload,
+        super::imports::create_import_uploads,
+        super::imports::check_import_chunks,
+        super::forks::create_fork,
+        super::forks::list_forks,
+        super::details::get_details,
+        super::details::update_details,
+        super::details::list_details_changes,
+        super::members::set_member,
+        super::members::remove_member,
+        super::links::create_link,
+        super::links::revoke_link,
+        super::head::get_head,
+        super::pokes::stream_pokes,
+        super::push::push_mutations,
+        super::pull::pull_changes,
+        super::health::get_health,
+        get_openapi_document
     ),
     components(schemas(cellar_api::wire::Problem, cellar_base::identity::LogId)),
     modifiers(&CommonParts, &CostHeader)
@@ -69,7 +69,7 @@ struct Document;
 /// Operations that require no token.
 const PUBLIC: [&str; 2] = ["getHealth", "getOpenApiDocument"];
 
-/// Adds what all operations share: the id of the spreadsheet, error responses and the bearer token.
+/// Adds to each operation the id of the spreadsheet, the error responses and the bearer token.
 struct CommonParts;
 
 impl Modify for CommonParts {
@@ -80,28 +80,33 @@ impl Modify for CommonParts {
         for (path, item) in &mut document.paths.paths {
             for operation in operations(item) {
                 if path.contains("{id}") {
-                    operation.parameters.get_or_insert_default().insert(0, spreadsheet_id());
+                    operation
+                        .parameters
+                        .get_or_insert_default()
+                        .insert(0, spreadsheet_id_parameter());
                 }
                 if operation.operation_id.as_deref().is_some_and(|id| PUBLIC.contains(&id)) {
                     continue;
                 }
                 operation.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
                 let responses = &mut operation.responses.responses;
-                for (status, text) in [
+                for (status, description) in [
                     ("4XX", "Problem details (RFC 9457)"),
                     (
                         "503",
                         "Temporarily unavailable: retry the unchanged request after `Retry-After`",
                     ),
                 ] {
-                    responses.entry(status.to_owned()).or_insert_with(|| problem(text));
+                    responses
+                        .entry(status.to_owned())
+                        .or_insert_with(|| problem_response(description));
                 }
             }
         }
     }
 }
 
-fn spreadsheet_id() -> Parameter {
+fn spreadsheet_id_parameter() -> Parameter {
     ParameterBuilder::new()
         .name("id")
         .parameter_in(ParameterIn::Path)
@@ -111,12 +116,13 @@ fn spreadsheet_id() -> Parameter {
         .build()
 }
 
-fn problem(description: &str) -> RefOr<Response> {
+fn problem_response(description: &str) -> RefOr<Response> {
     let content = Content::new(Some(Ref::from_schema_name("Problem")));
     let response = ResponseBuilder::new().description(description);
     RefOr::T(response.content("application/problem+json", content).build())
 }
 
+/// Adds the header `cellar-cost` to each response.
 struct CostHeader;
 
 impl Modify for CostHeader {
@@ -143,11 +149,11 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
         .flatten()
 }
 
-/// Environment variable that makes the test write the document.
+/// Environment variable that makes the test update the committed document.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
 #[test]
-fn the_text_is_up_to_date() {
+fn the_committed_document_is_up_to_date() {
     let document = Document::openapi();
     let lines = serde_json::to_string_pretty(&document).unwrap() + "\n";
     if env::var_os(UPDATE).is_some() {
@@ -158,17 +164,17 @@ fn the_text_is_up_to_date() {
     let differs = TEXT.lines().zip(lines.lines()).find(|(old, new)| old != new);
     assert!(
         TEXT == lines,
-        "openapi.json is not what the API is (committed, now): {differs:?}\n\
-         If that is intended: {UPDATE}=1 cargo test -p cellar-runtime document"
+        "openapi.json is out of date; the first difference (committed, generated) is: {differs:?}\n\
+         If the change is intended, run {UPDATE}=1 cargo test -p cellar-runtime document"
     );
-    assert_eq!(compact(TEXT), serde_json::to_string(&document).unwrap(), "as it is served");
+    assert_eq!(compact(TEXT), serde_json::to_string(&document).unwrap(), "the served form differs");
 }
 
 #[test]
 fn every_reference_is_defined() {
     let json = serde_json::to_value(Document::openapi()).unwrap();
     let mut references = vec![];
-    collect(&json, &mut references);
+    collect_references(&json, &mut references);
     assert!(references.len() > 10, "{references:?}");
     for reference in references {
         let pointer = reference.strip_prefix('#').unwrap();
@@ -177,7 +183,7 @@ fn every_reference_is_defined() {
 }
 
 #[test]
-fn every_answer_is_described_with_its_cost() {
+fn every_response_documents_its_cost() {
     let json = serde_json::to_value(Document::openapi()).unwrap();
     let operations = json["paths"].as_object().unwrap().values().flat_map(|item| {
         item.as_object().unwrap().values().filter_map(|part| part["responses"].as_object())
@@ -207,14 +213,14 @@ fn operations_have_unique_ids_summaries_and_tags() {
     assert!(ids.len() > 25, "{ids:?}");
 }
 
-fn collect(json: &serde_json::Value, references: &mut Vec<String>) {
+fn collect_references(json: &serde_json::Value, references: &mut Vec<String>) {
     match json {
         serde_json::Value::Object(map) => {
             references.extend(map.get("$ref").and_then(|r| r.as_str()).map(str::to_owned));
-            map.values().for_each(|value| collect(value, references));
+            map.values().for_each(|value| collect_references(value, references));
         }
         serde_json::Value::Array(items) => {
-            items.iter().for_each(|item| collect(item, references));
+            items.iter().for_each(|item| collect_references(item, references));
         }
         _ => {}
     }

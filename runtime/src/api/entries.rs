@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}` (load) and `GET …/entries` (update).
+//! `GET /v1/spreadsheets/{id}` and `GET …/entries`.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Parameters of a load and of head.
+/// Query parameters of `loadSpreadsheet`, `getHead` and `getStats`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Seen {
+pub(super) struct MinPosition {
     pub(super) min_position: Option<Position>,
 }
 
-/// Parameters of an update.
+/// Query parameters of `listEntries`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct After {
+pub(super) struct EntriesParameters {
     after: Position,
 }
 
@@ -41,30 +41,31 @@ pub(super) struct After {
     params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
     responses((status = 200, description = "The root and the entries", body = LoadReply))
 ))]
-pub(super) async fn load(
+pub(super) async fn load_spreadsheet(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    Parameters(parameters): Parameters<Seen>,
+    Parameters(parameters): Parameters<MinPosition>,
 ) -> Result<Json<LoadReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
     let loaded = state.logs().load(log, parameters.min_position).await?;
     let root_url = match &loaded.root {
         None => None,
         Some(root) => Some(state.logs().object_url(root).await?.0),
     };
-    let source = state.logs().forked_from(log).await?;
-    let source = match source {
-        Some(source) if caller.sees(&state, source.0).await? => Some(source),
-        _ => None,
-    };
+    let mut source = state.logs().forked_from(log).await?;
+    if let Some((source_log, _)) = source
+        && !caller.can_read(&state, source_log).await?
+    {
+        source = None;
+    }
     Ok(Json(LoadReply {
         head: loaded.head,
         incarnation: loaded.incarnation,
         source: source.map(|(spreadsheet, position)| ForkSource { spreadsheet, position }),
         root: loaded.root,
         root_url,
-        entries: views(&state, &loaded.entries).await?,
+        entries: entry_views(&state, &loaded.entries).await?,
         next: loaded.next,
     }))
 }
@@ -81,34 +82,34 @@ pub(super) async fn load(
         (status = 410, description = "Reload required", body = Problem),
     )
 ))]
-pub(super) async fn update(
+pub(super) async fn list_entries(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    Parameters(parameters): Parameters<After>,
+    Parameters(parameters): Parameters<EntriesParameters>,
 ) -> Result<Json<EntriesReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
     let updated = state.logs().update(log, parameters.after).await?;
     Ok(Json(EntriesReply {
         head: updated.head,
         incarnation: updated.incarnation,
-        entries: views(&state, &updated.entries).await?,
+        entries: entry_views(&state, &updated.entries).await?,
         next: updated.next,
     }))
 }
 
-/// Entries as clients see them, with URLs for the bodies that are objects.
-pub(super) async fn views(
+/// Converts entries for the reply and adds URLs to external bodies.
+pub(super) async fn entry_views(
     state: &ApiState,
     entries: &[Arc<Entry>],
 ) -> Result<Vec<EntryView>, Failure> {
     let mut views = Vec::with_capacity(entries.len());
     for entry in entries {
         let mut view = EntryView::from(entry.as_ref());
-        if let (Content::External(external), Some(shown)) =
-            (&entry.content, &mut view.external_body)
+        if let Content::External(external) = &entry.content
+            && let Some(body) = &mut view.external_body
         {
-            shown.url = Some(state.logs().external_url(external).await?);
+            body.url = Some(state.logs().external_url(external).await?);
         }
         views.push(view);
     }

@@ -1,4 +1,4 @@
-//! Bodies and query parameters, with errors that say what was wrong.
+//! Extractors of request bodies, ids and query parameters.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -10,20 +10,26 @@ use serde_json::error::Category;
 
 use super::reply::Failure;
 
-/// A body of JSON, not yet read.
+/// A request body with a JSON content type that is not parsed yet.
 pub(super) struct JsonBody(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
-        if !is_json(request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok())) {
-            let detail = "send the header `Content-Type: application/json`";
+        let content_type = request.headers().get(CONTENT_TYPE);
+        let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()));
+        if !is_json(content_type.as_deref()) {
+            let value = content_type.as_deref().unwrap_or_default();
+            let detail =
+                format!("Content-Type `{value}` is not supported; send `application/json`");
             return Err(Failure::new(ProblemKind::UnsupportedMediaType, detail));
         }
         match Bytes::from_request(request, state).await {
             Ok(bytes) => Ok(Self(bytes)),
-            Err(_) => Err(Failure::new(ProblemKind::BadRequest, "the body could not be read")),
+            Err(_) => {
+                Err(Failure::new(ProblemKind::BadRequest, "the body was not received completely"))
+            }
         }
     }
 }
@@ -34,19 +40,20 @@ fn is_json(content_type: Option<&str>) -> bool {
 }
 
 impl JsonBody {
-    /// Reads the body.
-    pub(super) fn read<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
+    /// Parses the body. A syntax error and an unexpected value have different problem types.
+    pub(super) fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
             let kind = match error.classify() {
                 Category::Data => ProblemKind::InvalidRequest,
                 Category::Syntax | Category::Eof | Category::Io => ProblemKind::BadRequest,
             };
-            Failure::new(kind, format!("the body is not as expected: {error}"))
+            Failure::new(kind, format!("unexpected body: {error}"))
         })
     }
 }
 
-/// The id in a path. One that is not even text looks like what does not exist.
+/// The id of a spreadsheet in the path. A malformed id gives the same error as a spreadsheet that
+/// does not exist.
 pub(super) struct PathId(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathId {
@@ -60,7 +67,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// The ids of a spreadsheet and of something that it has in a path.
+/// Defines an extractor for the id of a spreadsheet and the id of one of its parts.
 macro_rules! path_of_two {
     ($(#[$doc:meta])* $name:ident, $of:ident) => {
         $(#[$doc])*
@@ -83,16 +90,16 @@ macro_rules! path_of_two {
 }
 
 path_of_two! {
-    /// The ids of a spreadsheet and an upload in a path.
+    /// The ids of a spreadsheet and of an upload in the path.
     PathUpload, upload
 }
 
 path_of_two! {
-    /// The ids of a spreadsheet and one of its links in a path.
+    /// The ids of a spreadsheet and of a share link in the path.
     PathLink, link
 }
 
-/// Query parameters.
+/// The query parameters of a request.
 pub(super) struct Parameters<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Parameters<T> {
@@ -111,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_json_is_json() {
+    fn recognizes_json_content_types() {
         for yes in ["application/json", "Application/JSON; charset=utf-8"] {
             assert!(is_json(Some(yes)));
         }
@@ -121,11 +128,11 @@ mod tests {
     }
 
     #[test]
-    fn syntax_and_types_are_told_apart_and_deep_nesting_is_refused() {
-        let read = |text: &str| {
-            JsonBody(Bytes::from(text.to_owned())).read::<cellar_api::wire::CreateRequest>()
+    fn distinguishes_syntax_errors_from_unexpected_values() {
+        let parse = |text: &str| {
+            JsonBody(Bytes::from(text.to_owned())).parse::<cellar_api::wire::CreateRequest>()
         };
-        assert!(read(r#"{"nonce":"a"}"#).is_ok());
+        assert!(parse(r#"{"nonce":"a"}"#).is_ok());
         let deep = "[".repeat(100_000);
         for (text, kind) in [
             ("", ProblemKind::BadRequest),
@@ -135,9 +142,9 @@ mod tests {
             ("{\"nonce\":\"a\",\"other\":1}", ProblemKind::InvalidRequest),
             ("{}", ProblemKind::InvalidRequest),
         ] {
-            assert_eq!(read(text).unwrap_err().kind(), kind, "{text}");
+            assert_eq!(parse(text).unwrap_err().kind(), kind, "{text}");
         }
-        assert!(read(&deep).is_err());
-        assert!(JsonBody(Bytes::from_static(b"\xff")).read::<serde_json::Value>().is_err());
+        assert!(parse(&deep).is_err());
+        assert!(JsonBody(Bytes::from_static(b"\xff")).parse::<serde_json::Value>().is_err());
     }
 }

@@ -6,7 +6,7 @@ use cellar_api::{wire::FeedReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::access::{Role, Scope};
 use cellar_catalog::feed::{Checkpoint, FeedId};
-use cellar_engine::feed::{FeedError, view};
+use cellar_engine::feed::{FeedError, feed_reply};
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 
@@ -15,10 +15,10 @@ use super::extract::Parameters;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Parameters of a page of the feed.
+/// Query parameters of `listFeedItems`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct After {
+pub(super) struct FeedParameters {
     after: Option<String>,
     generation: Option<String>,
     limit: Option<u32>,
@@ -56,37 +56,35 @@ impl From<FeedError> for Failure {
     ),
     responses((status = 200, description = "One page of results", body = FeedReply))
 ))]
-pub(super) async fn feed(
+pub(super) async fn list_feed_items(
     State(state): State<ApiState>,
     caller: Caller,
-    Parameters(parameters): Parameters<After>,
+    Parameters(parameters): Parameters<FeedParameters>,
 ) -> Result<Json<FeedReply>, Failure> {
-    let After { after, generation, limit, payloads: events } = parameters;
-    may_read(&caller, events)?;
-    let bad = |what: String| Failure::new(ProblemKind::BadRequest, what);
+    let FeedParameters { after, generation, limit, payloads } = parameters;
+    check_may_read(&caller, payloads)?;
+    let bad_request = |what: String| Failure::new(ProblemKind::BadRequest, what);
     let after = after.map(|after| after.parse::<Checkpoint>()).transpose();
-    let after = after.map_err(|error| bad(error.to_string()))?;
+    let after = after.map_err(|error| bad_request(error.to_string()))?;
     let generation = generation.map(|id| id.parse::<FeedId>()).transpose();
-    let generation =
-        generation.map_err(|()| bad("`generation` is not 16 hexadecimal digits".to_owned()))?;
-    let most = if events { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
-    let limit = limit.unwrap_or(most);
-    if !(1..=most).contains(&limit) {
-        return Err(bad(format!("`limit` is 1 to {most}")));
+    let generation = generation
+        .map_err(|()| bad_request("`generation` is not 16 hexadecimal digits".to_owned()))?;
+    let max_limit = if payloads { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
+    let limit = limit.unwrap_or(max_limit);
+    if !(1..=max_limit).contains(&limit) {
+        return Err(bad_request(format!("`limit` is {limit}; it must be 1 to {max_limit}")));
     }
     let page = state.feed().page(after, generation, limit).await?;
-    let catalog = events.then(|| state.catalog());
-    Ok(Json(view(page, catalog).await?))
+    let catalog = if payloads { Some(state.catalog()) } else { None };
+    Ok(Json(feed_reply(page, catalog).await?))
 }
 
-fn may_read(caller: &Caller, events: bool) -> Result<(), Failure> {
-    let forbidden = |why: &str| Err(Failure::new(ProblemKind::Forbidden, why));
-    match (&caller.0.scope, caller.0.role) {
-        (Scope::All, Role::Owner) => Ok(()),
-        (Scope::All, _) if !events => Ok(()),
-        (Scope::All, _) => {
-            forbidden("payloads of the feed require an operator token with the role owner")
-        }
-        _ => forbidden("the feed requires an operator token"),
-    }
+fn check_may_read(caller: &Caller, payloads: bool) -> Result<(), Failure> {
+    let detail = match (&caller.0.scope, caller.0.role) {
+        (Scope::All, Role::Owner) => return Ok(()),
+        (Scope::All, _) if !payloads => return Ok(()),
+        (Scope::All, _) => "payloads of the feed require an operator token with role owner",
+        _ => "the feed requires an operator token",
+    };
+    Err(Failure::new(ProblemKind::Forbidden, detail))
 }

@@ -17,10 +17,10 @@ use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Parameters of a list of forks.
+/// Query parameters of `listForks`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AfterNumber {
+pub(super) struct ForksParameters {
     cursor: Option<u64>,
 }
 
@@ -39,24 +39,22 @@ pub(super) struct AfterNumber {
         (status = 200, description = "Already created by an earlier identical request", body = ForkReply),
     )
 ))]
-pub(super) async fn fork(
+pub(super) async fn create_fork(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<(StatusCode, Json<ForkReply>), Failure> {
-    let source = caller.log(&state, &id, Need::Read).await?;
-    let request: ForkRequest = body.read()?;
+    let source = caller.authorize(&state, &id, Need::Read).await?;
+    let request: ForkRequest = body.parse()?;
     if !caller.0.may_create() {
-        let detail =
-            "forking needs a token of your own, or for all spreadsheets, with the role editor";
+        let detail = "forking requires a personal or operator token with role editor";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let id = LogId::derive_fork(&caller.0.subject, source, &request.nonce)?;
-    let name = request.name.as_deref().map(Name::new).transpose()?;
-    let name = match name {
-        Some(name) => name,
-        None => name_after(&state, &caller, source).await?,
+    let name = match &request.name {
+        Some(name) => Name::new(name)?,
+        None => default_name(&state, &caller, source).await?,
     };
     let by = caller.0.by(id).ok_or_else(Failure::not_found)?;
     let new = NewFork { log: id, source, at: request.at, author: Some(caller.0.author) };
@@ -78,8 +76,8 @@ pub(super) async fn fork(
     ))
 }
 
-/// What a fork is called that was given no name.
-async fn name_after(state: &ApiState, caller: &Caller, source: LogId) -> Result<Name, Failure> {
+/// Returns the default name of a fork, derived from the name of its source.
+async fn default_name(state: &ApiState, caller: &Caller, source: LogId) -> Result<Name, Failure> {
     let listing = state.catalog().listing(&caller.0, source).await?;
     Ok(listing.map(|listing| listing.name.of_fork()).unwrap_or_default())
 }
@@ -93,17 +91,17 @@ async fn name_after(state: &ApiState, caller: &Caller, source: LogId) -> Result<
     params(("cursor" = Option<u64>, Query, description = "`next` of the previous page")),
     responses((status = 200, description = "One page of results", body = ForksReply))
 ))]
-pub(super) async fn forks(
+pub(super) async fn list_forks(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    Parameters(parameters): Parameters<AfterNumber>,
+    Parameters(parameters): Parameters<ForksParameters>,
 ) -> Result<Json<ForksReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
     let page = state.logs().forks(log, parameters.cursor).await?;
     let mut forks = Vec::new();
     for listed in page.forks {
-        if caller.sees(&state, listed.fork).await? {
+        if caller.can_read(&state, listed.fork).await? {
             forks.push(listed);
         }
     }

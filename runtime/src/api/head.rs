@@ -12,7 +12,7 @@ use cellar_catalog::access::Need;
 use cellar_base::position::Position;
 
 use super::auth::Caller;
-use super::entries::Seen;
+use super::entries::MinPosition;
 use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -31,20 +31,20 @@ use super::state::ApiState;
         (status = 304, description = "Not modified"),
     )
 ))]
-pub(super) async fn head(
+pub(super) async fn get_head(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    Parameters(parameters): Parameters<Seen>,
+    Parameters(parameters): Parameters<MinPosition>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
-    let headed = state.logs().head(log, parameters.min_position).await?;
-    let head = Head { head: headed.head, incarnation: headed.incarnation };
+    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let newest = state.logs().head(log, parameters.min_position).await?;
+    let head = Head { head: newest.head, incarnation: newest.incarnation };
     let etag = head.etag();
-    let tag = [(ETAG, etag.clone())];
+    let etag_header = [(ETAG, etag.clone())];
     if headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
-        return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
+        return Ok((StatusCode::NOT_MODIFIED, etag_header).into_response());
     }
-    Ok((tag, Json(head)).into_response())
+    Ok((etag_header, Json(head)).into_response())
 }

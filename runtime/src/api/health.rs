@@ -16,10 +16,11 @@ use super::state::ApiState;
     tag = "System",
     responses((status = 200, description = "The health", body = Health))
 ))]
-pub(super) async fn health(State(state): State<ApiState>) -> Json<Health> {
-    let tables = state.reachable().await;
+pub(super) async fn get_health(State(state): State<ApiState>) -> Json<Health> {
+    let tables = state.check_tables().await;
     let ok = tables.iter().all(|(_, ok)| *ok);
-    let reachable = tables.map(|(name, ok)| DependencyStatus { name: name.to_owned(), ok }).into();
+    let dependencies = tables.map(|(name, ok)| DependencyStatus { name: name.to_owned(), ok });
     let build = env!("CARGO_PKG_VERSION").to_owned();
-    Json(Health { ok, build, stack: state.stack().to_owned(), dependencies: reachable })
+    let stack = state.stack().to_owned();
+    Json(Health { ok, build, stack, dependencies: dependencies.into() })
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::CellAt, wire::DiffReply, wire::HistoryReply};
+use cellar_api::{wire::DiffReply, wire::HistoryReply};
 use cellar_base::limits::{
     MAX_PAGE_ENTRIES, MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES,
 };
@@ -14,19 +14,19 @@ use cellar_sheet::workbook::{CellDiff, SheetDiff};
 use serde::Deserialize;
 
 use super::auth::Caller;
-use super::entries::views;
+use super::entries::entry_views;
 use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Entries of one reply if the caller does not say.
+/// Number of entries in a reply if the request has no `limit`.
 const DEFAULT_ENTRIES: u32 = 100;
-/// About how many bytes of JSON a cell takes besides its texts.
+/// Estimated JSON size of a cell without its texts.
 const CELL_FRAME_BYTES: usize = 160;
-/// About how many bytes of JSON a sheet takes besides its name, its spans and its cells.
+/// Estimated JSON size of a sheet without its name, spans and cells.
 const SHEET_FRAME_BYTES: usize = 200;
 
-/// Which entries.
+/// Query parameters of `listHistory`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryParameters {
@@ -46,20 +46,20 @@ pub(super) struct HistoryParameters {
     ),
     responses((status = 200, description = "One page of results", body = HistoryReply))
 ))]
-pub(super) async fn history(
+pub(super) async fn list_history(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     Parameters(parameters): Parameters<HistoryParameters>,
 ) -> Result<Json<HistoryReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
     let limit = parameters.limit.unwrap_or(DEFAULT_ENTRIES).min(MAX_PAGE_ENTRIES);
     let history = state.logs().history(log, parameters.until, limit).await?;
-    let entries = views(&state, &history.entries).await?;
+    let entries = entry_views(&state, &history.entries).await?;
     Ok(Json(HistoryReply { entries, next: history.next }))
 }
 
-/// Between which positions.
+/// Query parameters of `comparePositions`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DiffParameters {
@@ -82,92 +82,99 @@ pub(super) struct DiffParameters {
     ),
     responses((status = 200, description = "One page of results", body = DiffReply))
 ))]
-pub(super) async fn diff(
+pub(super) async fn compare_positions(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     Parameters(parameters): Parameters<DiffParameters>,
 ) -> Result<Json<DiffReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
     let DiffParameters { from, to, cursor } = parameters;
     let mut sheets = state.logs().diff(log, from, to).await?.sheets;
-    let Cut { spans_cut, next } = Page::new(cursor).cut(&mut sheets);
-    Ok(Json(DiffReply { from, to, sheets, spans_truncated: spans_cut, next }))
+    let Truncation { spans_truncated, next } = DiffPage::new(cursor).truncate(&mut sheets);
+    Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
 }
 
-/// Weighs a reply and counts its cells: some were in earlier pages, some come in later ones.
-struct Page {
-    skip: u64,
-    seen: u64,
+/// Selects the cells of one page of a comparison and keeps the reply within its size limit.
+struct DiffPage {
+    /// Number of cells on earlier pages.
+    cells_before: u64,
+    /// Number of cells counted so far, including those of earlier pages.
+    cells_counted: u64,
+    /// Estimated size of the reply so far.
     bytes: usize,
-    full: bool,
+    is_full: bool,
 }
 
-/// What is not on a page.
+/// The parts of a comparison that are missing on a page.
 #[derive(Debug, PartialEq)]
-struct Cut {
-    /// Spans that fit no page.
-    spans_cut: bool,
-    /// Where the next page begins.
+struct Truncation {
+    /// Whether spans were omitted; no page contains them.
+    spans_truncated: bool,
+    /// Cursor of the next page.
     next: Option<u64>,
 }
 
-impl Page {
-    fn new(skip: u64) -> Self {
-        Self { skip, seen: 0, bytes: 0, full: false }
+impl DiffPage {
+    fn new(cells_before: u64) -> Self {
+        Self { cells_before, cells_counted: 0, bytes: 0, is_full: false }
     }
 
-    /// Leaves what is on this page. Every page has every sheet, and at least one more cell.
-    fn cut(mut self, sheets: &mut [SheetDiff]) -> Cut {
-        self.bytes = sheets.iter().map(frame_bytes).fold(0, usize::saturating_add);
-        let spans_cut = self.cut_spans(sheets);
+    /// Removes everything from `sheets` that is not on this page. Every page lists every sheet and
+    /// at least one cell that earlier pages do not have.
+    fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
+        self.bytes = sheets.iter().map(sheet_frame_bytes).fold(0, usize::saturating_add);
+        let spans_truncated = self.truncate_spans(sheets);
         for sheet in sheets {
-            sheet.cells.retain(|cell| self.takes(weight_bytes(cell)));
-            sheet.deleted_cells.retain(|placed: &CellAt| self.takes(cell_bytes(&placed.cell)));
+            sheet.cells.retain(|diff| self.try_add_cell(cell_diff_bytes(diff)));
+            sheet.deleted_cells.retain(|deleted| self.try_add_cell(cell_bytes(&deleted.cell)));
         }
-        Cut { spans_cut, next: self.full.then_some(self.seen) }
+        let next = if self.is_full { Some(self.cells_counted) } else { None };
+        Truncation { spans_truncated, next }
     }
 
-    /// Every page would have the same spans: only the first has any, before all cells. Whether
-    /// there are more than fit.
-    fn cut_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
-        let mut spans_cut = false;
+    /// Keeps as many spans as fit on the first page, and none on later pages, which would repeat
+    /// them. Returns whether some did not fit.
+    fn truncate_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
+        let mut spans_truncated = false;
         for spans in sheets.iter_mut().flat_map(spans_of) {
-            if self.skip > 0 {
+            if self.cells_before > 0 {
                 *spans = Spans::default();
                 continue;
             }
-            let room = MAX_REPLY_SPANS_BYTES.saturating_sub(self.bytes) / MAX_SPAN_JSON_BYTES;
-            if spans.len() > room {
-                spans_cut = true;
-                *spans = Spans::from_sorted(spans.iter().take(room).collect());
+            let max_spans = MAX_REPLY_SPANS_BYTES.saturating_sub(self.bytes) / MAX_SPAN_JSON_BYTES;
+            if spans.len() > max_spans {
+                spans_truncated = true;
+                *spans = Spans::from_sorted(spans.iter().take(max_spans).collect());
             }
             let bytes = spans.len().saturating_mul(MAX_SPAN_JSON_BYTES);
             self.bytes = self.bytes.saturating_add(bytes);
         }
-        spans_cut
+        spans_truncated
     }
 
-    fn takes(&mut self, bytes: usize) -> bool {
-        if self.full {
+    /// Returns whether the next cell, of `bytes` bytes, is on this page.
+    fn try_add_cell(&mut self, bytes: usize) -> bool {
+        if self.is_full {
             return false;
         }
-        if self.seen < self.skip {
-            self.seen += 1;
+        if self.cells_counted < self.cells_before {
+            self.cells_counted += 1;
             return false;
         }
-        // At least one, however large, so that every reply makes progress.
-        if self.seen > self.skip && self.bytes.saturating_add(bytes) > MAX_REPLY_BYTES {
-            self.full = true;
+        // The first cell is always on the page, however large it is, so that every page makes progress.
+        let is_first = self.cells_counted == self.cells_before;
+        if !is_first && self.bytes.saturating_add(bytes) > MAX_REPLY_BYTES {
+            self.is_full = true;
             return false;
         }
         self.bytes = self.bytes.saturating_add(bytes);
-        self.seen += 1;
+        self.cells_counted += 1;
         true
     }
 }
 
-fn frame_bytes(sheet: &SheetDiff) -> usize {
+fn sheet_frame_bytes(sheet: &SheetDiff) -> usize {
     SHEET_FRAME_BYTES + json_text_bytes(&sheet.name)
 }
 
@@ -176,17 +183,21 @@ fn spans_of(sheet: &mut SheetDiff) -> [&mut Spans; 4] {
     [&mut rows.inserted, &mut rows.deleted, &mut columns.inserted, &mut columns.deleted]
 }
 
-fn weight_bytes(diff: &CellDiff) -> usize {
+fn cell_diff_bytes(diff: &CellDiff) -> usize {
     cell_bytes(&diff.before).saturating_add(cell_bytes(&diff.after))
 }
 
 fn cell_bytes(cell: &Cell) -> usize {
-    let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
-    CELL_FRAME_BYTES + cell.value.json_bytes() + length(&cell.formula) + length(&cell.format)
+    let text_bytes = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
+    CELL_FRAME_BYTES
+        + cell.value.json_bytes()
+        + text_bytes(&cell.formula)
+        + text_bytes(&cell.format)
 }
 
 #[cfg(test)]
 mod tests {
+    use cellar_api::wire::CellAt;
     use cellar_sheet::cell::Value;
     use cellar_sheet::operation::SheetId;
     use cellar_sheet::workbook::{AxisDiff, SheetChange};
@@ -194,21 +205,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_have_every_cell_once() {
+    fn every_cell_is_on_one_page() {
         let third = MAX_REPLY_BYTES / 3;
-        let (mut skip, mut pages, mut taken) = (Some(0), 0, Vec::new());
-        while let Some(from) = skip {
-            let mut page = Page::new(from);
-            taken.extend((0..8).filter(|_| page.takes(third)));
-            skip = page.full.then_some(page.seen);
+        let (mut cursor, mut pages, mut cells) = (Some(0), 0, Vec::new());
+        while let Some(cells_before) = cursor {
+            let mut page = DiffPage::new(cells_before);
+            cells.extend((0..8).filter(|_| page.try_add_cell(third)));
+            cursor = page.is_full.then_some(page.cells_counted);
             pages += 1;
         }
-        assert_eq!(taken, (0..8).collect::<Vec<_>>());
+        assert_eq!(cells, (0..8).collect::<Vec<_>>());
         assert_eq!(pages, 3);
-        assert!(Page::new(0).takes(MAX_REPLY_BYTES + 1), "one at least");
+        assert!(DiffPage::new(0).try_add_cell(MAX_REPLY_BYTES + 1), "one cell at least");
     }
 
-    /// A sheet with so many spans of deleted rows and so many cells of `text`.
+    /// A sheet with `spans` spans of deleted rows and `cells` changed cells that contain `text`.
     fn sheet(number: u32, spans: u32, cells: u32, text: &str) -> SheetDiff {
         let rows = (0..spans).map(|span| u32::MAX - 2 * spans + 2 * span);
         let cell = |text: &str| Cell { value: Value::Text(text.into()), ..Cell::default() };
@@ -227,17 +238,20 @@ mod tests {
     }
 
     #[test]
-    fn spans_end_at_their_limit_and_say_so() {
-        let room = (MAX_REPLY_SPANS_BYTES - frame_bytes(&sheet(1, 0, 0, ""))) / MAX_SPAN_JSON_BYTES;
-        let room = u32::try_from(room).unwrap();
-        // One span is of columns.
-        let mut fits = [sheet(1, room - 1, 1, "")];
+    fn limits_the_spans_and_reports_truncation() {
+        let max_spans =
+            (MAX_REPLY_SPANS_BYTES - sheet_frame_bytes(&sheet(1, 0, 0, ""))) / MAX_SPAN_JSON_BYTES;
+        let max_spans = u32::try_from(max_spans).unwrap();
+        // `sheet` adds one span of columns.
+        let mut fits = [sheet(1, max_spans - 1, 1, "")];
         let all = fits.clone();
-        assert_eq!(Page::new(0).cut(&mut fits), Cut { spans_cut: false, next: None });
+        let complete = Truncation { spans_truncated: false, next: None };
+        assert_eq!(DiffPage::new(0).truncate(&mut fits), complete);
         assert_eq!(fits, all);
-        let mut more = [sheet(1, room, 1, "")];
-        assert_eq!(Page::new(0).cut(&mut more), Cut { spans_cut: true, next: None });
-        assert_eq!(more[0].rows.deleted.len(), usize::try_from(room).unwrap());
+        let mut more = [sheet(1, max_spans, 1, "")];
+        let truncated = Truncation { spans_truncated: true, next: None };
+        assert_eq!(DiffPage::new(0).truncate(&mut more), truncated);
+        assert_eq!(more[0].rows.deleted.len(), usize::try_from(max_spans).unwrap());
         assert!(more[0].columns.inserted.is_empty());
         assert_eq!(more[0].cells.len(), 1, "spans leave room for cells");
     }
@@ -245,24 +259,26 @@ mod tests {
     #[test]
     fn every_page_fits_a_reply_and_only_the_first_has_spans() {
         let text = "\u{1}".repeat(64 * 1024);
-        // As many sheets as can differ, and more spans and cells than fit.
+        // More sheets, spans and cells than fit into one reply.
         let few = |number| sheet(number, 20, 0, "");
         let mut all: Vec<SheetDiff> = (0..2_000).map(few).collect();
         all.push(sheet(2_000, 40_000, 20, &text));
-        let (mut skip, mut pages, mut cells) = (Some(0), 0, 0);
-        while let Some(from) = skip {
+        let (mut cursor, mut pages, mut cells) = (Some(0), 0, 0);
+        while let Some(cells_before) = cursor {
             let mut sheets = all.clone();
-            let Cut { spans_cut, next } = Page::new(from).cut(&mut sheets);
+            let Truncation { spans_truncated, next } =
+                DiffPage::new(cells_before).truncate(&mut sheets);
             let spans = sheets.iter_mut().flat_map(spans_of).filter(|spans| !spans.is_empty());
-            assert_eq!((spans_cut, spans.count() > 0), (pages == 0, pages == 0), "page {pages}");
+            let is_first = pages == 0;
+            assert_eq!((spans_truncated, spans.count() > 0), (is_first, is_first), "page {pages}");
             assert_eq!(sheets.len(), all.len());
-            let taken = sheets.iter().map(|sheet| sheet.cells.len() + sheet.deleted_cells.len());
-            cells += taken.sum::<usize>();
+            let on_page = sheets.iter().map(|sheet| sheet.cells.len() + sheet.deleted_cells.len());
+            cells += on_page.sum::<usize>();
             let (from, to) = (Position::FIRST, Position::FIRST);
-            let reply = DiffReply { from, to, sheets, spans_truncated: spans_cut, next };
+            let reply = DiffReply { from, to, sheets, spans_truncated, next };
             let bytes = serde_json::to_string(&reply).unwrap().len();
             assert!(bytes <= MAX_REPLY_BYTES, "page {pages} has {bytes} bytes");
-            skip = next;
+            cursor = next;
             pages += 1;
         }
         assert_eq!(cells, 2_000 + 21);

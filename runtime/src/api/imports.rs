@@ -28,16 +28,16 @@ use super::state::ApiState;
     request_body = ImportUploadsRequest,
     responses((status = 200, description = "An upload request per chunk", body = ImportUploadsReply))
 ))]
-pub(super) async fn grant(
+pub(super) async fn create_import_uploads(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<ImportUploadsReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Write).await?;
-    let request: ImportUploadsRequest = body.read()?;
+    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let request: ImportUploadsRequest = body.parse()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
-    let chunks = request.chunks.iter().map(to_upload).collect::<Result<Vec<_>, _>>()?;
+    let chunks = request.chunks.iter().map(parse_new_chunk).collect::<Result<Vec<_>, _>>()?;
     let granted = state.logs().grant_chunks(log, client, &chunks).await?;
     let uploads = granted.into_iter().map(|granted| ChunkUpload {
         method: granted.method,
@@ -60,36 +60,37 @@ pub(super) async fn grant(
     request_body = ImportCheckRequest,
     responses((status = 200, description = "All chunks are valid", body = ImportCheckReply))
 ))]
-pub(super) async fn check(
+pub(super) async fn check_import_chunks(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<ImportCheckReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Write).await?;
-    let request: ImportCheckRequest = body.read()?;
+    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let request: ImportCheckRequest = body.parse()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
-    let tiles = request.tiles.iter().map(uploaded).collect::<Result<Vec<_>, _>>()?;
-    let index = request.tile_index_chunk.as_ref().map(uploaded).transpose()?;
+    let tiles = request.tiles.iter().map(parse_uploaded_chunk).collect::<Result<Vec<_>, _>>()?;
+    let index = request.tile_index_chunk.as_ref().map(parse_uploaded_chunk).transpose()?;
     let checked = state.logs().check_chunks(log, client, &tiles, index.as_ref()).await?;
     Ok(Json(ImportCheckReply { checked }))
 }
 
-fn to_upload(new: &NewChunk) -> Result<ChunkToUpload, Failure> {
-    let sha256 = parse_sha256(&new.sha256).map_err(|error| refused(&error))?;
-    Ok(ChunkToUpload { chunk: chunk(&new.hash, new.bytes)?, sha256 })
+fn parse_new_chunk(new: &NewChunk) -> Result<ChunkToUpload, Failure> {
+    let sha256 = parse_sha256(&new.sha256).map_err(|error| invalid_request(&error))?;
+    Ok(ChunkToUpload { chunk: parse_chunk_ref(&new.hash, new.bytes)?, sha256 })
 }
 
-fn uploaded(uploaded: &UploadedChunk) -> Result<ChunkRef, Failure> {
-    chunk(&uploaded.hash, uploaded.bytes)
+fn parse_uploaded_chunk(uploaded: &UploadedChunk) -> Result<ChunkRef, Failure> {
+    parse_chunk_ref(&uploaded.hash, uploaded.bytes)
 }
 
-fn chunk(hash: &str, bytes: u32) -> Result<ChunkRef, Failure> {
-    let hash = hash.parse().map_err(|error: cellar_snapshot::keys::NotAHash| refused(&error))?;
+fn parse_chunk_ref(hash: &str, bytes: u32) -> Result<ChunkRef, Failure> {
+    let hash =
+        hash.parse().map_err(|error: cellar_snapshot::keys::NotAHash| invalid_request(&error))?;
     Ok(ChunkRef { hash, bytes })
 }
 
-fn refused(error: &impl ToString) -> Failure {
+fn invalid_request(error: &impl ToString) -> Failure {
     Failure::new(ProblemKind::InvalidRequest, error.to_string())
 }
 
@@ -98,17 +99,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_sums_are_read_and_nothing_else_is_one() {
+    fn parses_hashes_and_checksums() {
         let good = NewChunk { hash: "ab".repeat(32), bytes: 7, sha256: "CD".repeat(32) };
-        let read = to_upload(&good).unwrap();
-        assert_eq!(read.chunk.hash.to_string(), good.hash);
-        assert_eq!((read.chunk.bytes, read.sha256), (7, [0xcd; 32]));
+        let parsed = parse_new_chunk(&good).unwrap();
+        assert_eq!(parsed.chunk.hash.to_string(), good.hash);
+        assert_eq!((parsed.chunk.bytes, parsed.sha256), (7, [0xcd; 32]));
         for bad in [
             NewChunk { hash: "AB".repeat(32), ..good.clone() },
             NewChunk { hash: "../x".to_owned(), ..good.clone() },
             NewChunk { sha256: "x".repeat(64), ..good },
         ] {
-            assert_eq!(to_upload(&bad).unwrap_err().kind(), ProblemKind::InvalidRequest);
+            assert_eq!(parse_new_chunk(&bad).unwrap_err().kind(), ProblemKind::InvalidRequest);
         }
     }
 }

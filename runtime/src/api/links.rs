@@ -12,7 +12,7 @@ use cellar_catalog::{
 use cellar_api::wire::DetailsReply;
 
 use super::auth::Caller;
-use super::details::{Details, Seen, change};
+use super::details::{Details, ExpectedVersion, apply_changes};
 use super::extract::{JsonBody, PathId, PathLink};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -30,20 +30,21 @@ use super::state::ApiState;
     request_body = LinkRequest,
     responses((status = 200, description = "The share link", body = LinkReply))
 ))]
-pub(super) async fn add(
+pub(super) async fn create_link(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    seen: Seen,
+    expected: ExpectedVersion,
     body: JsonBody,
 ) -> Result<Json<LinkReply>, Failure> {
-    caller.by(&id)?;
-    let LinkRequest { secret, role, label, expires_s } = body.read()?;
+    caller.identify(&id)?;
+    let LinkRequest { secret, role, label, expires_s } = body.parse()?;
     let secret: LinkSecret = secret.parse()?;
     Link::check_label(&label)?;
     let hash = secret.hash();
     let link = Link { hash, role, label, expires_s };
-    let details = change(&state, &caller, &id, seen, vec![CatalogAction::AddLink(link)]).await?;
+    let details =
+        apply_changes(&state, &caller, &id, expected, vec![CatalogAction::AddLink(link)]).await?;
     let token = LinkToken { log: details.0.id, secret };
     Ok(Json(LinkReply { id: hash.id().to_string(), token: token.to_string() }))
 }
@@ -62,13 +63,13 @@ pub(super) async fn add(
     ),
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
-pub(super) async fn remove(
+pub(super) async fn revoke_link(
     State(state): State<ApiState>,
     caller: Caller,
     PathLink { id, link }: PathLink,
-    seen: Seen,
+    expected: ExpectedVersion,
 ) -> Result<Details, Failure> {
-    caller.by(&id)?;
+    caller.identify(&id)?;
     let link: LinkId = link.parse()?;
-    change(&state, &caller, &id, seen, vec![CatalogAction::RemoveLink(link)]).await
+    apply_changes(&state, &caller, &id, expected, vec![CatalogAction::RemoveLink(link)]).await
 }

@@ -17,10 +17,10 @@ use super::extract::Parameters;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Which spreadsheets are asked for.
+/// Query parameters of `listSpreadsheets`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Which {
+pub(super) struct ListParameters {
     cursor: Option<LogId>,
     limit: Option<u32>,
     name: Option<String>,
@@ -46,27 +46,27 @@ pub(super) struct Which {
     ),
     responses((status = 200, description = "One page of results", body = SpreadsheetsReply))
 ))]
-pub(super) async fn list(
+pub(super) async fn list_spreadsheets(
     State(state): State<ApiState>,
     caller: Caller,
-    Parameters(which): Parameters<Which>,
+    Parameters(parameters): Parameters<ListParameters>,
 ) -> Result<Json<SpreadsheetsReply>, Failure> {
     if let Scope::Link { .. } = caller.0.scope {
-        let detail = "a link is to one spreadsheet: a list needs a token of your own";
+        let detail = "share links grant access to one spreadsheet; listing requires a personal or operator token";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
-    let Which { cursor, limit, name, mine, status } = which;
+    let ListParameters { cursor, limit, name, mine, status } = parameters;
     let limit = limit.unwrap_or(MAX_LIST_PAGE);
     if !(1..=MAX_LIST_PAGE).contains(&limit) {
-        let detail = format!("`limit` is 1 to {MAX_LIST_PAGE}");
+        let detail = format!("`limit` is {limit}; it must be 1 to {MAX_LIST_PAGE}");
         return Err(Failure::new(ProblemKind::BadRequest, detail));
     }
     let name = name.as_deref().map(Name::new).transpose()?;
     let query = ListQuery { name, mine, status };
     let page = state.lists().listed(&caller.0.person(), cursor, limit).await;
     let page = page.map_err(StreamError::Store)?;
-    let last = page.entries.last().map(|entry| entry.log);
+    let next = if page.more { page.entries.last().map(|entry| entry.log) } else { None };
     let covered = page.entries.iter().filter(|entry| caller.0.right(entry.log).is_some());
     let views = covered.filter_map(|entry| query.view(entry, caller.0.role, state.now_s()));
-    Ok(Json(SpreadsheetsReply { spreadsheets: views.collect(), next: last.filter(|_| page.more) }))
+    Ok(Json(SpreadsheetsReply { spreadsheets: views.collect(), next }))
 }

@@ -8,7 +8,7 @@ use cellar_catalog::{spreadsheet::BadPerson, spreadsheet::CatalogAction, spreads
 use cellar_api::wire::DetailsReply;
 
 use super::auth::Caller;
-use super::details::{Details, Seen, change};
+use super::details::{Details, ExpectedVersion, apply_changes};
 use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -23,18 +23,18 @@ use super::state::ApiState;
     request_body = ShareRequest,
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
-pub(super) async fn share(
+pub(super) async fn set_member(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    seen: Seen,
+    expected: ExpectedVersion,
     body: JsonBody,
 ) -> Result<Details, Failure> {
-    caller.by(&id)?;
-    let request: ShareRequest = body.read()?;
-    let with = person(&caller, request.issuer.as_deref(), &request.subject)?;
-    change(&state, &caller, &id, seen, vec![CatalogAction::Share { with, role: request.role }])
-        .await
+    caller.identify(&id)?;
+    let request: ShareRequest = body.parse()?;
+    let with = parse_person(&caller, request.issuer.as_deref(), &request.subject)?;
+    let share = CatalogAction::Share { with, role: request.role };
+    apply_changes(&state, &caller, &id, expected, vec![share]).await
 }
 
 /// Revoke a person's access; the last owner cannot be removed
@@ -51,19 +51,19 @@ pub(super) async fn share(
     ),
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
-pub(super) async fn unshare(
+pub(super) async fn remove_member(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    seen: Seen,
+    expected: ExpectedVersion,
     Parameters(request): Parameters<PersonRequest>,
 ) -> Result<Details, Failure> {
-    caller.by(&id)?;
-    let person = person(&caller, request.issuer.as_deref(), &request.subject)?;
-    change(&state, &caller, &id, seen, vec![CatalogAction::Unshare(person)]).await
+    caller.identify(&id)?;
+    let person = parse_person(&caller, request.issuer.as_deref(), &request.subject)?;
+    apply_changes(&state, &caller, &id, expected, vec![CatalogAction::Unshare(person)]).await
 }
 
-/// Somebody, of the caller's issuer if no other is named.
-fn person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
+/// Parses a person. The issuer defaults to the caller's.
+fn parse_person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
     Person::new(issuer.unwrap_or(&caller.0.issuer), subject)
 }

@@ -1,4 +1,4 @@
-//! The HTTP API: one axum router, the same in a Lambda and locally.
+//! The HTTP API: an axum router that serves Lambda and the local stack alike.
 
 mod append;
 mod auth;
@@ -34,12 +34,12 @@ mod sync;
 mod uploads;
 mod whole_body;
 
-pub use bodies::Bodies;
+pub use bodies::BodyBudget;
 pub use state::{ApiPorts, ApiState};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 use cellar_api::{wire::Problem, wire::ProblemKind};
@@ -48,67 +48,74 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use reply::Failure;
 
-/// The API over this state.
+/// Builds the router of the API.
 pub fn router(state: ApiState) -> Router {
     let no_store = HeaderValue::from_static("no-store");
     Router::new()
-        .route("/v1/health", get(health::health))
-        .route("/v1/openapi.json", get(openapi::openapi))
-        .route("/v1/feed", get(feed::feed))
-        .route("/v1/spreadsheets", get(list::list).post(create::create))
-        .route("/v1/spreadsheets/{id}", get(entries::load))
-        .route("/v1/spreadsheets/{id}/entries", get(entries::update).post(append::append))
-        .route("/v1/spreadsheets/{id}/cells", get(cells::cells))
-        .route("/v1/spreadsheets/{id}/chunks", post(chunks::chunks))
-        .route("/v1/spreadsheets/{id}/stats", get(stats::stats))
-        .route("/v1/spreadsheets/{id}/sheets", get(sheets::sheets))
-        .route("/v1/spreadsheets/{id}/history", get(history::history))
-        .route("/v1/spreadsheets/{id}/diff", get(history::diff))
-        .route("/v1/spreadsheets/{id}/uploads", post(uploads::grant))
-        .route("/v1/spreadsheets/{id}/uploads/{upload_id}/complete", post(uploads::complete))
-        .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::grant))
-        .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check))
-        .route("/v1/spreadsheets/{id}/forks", get(forks::forks).post(forks::fork))
-        .route("/v1/spreadsheets/{id}/details", get(details::details).patch(details::update))
-        .route("/v1/spreadsheets/{id}/details/changes", get(details::changes))
-        .route("/v1/spreadsheets/{id}/members", post(members::share).delete(members::unshare))
-        .route("/v1/spreadsheets/{id}/links", post(links::add))
-        .route("/v1/spreadsheets/{id}/links/{link_id}", delete(links::remove))
-        .route("/v1/spreadsheets/{id}/head", get(head::head))
-        .route("/v1/spreadsheets/{id}/pokes", get(pokes::pokes))
-        .route("/v1/spreadsheets/{id}/push", post(push::push))
-        .route("/v1/spreadsheets/{id}/pull", post(pull::pull))
-        .fallback(nowhere)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(state.clone(), deadline::deadline))
-        // `whole_body` has bounded it already.
+        .route("/v1/health", get(health::get_health))
+        .route("/v1/openapi.json", get(openapi::get_openapi_document))
+        .route("/v1/feed", get(feed::list_feed_items))
+        .route("/v1/spreadsheets", get(list::list_spreadsheets).post(create::create_spreadsheet))
+        .route("/v1/spreadsheets/{id}", get(entries::load_spreadsheet))
+        .route(
+            "/v1/spreadsheets/{id}/entries",
+            get(entries::list_entries).post(append::append_mutations),
+        )
+        .route("/v1/spreadsheets/{id}/cells", get(cells::get_cells))
+        .route("/v1/spreadsheets/{id}/chunks", post(chunks::get_chunk_urls))
+        .route("/v1/spreadsheets/{id}/stats", get(stats::get_stats))
+        .route("/v1/spreadsheets/{id}/sheets", get(sheets::list_sheets))
+        .route("/v1/spreadsheets/{id}/history", get(history::list_history))
+        .route("/v1/spreadsheets/{id}/diff", get(history::compare_positions))
+        .route("/v1/spreadsheets/{id}/uploads", post(uploads::create_upload))
+        .route("/v1/spreadsheets/{id}/uploads/{upload_id}/complete", post(uploads::complete_upload))
+        .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::create_import_uploads))
+        .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check_import_chunks))
+        .route("/v1/spreadsheets/{id}/forks", get(forks::list_forks).post(forks::create_fork))
+        .route(
+            "/v1/spreadsheets/{id}/details",
+            get(details::get_details).patch(details::update_details),
+        )
+        .route("/v1/spreadsheets/{id}/details/changes", get(details::list_details_changes))
+        .route(
+            "/v1/spreadsheets/{id}/members",
+            post(members::set_member).delete(members::remove_member),
+        )
+        .route("/v1/spreadsheets/{id}/links", post(links::create_link))
+        .route("/v1/spreadsheets/{id}/links/{link_id}", delete(links::revoke_link))
+        .route("/v1/spreadsheets/{id}/head", get(head::get_head))
+        .route("/v1/spreadsheets/{id}/pokes", get(pokes::stream_pokes))
+        .route("/v1/spreadsheets/{id}/push", post(push::push_mutations))
+        .route("/v1/spreadsheets/{id}/pull", post(pull::pull_changes))
+        .fallback(path_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(state.clone(), deadline::enforce_deadline))
+        // `whole_body` has already limited the body's length.
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn_with_state(state.clone(), whole_body::whole_body))
+        .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
-        .layer(CatchPanicLayer::custom(panicked))
-        // Around everything: a refusal, a timeout or a panic has its cost, too.
-        .layer(from_fn(cost::cost))
+        .layer(CatchPanicLayer::custom(handle_panic))
+        // Outermost, so that rejections, timeouts and panics report their cost, too.
+        .layer(from_fn(cost::report_cost))
         .with_state(state)
 }
 
-async fn nowhere() -> Failure {
+async fn path_not_found() -> Failure {
     Failure::not_found()
 }
 
-async fn wrong_method() -> Failure {
-    Failure::new(
-        ProblemKind::MethodNotAllowed,
-        "the method is not supported for this path; see /v1/openapi.json",
-    )
+async fn method_not_allowed(method: Method) -> Failure {
+    let detail = format!("{method} is not supported for this path; see /v1/openapi.json");
+    Failure::new(ProblemKind::MethodNotAllowed, detail)
 }
 
-/// A panic is a fault of ours: the request gets an answer, the process goes on. (In the Lambda
-/// bundle a panic ends the process, and Lambda starts another.)
+/// Converts a panic into a response with status 500, so that the process keeps serving. In the
+/// Lambda bundle a panic aborts the process instead, and Lambda starts a new one.
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
-fn panicked(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
-    let formatted = cause.downcast_ref::<String>().map(String::as_str);
-    let message = cause.downcast_ref::<&str>().copied().or(formatted).unwrap_or("no message");
+fn handle_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
+    let owned = cause.downcast_ref::<String>().map(String::as_str);
+    let message = cause.downcast_ref::<&str>().copied().or(owned).unwrap_or("no message");
     tracing::error!(message, "a request panicked");
-    let problem = Problem::new(ProblemKind::Internal, "an unexpected fault; the error was logged");
+    let problem = Problem::new(ProblemKind::Internal, "an unexpected error; it was logged");
     axum::response::IntoResponse::into_response(Failure::from(problem))
 }

@@ -1,13 +1,13 @@
-//! `GET /v1/openapi.json`: the description of the API, as a text that stands beside this file.
+//! `GET /v1/openapi.json`: the OpenAPI document, a committed file.
 //!
-//! A test generates it from the handlers and the wire types (`document`), and not the program: what is
-//! always the same needs no code in the bundle. The test fails if the text is not up to date, and writes it
-//! anew if it is told to: `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime document`.
+//! The test module `document` generates the file from the handlers and the wire types, so that the
+//! bundle needs no generator. The test fails if the file is out of date; `UPDATE_SNAPSHOTS=1 cargo
+//! test -p cellar-runtime document` updates it.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
-/// The description, on lines for whoever reads it or a change of it.
+/// The OpenAPI document, formatted for review.
 pub(super) const TEXT: &str = include_str!("openapi.json");
 
 /// Get the OpenAPI document
@@ -18,23 +18,26 @@ pub(super) const TEXT: &str = include_str!("openapi.json");
     tag = "System",
     responses((status = 200, description = "This document"))
 ))]
-pub(super) async fn openapi() -> impl IntoResponse {
+pub(super) async fn get_openapi_document() -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], compact(TEXT))
 }
 
-/// JSON without the white space between its parts.
+/// Removes the white space between JSON tokens.
 pub(super) fn compact(json: &str) -> String {
-    let (mut is_text, mut is_escaped) = (false, false);
-    let is_part = |&character: &char| {
-        if is_text {
-            is_text = is_escaped || character != '"';
+    let mut compacted = String::with_capacity(json.len());
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    for character in json.chars() {
+        if is_in_string {
+            is_in_string = is_escaped || character != '"';
             is_escaped = !is_escaped && character == '\\';
-            return true;
+        } else if character.is_ascii_whitespace() {
+            continue;
+        } else {
+            is_in_string = character == '"';
         }
-        is_text = character == '"';
-        !character.is_ascii_whitespace()
-    };
-    json.chars().filter(is_part).collect()
+        compacted.push(character);
+    }
+    compacted
 }
 
 #[cfg(test)]
@@ -42,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_white_space_outside_of_texts_goes() {
+    fn removes_white_space_outside_strings_only() {
         let compacted = |value: &serde_json::Value| {
             let pretty = serde_json::to_string_pretty(value).unwrap();
             assert!(pretty.contains(":\u{20}"), "{pretty}");

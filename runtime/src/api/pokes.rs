@@ -12,7 +12,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
-use cellar_engine::ports::{Followed, NotFollowed};
+use cellar_engine::ports::{FollowError, Subscription};
 use futures_util::stream::{self, Stream, StreamExt as _};
 
 use super::auth::Caller;
@@ -31,42 +31,43 @@ use super::state::ApiState;
     tag = "Sync",
     responses((status = 200, description = "The pokes; the first is sent immediately", body = Poke, content_type = "text/event-stream"))
 ))]
-pub(super) async fn pokes(
+pub(super) async fn stream_pokes(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
 ) -> Result<Response, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
-    // Before it is looked where the log ends: nothing falls between.
+    let log = caller.authorize(&state, &id, Need::Read).await?;
+    // Subscribe before reading the head, so that no append in between is missed.
     let followed = state.pokes().follow(log, caller.0.subject).map_err(|why| match why {
-        NotFollowed::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
-        NotFollowed::TooMany { .. } | NotFollowed::TooManyOfOne { .. } => {
+        FollowError::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
+        FollowError::TooMany { .. } | FollowError::TooManyOfOne { .. } => {
             Failure::new(ProblemKind::Unavailable, why.to_string())
         }
     })?;
     let head = state.logs().head(log, None).await?.head;
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(POKE_KEEP_ALIVE_S));
-    Ok(Sse::new(events(log, head, followed)).keep_alive(keep_alive).into_response())
+    Ok(Sse::new(poke_events(log, head, followed)).keep_alive(keep_alive).into_response())
 }
 
-fn events(
+/// Returns a poke with `head`, then one for each newer position, until the stream's time limit.
+fn poke_events(
     log: LogId,
     head: Position,
-    followed: Followed,
+    followed: Subscription,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
-    let later = stream::unfold((followed, head), |(mut followed, told)| async move {
+    let later = stream::unfold((followed, head), |(mut followed, sent)| async move {
         loop {
             followed.newest.changed().await.ok()?;
             let newest = *followed.newest.borrow_and_update();
-            if newest > told {
+            if newest > sent {
                 return Some((newest, (followed, newest)));
             }
         }
     });
-    let event = move |head| {
-        // Plain data always encodes.
+    let to_event = move |head| {
+        // Encoding plain data cannot fail.
         Ok(Event::default().json_data(Poke { spreadsheet: log, head }).unwrap_or_default())
     };
     let end = tokio::time::sleep(Duration::from_secs(MAX_FOLLOWED_S));
-    stream::once(ready(head)).chain(later).map(event).take_until(end)
+    stream::once(ready(head)).chain(later).map(to_event).take_until(end)
 }

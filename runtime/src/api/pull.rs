@@ -11,13 +11,13 @@ use cellar_api::{
 };
 use cellar_base::identity::ClientName;
 use cellar_catalog::access::Need;
-use cellar_engine::logs::{News, Pulled};
+use cellar_engine::logs::{PullDelta, PullOutcome};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
-use super::sync::{self, unsupported};
+use super::sync::{check_versions, error_response};
 
 /// Pull changes for a client group (Replicache)
 #[cfg_attr(test, utoipa::path(
@@ -28,51 +28,57 @@ use super::sync::{self, unsupported};
     request_body = PullRequest,
     responses((status = 200, description = "The changes, or a Replicache error object", body = SyncAnswer<PullReply>))
 ))]
-pub(super) async fn pull(
+pub(super) async fn pull_changes(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<SyncAnswer<PullReply>>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
-    let request: PullRequest = body.read()?;
-    if let Some(refusal) = unsupported("pull", request.pull_version, &request.schema_version) {
-        return Ok(Json(SyncAnswer::Refused(refusal)));
+    let log = caller.authorize(&state, &id, Need::Read).await?;
+    let request: PullRequest = body.parse()?;
+    let version = (request.pull_version, request.schema_version.as_str());
+    if let Some(error) = check_versions("pull", version) {
+        return Ok(Json(SyncAnswer::Refused(error)));
     }
     let group = &request.client_group_id;
-    // A client of any name would do: only the group's is checked.
+    // Only the group's id is validated here; any client id completes the name.
     ClientName::new(group, group)?;
-    let pulled = match cookie(request.cookie) {
+    let pulled = match parse_cookie(request.cookie) {
         Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
-        Err(NoCookie) => Pulled::Lost,
+        Err(UnknownCookie) => PullOutcome::UnknownCookie,
     };
     Ok(Json(match pulled {
-        Pulled::Lost => SyncAnswer::Refused(sync::refusal(SyncError::ClientStateNotFound)),
-        Pulled::Nothing(cookie) => SyncAnswer::Done(PullReply {
+        PullOutcome::UnknownCookie => {
+            SyncAnswer::Refused(error_response(SyncError::ClientStateNotFound))
+        }
+        PullOutcome::Nothing(cookie) => SyncAnswer::Done(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),
             patch: Vec::new(),
             more: false,
         }),
-        Pulled::Since(news) => SyncAnswer::Done(reply(news, Vec::new())),
-        Pulled::Anew { root, news } => {
-            let value = root.zip(news.cookie.snapshot);
-            let value = value.map(|(root, position)| PatchValue::Root { position, root });
-            let put = value.map(|value| PatchOperation::Put { key: "root".to_owned(), value });
-            SyncAnswer::Done(reply(news, [PatchOperation::Clear].into_iter().chain(put).collect()))
+        PullOutcome::Since(news) => SyncAnswer::Done(build_reply(news, Vec::new())),
+        PullOutcome::Reset { root, news } => {
+            let mut patch = vec![PatchOperation::Clear];
+            if let (Some(root), Some(position)) = (root, news.cookie.snapshot) {
+                let value = PatchValue::Root { position, root };
+                patch.push(PatchOperation::Put { key: "root".to_owned(), value });
+            }
+            SyncAnswer::Done(build_reply(news, patch))
         }
     }))
 }
 
-/// A cookie that this server does not write.
-struct NoCookie;
+/// The cookie has a format that no server of this version writes.
+struct UnknownCookie;
 
-fn cookie(value: serde_json::Value) -> Result<Option<Cookie>, NoCookie> {
-    let view: Option<CookieView> = serde_json::from_value(value).map_err(|_| NoCookie)?;
-    view.map(|view| Cookie::read(&view).ok_or(NoCookie)).transpose()
+fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {
+    let view: Option<CookieView> = serde_json::from_value(value).map_err(|_| UnknownCookie)?;
+    view.map(|view| Cookie::read(&view).ok_or(UnknownCookie)).transpose()
 }
 
-fn reply(news: News, mut patch: Vec<PatchOperation>) -> PullReply {
+/// Appends the new entries and the head to `patch`, and builds the reply.
+fn build_reply(news: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     let put = |key: String, value| PatchOperation::Put { key, value };
     patch.extend(news.entries.iter().map(|entry| {
         let view = EntryView::from(entry.as_ref());

@@ -23,13 +23,13 @@ use cellar_api::wire::MutationArguments;
 
 use super::append::status_of;
 use super::auth::Caller;
-use super::entries::views;
+use super::entries::entry_views;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
-use super::sync::{self, unsupported};
+use super::sync::{check_versions, error_response};
 
-type Mutation<'a> = PushedMutation<&'a RawValue>;
+type RawMutation<'a> = PushedMutation<&'a RawValue>;
 
 /// Push mutations of a client group (Replicache), each exactly once
 #[cfg_attr(test, utoipa::path(
@@ -40,140 +40,155 @@ type Mutation<'a> = PushedMutation<&'a RawValue>;
     request_body = PushRequest<PushedMutation<MutationArguments>>,
     responses((status = 200, description = "The changes, or a Replicache error object", body = SyncAnswer<PushReply>))
 ))]
-pub(super) async fn push(
+pub(super) async fn push_mutations(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<SyncAnswer<PushReply>>, Failure> {
-    let log = caller.log(&state, &id, Need::Write).await?;
-    let request: PushRequest<Mutation<'_>> = body.read()?;
-    if let Some(refusal) = unsupported("push", request.push_version, &request.schema_version) {
-        return Ok(Json(SyncAnswer::Refused(refusal)));
+    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let request: PushRequest<RawMutation<'_>> = body.parse()?;
+    let version = (request.push_version, request.schema_version.as_str());
+    if let Some(error) = check_versions("push", version) {
+        return Ok(Json(SyncAnswer::Refused(error)));
     }
-    let clients = Clients::of(&caller.0.subject, &request)?;
-    let pushed = clients.pushed(&request.mutations);
+    let clients = PushClients::collect(&caller.0.subject, &request)?;
+    let pushed = clients.parse_mutations(&request.mutations);
     let pushing = Pushing { log, author: Some(caller.0.author) };
-    let mut answer = Answer::default();
+    let mut reply = ReplyBuilder::default();
     for run in runs(pushed) {
-        let Some(client) = clients.known.get(run.client()) else { continue };
-        let asked = Asked { client, number: run.client(), ids: run.first_id()..=run.last_id() };
-        if answer.is_stopped(run.client()) {
-            answer.skip(&asked);
+        let client_index = run.client();
+        let Some(client) = clients.clients.get(client_index) else { continue };
+        let sent = SentRun { client, client_index, ids: run.first_id()..=run.last_id() };
+        if reply.has_gap(client_index) {
+            reply.add_gap_results(&sent, sent.ids.clone());
             continue;
         }
         let outcome = state.logs().push(&pushing, client, run).await?;
         if outcome.unknown_client {
-            let refusal = sync::refusal(SyncError::ClientStateNotFound);
-            return Ok(Json(SyncAnswer::Refused(refusal)));
+            let error = error_response(SyncError::ClientStateNotFound);
+            return Ok(Json(SyncAnswer::Refused(error)));
         }
-        answer.add(&asked, outcome);
+        reply.add_outcome(&sent, outcome);
     }
-    if answer.has_appended {
-        state.upkeep(log).await;
+    if reply.has_appended {
+        state.apply_log_policy(log).await;
     }
-    Ok(Json(SyncAnswer::Done(answer.reply(&state).await?)))
+    Ok(Json(SyncAnswer::Done(reply.build(&state).await?)))
 }
 
-/// The clients of a push, each once.
-struct Clients {
-    known: Vec<PushClient>,
-    /// Which of them each mutation is of.
-    of: Vec<usize>,
+/// The clients of a push, without duplicates.
+struct PushClients {
+    clients: Vec<PushClient>,
+    /// Index into `clients` for each mutation of the request.
+    client_of_mutation: Vec<usize>,
 }
 
-impl Clients {
-    fn of(subject: &SubjectKey, request: &PushRequest<Mutation<'_>>) -> Result<Self, Failure> {
-        let (mut known, mut of) = (Vec::<PushClient>::new(), Vec::new());
-        // As many as there are mutations, if somebody wants to make trouble.
-        let mut numbers = HashMap::<&str, usize>::new();
+impl PushClients {
+    fn collect(
+        subject: &SubjectKey,
+        request: &PushRequest<RawMutation<'_>>,
+    ) -> Result<Self, Failure> {
+        let mut clients = Vec::<PushClient>::new();
+        let mut client_of_mutation = Vec::new();
+        // A map, because a hostile request can name a different client in each mutation.
+        let mut index_by_id = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
-            if mutation.id == 0 || mutation.id > MAX_MUTATION_ID {
-                let id = mutation.id;
-                let detail = format!("a mutation's id is 1 to {MAX_MUTATION_ID}, this one is {id}");
-                return Err(Failure::new(ProblemKind::InvalidRequest, detail));
-            }
-            let number = numbers.entry(&mutation.client_id).or_insert(known.len());
-            if *number == known.len() {
-                let name = ClientName::new(&request.client_group_id, &mutation.client_id)?;
-                known.push(PushClient { key: name.key(subject), name });
-            }
-            of.push(*number);
+            check_mutation_id(mutation.id)?;
+            let client_index = match index_by_id.get(mutation.client_id.as_str()) {
+                Some(index) => *index,
+                None => {
+                    let name = ClientName::new(&request.client_group_id, &mutation.client_id)?;
+                    index_by_id.insert(&mutation.client_id, clients.len());
+                    clients.push(PushClient { key: name.key(subject), name });
+                    clients.len() - 1
+                }
+            };
+            client_of_mutation.push(client_index);
         }
-        Ok(Self { known, of })
+        Ok(Self { clients, client_of_mutation })
     }
 
-    fn pushed(&self, mutations: &[Mutation<'_>]) -> Vec<Pushed> {
-        let pushed = |(client, mutation): (&usize, &Mutation<'_>)| Pushed {
+    fn parse_mutations(&self, mutations: &[RawMutation<'_>]) -> Vec<Pushed> {
+        let parse = |(client, mutation): (&usize, &RawMutation<'_>)| Pushed {
             client: *client,
             id: mutation.id,
             asked: read_mutation(mutation.args.get()),
         };
-        self.of.iter().zip(mutations).map(pushed).collect()
+        self.client_of_mutation.iter().zip(mutations).map(parse).collect()
     }
 }
 
-/// What the reply has to know of a run that is sent on.
-struct Asked<'a> {
+fn check_mutation_id(id: u64) -> Result<(), Failure> {
+    if (1..=MAX_MUTATION_ID).contains(&id) {
+        return Ok(());
+    }
+    let detail = format!("mutation id {id} is not allowed; ids are 1 to {MAX_MUTATION_ID}");
+    Err(Failure::new(ProblemKind::InvalidRequest, detail))
+}
+
+/// A run of consecutive mutations of one client.
+struct SentRun<'a> {
     client: &'a PushClient,
-    /// The client as a number into the clients of the push.
-    number: usize,
+    client_index: usize,
     ids: RangeInclusive<u64>,
 }
 
-/// The reply, on its way.
+/// Collects the results of a push.
 #[derive(Default)]
-struct Answer {
+struct ReplyBuilder {
     results: Vec<PushedResult>,
     head: Option<Position>,
+    /// Entries that the client does not have yet, up to half of the reply's size limit.
     missing: Vec<std::sync::Arc<cellar_log::entry::Entry>>,
     missing_bytes: usize,
-    /// Clients whose mutations have a gap.
-    stopped: BTreeSet<usize>,
+    /// Indices of clients whose mutation ids have a gap. Their later mutations are not appended.
+    clients_with_gap: BTreeSet<usize>,
     has_appended: bool,
 }
 
-impl Answer {
-    fn is_stopped(&self, client: usize) -> bool {
-        self.stopped.contains(&client)
+impl ReplyBuilder {
+    fn has_gap(&self, client_index: usize) -> bool {
+        self.clients_with_gap.contains(&client_index)
     }
 
-    fn add(&mut self, asked: &Asked<'_>, outcome: PushOutcome) {
+    fn add_outcome(&mut self, sent: &SentRun<'_>, outcome: PushOutcome) {
         self.has_appended |= outcome.results.iter().any(|result| !result.duplicate);
         self.head = self.head.max(outcome.head);
-        let newest = self.missing.last().map(|entry| entry.position);
-        for entry in outcome.missing.into_iter().filter(|entry| Some(entry.position) > newest) {
-            self.missing_bytes = self.missing_bytes.saturating_add(entry.weight_bytes());
-            if self.missing_bytes > MAX_REPLY_BYTES / 2 {
-                break;
-            }
-            self.missing.push(entry);
-        }
-        let answered = outcome.results.last().map_or(0, |last| last.id);
-        let result = |result: MutationResult| PushedResult {
-            client_id: asked.client.name.client().to_owned(),
+        self.add_missing(outcome.missing);
+        let last_result_id = outcome.results.last().map_or(0, |last| last.id);
+        let to_pushed = |result: MutationResult| PushedResult {
+            client_id: sent.client.name.client().to_owned(),
             id: result.id,
             status: status_of(&result).into(),
             position: result.position,
             rejection: result.rejection,
             committed: result.committed,
         };
-        self.results.extend(outcome.results.into_iter().map(result));
+        self.results.extend(outcome.results.into_iter().map(to_pushed));
         if outcome.gap.is_some() {
-            self.stopped.insert(asked.number);
-            self.gaps(asked, answered.saturating_add(1));
+            self.clients_with_gap.insert(sent.client_index);
+            let first_id = last_result_id.saturating_add(1).max(*sent.ids.start());
+            self.add_gap_results(sent, first_id..=*sent.ids.end());
         }
     }
 
-    fn skip(&mut self, asked: &Asked<'_>) {
-        self.gaps(asked, 0);
+    /// Adds entries that are newer than those added before, until the reply is full.
+    fn add_missing(&mut self, entries: Vec<std::sync::Arc<cellar_log::entry::Entry>>) {
+        let newest = self.missing.last().map(|entry| entry.position);
+        for entry in entries.into_iter().filter(|entry| Some(entry.position) > newest) {
+            self.missing_bytes = self.missing_bytes.saturating_add(entry.weight_bytes());
+            if self.missing_bytes > MAX_REPLY_BYTES / 2 {
+                break;
+            }
+            self.missing.push(entry);
+        }
     }
 
-    /// Those of its mutations with ids from `least` on are behind a gap.
-    fn gaps(&mut self, asked: &Asked<'_>, least: u64) {
-        let ids = least.max(*asked.ids.start())..=*asked.ids.end();
+    /// Reports the mutations with these ids as not appended because of a gap before them.
+    fn add_gap_results(&mut self, sent: &SentRun<'_>, ids: RangeInclusive<u64>) {
         self.results.extend(ids.map(|id| PushedResult {
-            client_id: asked.client.name.client().to_owned(),
+            client_id: sent.client.name.client().to_owned(),
             id,
             status: PushStatus::Gap,
             position: None,
@@ -182,8 +197,8 @@ impl Answer {
         }));
     }
 
-    async fn reply(self, state: &ApiState) -> Result<PushReply, Failure> {
-        let entries = views(state, &self.missing).await?;
+    async fn build(self, state: &ApiState) -> Result<PushReply, Failure> {
+        let entries = entry_views(state, &self.missing).await?;
         Ok(PushReply { results: self.results, head: self.head, entries })
     }
 }

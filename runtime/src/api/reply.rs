@@ -1,4 +1,4 @@
-//! Failures as problem details (RFC 9457).
+//! Conversion of errors into problem details (RFC 9457).
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,11 +13,11 @@ use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;
 use cellar_log::append::{InvalidRequest, Refusal};
 
-/// Seconds after which a temporary failure may be tried again.
+/// Value of `Retry-After` for temporary failures, in seconds.
 const RETRY_AFTER_S: &str = "1";
 const PROBLEM_JSON: &str = "application/problem+json";
 
-/// A failed request.
+/// The error response to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     problem: Problem,
@@ -28,7 +28,8 @@ impl Failure {
         Self { problem: Problem::new(kind, detail) }
     }
 
-    /// Always the same bytes, so that nobody learns whether something exists (I17).
+    /// Returns the error for a resource that does not exist or must not be revealed. The response
+    /// is the same in both cases, byte by byte.
     pub(super) fn not_found() -> Self {
         let detail = "the resource does not exist, or the token does not grant access to it";
         Self::new(ProblemKind::NotFound, detail)
@@ -48,7 +49,7 @@ impl From<Problem> for Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let extra: Option<(HeaderName, &str)> = match self.problem.kind {
+        let extra_header: Option<(HeaderName, &str)> = match self.problem.kind {
             ProblemKind::Unavailable => Some((header::RETRY_AFTER, RETRY_AFTER_S)),
             ProblemKind::Unauthorized | ProblemKind::InvalidLink => {
                 Some((header::WWW_AUTHENTICATE, "Bearer"))
@@ -59,7 +60,7 @@ impl IntoResponse for Failure {
             StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = serde_json::to_vec(&self.problem).unwrap_or_default();
         let mut response = (status, [(header::CONTENT_TYPE, PROBLEM_JSON)], body).into_response();
-        if let Some((name, value)) = extra {
+        if let Some((name, value)) = extra_header {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
@@ -71,7 +72,7 @@ impl From<LogError> for Failure {
         let text = error.to_string();
         match error {
             LogError::NotFound => Self::not_found(),
-            LogError::Refused(refusal) => refused(&refusal, text),
+            LogError::Refused(refusal) => from_refusal(&refusal, text),
             LogError::Reload => Self::new(ProblemKind::ReloadRequired, text),
             LogError::NoSuchPosition { .. } => Self::new(ProblemKind::UnknownPosition, text),
             LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, text),
@@ -83,10 +84,10 @@ impl From<LogError> for Failure {
             LogError::Upload(UploadFault::TooLong { .. }) => Self::new(ProblemKind::TooLarge, text),
             LogError::Upload(_) => Self::new(ProblemKind::InvalidUpload, text),
             LogError::Import(fault) => Self::new(import_kind(&fault), text),
-            LogError::Roll(_) => unavailable(&text),
-            LogError::Corrupt { .. } | LogError::Snapshot(_) => internal(&text),
-            LogError::Store(error) if error.temporary => unavailable(&text),
-            LogError::Store(_) => internal(&text),
+            LogError::Roll(_) => report_unavailable(&text),
+            LogError::Corrupt { .. } | LogError::Snapshot(_) => report_internal(&text),
+            LogError::Store(error) if error.temporary => report_unavailable(&text),
+            LogError::Store(_) => report_internal(&text),
         }
     }
 }
@@ -101,15 +102,15 @@ impl From<StreamError> for Failure {
                     Self::new(ProblemKind::TooManyChanges, text)
                 }
                 AppendFault::Contention | AppendFault::OutcomeUnknown | AppendFault::Store => {
-                    unavailable(&text)
+                    report_unavailable(&text)
                 }
                 AppendFault::Empty | AppendFault::Event(_) | AppendFault::Damaged { .. } => {
-                    internal(&text)
+                    report_internal(&text)
                 }
             },
-            StreamError::Store(error) if error.temporary => unavailable(&text),
+            StreamError::Store(error) if error.temporary => report_unavailable(&text),
             StreamError::Rebuild(_) | StreamError::Payload(_) | StreamError::Store(_) => {
-                internal(&text)
+                report_internal(&text)
             }
         }
     }
@@ -160,7 +161,8 @@ impl From<BadLink> for Failure {
     }
 }
 
-/// Returns the problem type by what the client can do: send less, upload and check again, or give up.
+/// Returns the problem type of a fault, which tells the client whether to send less, to upload and
+/// check again, or to give up.
 fn import_kind(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,
@@ -174,7 +176,7 @@ fn import_kind(fault: &ImportFault) -> ProblemKind {
     }
 }
 
-fn refused(refusal: &Refusal, text: String) -> Failure {
+fn from_refusal(refusal: &Refusal, text: String) -> Failure {
     match refusal {
         Refusal::UnknownBase { .. } | Refusal::BaseGone { .. } => {
             Failure::new(ProblemKind::UnknownBase, text)
@@ -185,19 +187,21 @@ fn refused(refusal: &Refusal, text: String) -> Failure {
         Refusal::Contention | Refusal::OutcomeUnknown | Refusal::StaleResolution { .. } => {
             Failure::new(ProblemKind::Unavailable, text)
         }
-        Refusal::Store => unavailable(&text),
-        Refusal::Corrupt { .. } | Refusal::Full => internal(&text),
+        Refusal::Store => report_unavailable(&text),
+        Refusal::Corrupt { .. } | Refusal::Full => report_internal(&text),
     }
 }
 
-/// Answers 503. The error of the store is logged, but not sent.
-fn unavailable(text: &str) -> Failure {
+/// Logs a temporary error and returns status 503. The store's own message is not sent to the
+/// client.
+fn report_unavailable(text: &str) -> Failure {
     tracing::warn!(error = text, "a request failed temporarily");
     let detail = "DynamoDB does not respond; retry the unchanged request";
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
-fn internal(text: &str) -> Failure {
+/// Logs a permanent error and returns status 500. The error's own message is not sent to the client.
+fn report_internal(text: &str) -> Failure {
     tracing::error!(error = text, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")
 }

@@ -12,7 +12,7 @@ use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// When.
+/// Query parameters of `listSheets`.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SheetsParameters {
@@ -32,13 +32,13 @@ pub(super) struct SheetsParameters {
     ),
     responses((status = 200, description = "The sheets", body = SheetsReply))
 ))]
-pub(super) async fn sheets(
+pub(super) async fn list_sheets(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
     let view = state.logs().view(log, parameters.at, parameters.min_position).await?;
     let (tabs, sheet_metadata) = (&view.metadata.tabs, &view.metadata.sheets);
     let sheets = tabs.order().iter().map(|id| SheetView {

@@ -1,4 +1,4 @@
-//! What the handlers share.
+//! State shared by all request handlers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use cellar_catalog::access::Principal;
 use cellar_catalog::stream::StreamName;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::FeedReader;
-use cellar_engine::logs::{Logs, Upkept};
+use cellar_engine::logs::{Logs, UpkeepOutcome};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, Clock, Entries, Index, Lists, Pokes, Random, Segments, Streams};
 use cellar_log::upkeep::LogPolicy;
@@ -23,15 +23,15 @@ use {
     cellar_engine::system::{SystemClock, SystemRandom},
 };
 
-use super::bodies::Bodies;
+use super::bodies::BodyBudget;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
-/// How long an answer of `health` is kept: it needs no token, and must not become a way to spend
-/// the owner's money.
+/// How long a result of `health` is cached. The endpoint needs no token, and must not let strangers
+/// cause costs.
 const HEALTH_AGE: Duration = Duration::from_secs(10);
 
-/// The state of the API in one process.
+/// The state of the API in one process. Clones share it.
 #[derive(Clone)]
 pub struct ApiState {
     shared: Arc<Shared>,
@@ -51,34 +51,33 @@ struct Shared {
     request_timeout: Duration,
     upkeep: Option<LogPolicy>,
     pokes: Arc<dyn Pokes>,
-    reachable: Mutex<Option<(Instant, ReachableTables)>>,
-    bodies: Arc<Bodies>,
+    table_health: Mutex<Option<(Instant, TableHealth)>>,
+    body_budget: Arc<BodyBudget>,
 }
 
-/// Each table and whether it answers.
-pub(super) type ReachableTables = [(&'static str, bool); 3];
+/// The name of each table, and whether it responds.
+pub(super) type TableHealth = [(&'static str, bool); 3];
 
-/// What an [`ApiState`] works on.
+/// The ports of an [`ApiState`].
 pub struct ApiPorts {
-    /// The entries of logs.
+    /// The Entry table.
     pub entries: Arc<dyn Entries>,
-    /// Their segments.
+    /// The Segment table.
     pub segments: Arc<dyn Segments>,
-    /// What is known about them.
+    /// The EventStream table.
     pub streams: Arc<dyn Streams>,
-    /// The feed of what was appended to them.
+    /// The Feed table.
     pub index: Arc<dyn Index>,
-    /// People's lists of spreadsheets.
+    /// The spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
-    /// The objects of the stack.
+    /// The stack's S3 bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// Jitter.
+    /// Source of jitter.
     pub random: Arc<dyn Random>,
-    /// Who is told of whatever is appended.
+    /// Notifies subscribers of appends.
     pub pokes: Arc<dyn Pokes>,
-    /// The public keys of other issuers of tokens.
+    /// Source of the public keys of OIDC issuers.
     pub keys: Arc<dyn KeySource>,
     /// Counts what the ports consume.
     pub meter: Arc<Meter>,
@@ -86,23 +85,23 @@ pub struct ApiPorts {
 
 #[cfg(feature = "aws")]
 impl ApiState {
-    /// The state for these settings over DynamoDB and S3.
+    /// Creates the state over DynamoDB and S3, with the system clock and without pokes.
     ///
     /// # Errors
-    /// [`SettingsError::Keys`] if a public key is none.
+    /// [`SettingsError`] if a public key or an issuer is invalid.
     pub fn new(
         settings: &ApiSettings,
         dynamodb: aws_sdk_dynamodb::Client,
         s3: aws_sdk_s3::Client,
     ) -> Result<Self, SettingsError> {
-        Self::poking(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
+        Self::with_pokes(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
     }
 
-    /// The same by this clock, telling followers of whatever is appended.
+    /// Like [`ApiState::new`], with the given clock and pokes.
     ///
     /// # Errors
-    /// As [`ApiState::new`].
-    pub fn poking(
+    /// Like [`ApiState::new`].
+    pub fn with_pokes(
         settings: &ApiSettings,
         dynamodb: aws_sdk_dynamodb::Client,
         s3: aws_sdk_s3::Client,
@@ -130,16 +129,16 @@ impl ApiState {
             keys: Arc::new(HttpKeySource::default()),
             meter,
         };
-        Self::over(settings, ports)
+        Self::from_ports(settings, ports)
     }
 }
 
 impl ApiState {
-    /// The state for these settings over any ports.
+    /// Creates the state over the given ports.
     ///
     /// # Errors
-    /// As [`ApiState::new`].
-    pub fn over(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
+    /// Like [`ApiState::new`].
+    pub fn from_ports(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
         let ApiPorts {
             entries,
             segments,
@@ -160,8 +159,8 @@ impl ApiState {
             feed: FeedReader::new(index, settings.incarnation),
             lists,
             logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
-                .at_incarnation(settings.incarnation)
-                .poking(Arc::clone(&pokes)),
+                .with_incarnation(settings.incarnation)
+                .with_pokes(Arc::clone(&pokes)),
             streams,
             pokes,
             blobs,
@@ -171,8 +170,8 @@ impl ApiState {
             meter,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
             upkeep: settings.upkeep,
-            reachable: Mutex::new(None),
-            bodies: Arc::default(),
+            table_health: Mutex::new(None),
+            body_budget: Arc::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -193,7 +192,7 @@ impl ApiState {
         self.shared.lists.as_ref()
     }
 
-    /// Unix seconds.
+    /// Returns the current time in Unix seconds.
     pub(super) fn now_s(&self) -> u64 {
         self.shared.clock.now_ms() / 1_000
     }
@@ -202,32 +201,33 @@ impl ApiState {
         self.shared.pokes.as_ref()
     }
 
-    /// Does what a log needs after an append. The edits are in the log already: that something
-    /// fails here is nothing to tell their client, and whoever appends next does it.
-    pub(super) async fn upkeep(&self, log: LogId) {
+    /// Applies the log policy after an append: writes a Snapshot entry or rolls the log if one is
+    /// due. Errors are only logged, because the append has succeeded and the next append tries
+    /// again.
+    pub(super) async fn apply_log_policy(&self, log: LogId) {
         let Some(policy) = &self.shared.upkeep else { return };
         let upkeep = self.shared.logs.upkeep(log, policy);
         match tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await {
-            Ok(Ok(Upkept::Nothing)) => {}
-            Ok(Ok(upkept)) => tracing::info!(%log, ?upkept, "upkeep"),
-            Ok(Err(error)) => tracing::warn!(%log, %error, "upkeep failed"),
-            Err(_) => tracing::warn!(%log, "upkeep took too long"),
+            Ok(Ok(UpkeepOutcome::Nothing)) => {}
+            Ok(Ok(upkept)) => tracing::info!(%log, ?upkept, "applied the log policy"),
+            Ok(Err(error)) => tracing::warn!(%log, %error, "applying the log policy failed"),
+            Err(_) => tracing::warn!(%log, "applying the log policy timed out"),
         }
     }
 
-    /// The objects of the stack.
+    /// Returns the stack's S3 bucket.
     #[must_use]
     pub fn blobs(&self) -> &Arc<dyn Blobs> {
         &self.shared.blobs
     }
 
-    /// The streams of the stack.
+    /// Returns the stack's event streams.
     #[must_use]
     pub fn streams(&self) -> &Arc<dyn Streams> {
         &self.shared.streams
     }
 
-    /// Who the holder of this token is, as of now.
+    /// Verifies a token at the current time and returns its holder.
     pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
         self.shared.issuers.verify(token, self.now_s()).await
     }
@@ -240,46 +240,48 @@ impl ApiState {
         &self.shared.stack
     }
 
-    /// Counts what the requests of this process consume.
+    /// Returns the meter that counts what the requests of this process consume.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.shared.meter
     }
 
-    /// Counts the bytes of the bodies that this process keeps.
+    /// Returns the memory budgets of this process for request bodies.
     #[must_use]
-    pub fn bodies(&self) -> &Arc<Bodies> {
-        &self.shared.bodies
+    pub fn body_budget(&self) -> &Arc<BodyBudget> {
+        &self.shared.body_budget
     }
 
-    /// Makes the first calls to the tables, so that the first request finds connections open.
+    /// Opens connections to the tables, so that the first request does not wait for them.
     pub async fn warm_up(&self) {
-        for (table, ok) in self.reachable().await {
-            if !ok {
-                tracing::warn!(table, "a table does not answer");
+        for (table, is_healthy) in self.check_tables().await {
+            if !is_healthy {
+                tracing::warn!(table, "a table does not respond");
             }
         }
     }
 
-    /// Whether the tables answer, asked at most once in `HEALTH_AGE`.
-    pub(super) async fn reachable(&self) -> ReachableTables {
-        let mut kept = self.shared.reachable.lock().await;
-        if let Some((asked, tables)) = *kept
-            && asked.elapsed() < HEALTH_AGE
+    /// Checks whether the tables respond. The result is cached for `HEALTH_AGE`.
+    pub(super) async fn check_tables(&self) -> TableHealth {
+        let mut cached = self.shared.table_health.lock().await;
+        if let Some((checked_at, tables)) = *cached
+            && checked_at.elapsed() < HEALTH_AGE
         {
             return tables;
         }
-        let (logs, streams) =
-            tokio::join!(self.shared.logs.reachable(), answers(self.streams().as_ref()));
+        let (logs, streams) = tokio::join!(
+            self.shared.logs.reachable(),
+            is_event_stream_table_reachable(self.streams().as_ref())
+        );
         let [entries, segments] = logs;
         let tables = [entries, segments, ("streams", streams)];
-        *kept = Some((Instant::now(), tables));
+        *cached = Some((Instant::now(), tables));
         tables
     }
 }
 
-/// Whether the EventStream table answers, asked for a stream that nobody writes.
-async fn answers(streams: &dyn Streams) -> bool {
-    let Ok(nobodys) = StreamName::new("Health", "nobody") else { return false };
-    streams.tip(&nobodys, false).await.is_ok()
+/// Reads a stream that never exists, to check whether the EventStream table responds.
+async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
+    let Ok(unused) = StreamName::new("Health", "nobody") else { return false };
+    streams.tip(&unused, false).await.is_ok()
 }

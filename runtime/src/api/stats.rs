@@ -9,7 +9,7 @@ use cellar_catalog::access::Need;
 use cellar_base::position::Position;
 
 use super::auth::Caller;
-use super::entries::Seen;
+use super::entries::MinPosition;
 use super::extract::{Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -23,12 +23,12 @@ use super::state::ApiState;
     params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
     responses((status = 200, description = "The statistics", body = StatsReply))
 ))]
-pub(super) async fn stats(
+pub(super) async fn get_stats(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
-    Parameters(parameters): Parameters<Seen>,
+    Parameters(parameters): Parameters<MinPosition>,
 ) -> Result<Json<StatsReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Read).await?;
+    let log = caller.authorize(&state, &id, Need::Read).await?;
     Ok(Json(state.logs().stats(log, parameters.min_position).await?))
 }

@@ -1,28 +1,27 @@
-//! What push and pull share.
+//! Code shared by `pushChanges` and `pullChanges`.
 
 use cellar_api::sync::SCHEMA_VERSIONS;
 use cellar_api::{wire::SyncError, wire::SyncErrorResponse};
 
-/// The version of either protocol.
+/// Version of the Replicache push and pull protocols.
 const PROTOCOL_VERSION: u32 = 1;
 
-/// A refusal, if these versions are not understood.
-pub(super) fn unsupported(
+/// Returns an error if the protocol version or the schema version of a request is not supported.
+pub(super) fn check_versions(
     protocol: &'static str,
-    version: u32,
-    schema: &str,
+    (protocol_version, schema_version): (u32, &str),
 ) -> Option<SyncErrorResponse> {
-    let version_type = if version != PROTOCOL_VERSION {
+    let unsupported = if protocol_version != PROTOCOL_VERSION {
         protocol
-    } else if !SCHEMA_VERSIONS.contains(&schema) {
+    } else if !SCHEMA_VERSIONS.contains(&schema_version) {
         "schema"
     } else {
         return None;
     };
     let error = SyncError::VersionNotSupported;
-    Some(SyncErrorResponse { error, version_type: Some(version_type) })
+    Some(SyncErrorResponse { error, version_type: Some(unsupported) })
 }
 
-pub(super) fn refusal(error: SyncError) -> SyncErrorResponse {
+pub(super) fn error_response(error: SyncError) -> SyncErrorResponse {
     SyncErrorResponse { error, version_type: None }
 }

@@ -11,7 +11,7 @@ use cellar_catalog::access::Need;
 use cellar_engine::logs::Completion;
 use uuid::Uuid;
 
-use super::append::reply;
+use super::append::append_reply;
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId, PathUpload};
 use super::reply::Failure;
@@ -26,15 +26,15 @@ use super::state::ApiState;
     request_body = UploadRequest,
     responses((status = 200, description = "The upload request", body = UploadReply))
 ))]
-pub(super) async fn grant(
+pub(super) async fn create_upload(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
 ) -> Result<Json<UploadReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Write).await?;
-    let request: UploadRequest = body.read()?;
-    let sha256 = sha256(&request.sha256)?;
+    let log = caller.authorize(&state, &id, Need::Write).await?;
+    let request: UploadRequest = body.parse()?;
+    let sha256 = parse_checksum(&request.sha256)?;
     check_not_empty(request.bytes)?;
     let upload = Uuid::new_v4();
     let granted = state.logs().grant_upload(log, upload, request.bytes, sha256).await?;
@@ -57,20 +57,20 @@ pub(super) async fn grant(
     request_body = CompleteRequest,
     responses((status = 200, description = "The result of each mutation", body = AppendReply))
 ))]
-pub(super) async fn complete(
+pub(super) async fn complete_upload(
     State(state): State<ApiState>,
     caller: Caller,
     PathUpload { id, upload }: PathUpload,
     body: JsonBody,
 ) -> Result<Json<AppendReply>, Failure> {
-    let log = caller.log(&state, &id, Need::Write).await?;
+    let log = caller.authorize(&state, &id, Need::Write).await?;
     let upload: Uuid = upload.parse().map_err(|_| Failure::not_found())?;
-    let request: CompleteRequest = body.read()?;
+    let request: CompleteRequest = body.parse()?;
     let client = ClientKey::derive(&caller.0.subject, &request.client_id)?;
     let completion = Completion {
         upload,
         bytes: request.bytes,
-        sha256: sha256(&request.sha256)?,
+        sha256: parse_checksum(&request.sha256)?,
         client,
         author: Some(caller.0.author),
         incarnation: request.incarnation,
@@ -79,20 +79,20 @@ pub(super) async fn complete(
         base: request.base,
     };
     let appended = state.logs().complete_upload(log, completion).await?;
-    state.upkeep(log).await;
-    Ok(Json(reply(&state, &appended).await?))
+    state.apply_log_policy(log).await;
+    Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Not even an entry without cells has 0 bytes: the client has forgotten to encode it.
+/// Rejects an upload of 0 bytes: even an entry without operations is longer when it is encoded.
 fn check_not_empty(bytes: u64) -> Result<(), Failure> {
     if bytes > 0 {
         return Ok(());
     }
-    let why = "an upload of 0 bytes cannot become an entry: send `bytes` of the encoded operations";
+    let why = "`bytes` is 0; send the length of the encoded operations";
     Err(Failure::new(ProblemKind::InvalidRequest, why))
 }
 
-fn sha256(text: &str) -> Result<[u8; 32], Failure> {
+fn parse_checksum(text: &str) -> Result<[u8; 32], Failure> {
     parse_sha256(text).map_err(|error| Failure::new(ProblemKind::InvalidRequest, error.to_string()))
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_upload_of_nothing_is_refused() {
+    fn rejects_an_empty_upload() {
         let failure = check_not_empty(0).unwrap_err();
         assert_eq!(failure.kind(), ProblemKind::InvalidRequest);
         assert!(check_not_empty(1).is_ok());

@@ -1,8 +1,9 @@
-//! Reads each request's body before anything else is decided, and keeps it for those who have a token.
+//! Reads the body of each request before the handler runs, and buffers it if the caller is
+//! authenticated.
 //!
-//! An answer that comes while a client still sends breaks its connection: the client would see that
-//! instead of the refusal. So the body of a request without an accepted token is read and dropped as it
-//! comes. In a Lambda the body is there already.
+//! A response that is sent while the client still sends its body breaks the connection, so that the
+//! client would see a network error and not the response. For that reason even the body of an
+//! unauthenticated request is read, but discarded. In Lambda the body has already arrived.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,15 +18,17 @@ use http_body_util::BodyExt as _;
 use tokio::sync::Semaphore;
 
 use super::auth::Caller;
-use super::bodies::Kept;
+use super::bodies::BodyBuffer;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// How the path of a push ends, which may be longer: nobody can split it.
-const PUSH: &str = "/push";
+/// Suffix of the path of `pushMutations`. Its bodies may be longer, because Replicache does not
+/// split a push.
+const PUSH_SUFFIX: &str = "/push";
 
-/// Hands on the request: with its whole body if it has a token, and without one otherwise.
-pub(super) async fn whole_body(
+/// Middleware that passes on a request with its body buffered, or with an empty body if the caller
+/// is not authenticated.
+pub(super) async fn buffer_body(
     State(state): State<ApiState>,
     request: Request,
     next: Next,
@@ -35,65 +38,70 @@ pub(super) async fn whole_body(
     }
     let (mut parts, body) = request.into_parts();
     let Ok(caller) = Caller::from_request_parts(&mut parts, &state).await else {
-        return match in_time(drain(body)).await {
-            // The handler finds out again that the token is refused, and says so.
+        return match with_timeout(drain(body)).await {
+            // The handler authenticates again, and responds with the error.
             Ok(()) => next.run(Request::from_parts(parts, Body::empty())).await,
             Err(failure) => failure.into_response(),
         };
     };
-    let max_bytes = match parts.uri.path().ends_with(PUSH) {
-        true => MAX_PUSH_BYTES,
-        false => MAX_REQUEST_BYTES,
-    };
-    let room = state.bodies().room(&caller.0.scope);
-    match in_time(read(body, max_bytes, room)).await {
-        Ok(kept) => {
-            let (bytes, room) = kept.into_parts();
+    let is_push = parts.uri.path().ends_with(PUSH_SUFFIX);
+    let max_bytes = if is_push { MAX_PUSH_BYTES } else { MAX_REQUEST_BYTES };
+    let budget = state.body_budget().budget_for(&caller.0.scope);
+    match with_timeout(read_into_buffer(body, max_bytes, budget)).await {
+        Ok(buffer) => {
+            let (bytes, permits) = buffer.into_parts();
             parts.extensions.insert(caller);
             let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-            drop(room);
+            drop(permits);
             response
         }
         Err(failure) => failure.into_response(),
     }
 }
 
-/// A body that does not arrive in time takes no more room.
-async fn in_time<T>(read: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+/// Limits the time that a body may take to arrive, because it occupies memory until then.
+async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::time::timeout(Duration::from_secs(MAX_BODY_S), read).await.unwrap_or_else(|_| {
-        let detail = format!("the body did not arrive within {MAX_BODY_S} s: send it again");
+        let detail = format!("the body did not arrive within {MAX_BODY_S} s; send it again");
         Err(Failure::new(ProblemKind::Unavailable, detail))
     })
 }
 
-/// Reads a body, and keeps nothing of it.
+/// Reads and discards a body.
 async fn drain(body: Body) -> Result<(), Failure> {
-    each_part(body, |_, _| ()).await
+    read_parts(body, |_, _| ()).await
 }
 
-/// Reads a body, and keeps it as long as it is not too long and there is room.
-async fn read(body: Body, max_bytes: usize, room: &Arc<Semaphore>) -> Result<Kept, Failure> {
-    let mut kept = Ok(Kept::default());
-    each_part(body, |part, length| {
-        let before = std::mem::replace(&mut kept, Ok(Kept::default()));
-        kept = before.and_then(|kept| match length > max_bytes {
-            true => Err(too_long(max_bytes)),
-            false => kept.with(part, max_bytes, room).ok_or_else(no_room),
-        });
+/// Reads a body into a buffer. If the body is too long or the budget is exceeded, discards the
+/// buffer and reads the rest of the body before it fails.
+async fn read_into_buffer(
+    body: Body,
+    max_bytes: usize,
+    budget: &Arc<Semaphore>,
+) -> Result<BodyBuffer, Failure> {
+    let mut result = Ok(BodyBuffer::default());
+    read_parts(body, |part, length| {
+        let Ok(buffer) = &mut result else { return };
+        if length > max_bytes {
+            result = Err(too_long(max_bytes));
+        } else if buffer.append(part, max_bytes, budget).is_err() {
+            result = Err(out_of_memory_budget());
+        }
     })
     .await?;
-    kept
+    result
 }
 
-/// Reads a body up to `MAX_DRAINED_BYTES`, so that its sender gets an answer. `take` gets each part, and the
-/// length up to its end.
-async fn each_part(mut body: Body, mut take: impl FnMut(&[u8], usize)) -> Result<(), Failure> {
+/// Reads a body and calls `on_part` with each part and the length of the body up to the part's end.
+/// Stops after `MAX_DRAINED_BYTES`.
+async fn read_parts(mut body: Body, mut on_part: impl FnMut(&[u8], usize)) -> Result<(), Failure> {
     let mut length = 0_usize;
     while let Some(frame) = body.frame().await {
-        let unreadable = |_| Failure::new(ProblemKind::BadRequest, "the body could not be read");
-        let Ok(data) = frame.map_err(unreadable)?.into_data() else { continue };
+        let incomplete =
+            |_| Failure::new(ProblemKind::BadRequest, "the body was not received completely");
+        let Ok(data) = frame.map_err(incomplete)?.into_data() else { continue };
         length = length.saturating_add(data.len());
-        take(&data, length);
+        on_part(&data, length);
         if length > MAX_DRAINED_BYTES {
             break;
         }
@@ -102,12 +110,12 @@ async fn each_part(mut body: Body, mut take: impl FnMut(&[u8], usize)) -> Result
 }
 
 fn too_long(max_bytes: usize) -> Failure {
-    let detail = format!("the body is longer than {max_bytes} bytes: split it");
+    let detail = format!("the body has more than {max_bytes} bytes; split the request");
     Failure::new(ProblemKind::TooLarge, detail)
 }
 
-fn no_room() -> Failure {
-    let detail = "the server keeps too many requests for now: repeat the request unchanged";
+fn out_of_memory_budget() -> Failure {
+    let detail = "the server is processing too many large requests; retry the unchanged request";
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
@@ -122,31 +130,32 @@ mod tests {
 
     use super::*;
 
-    fn room() -> Arc<Semaphore> {
+    fn unlimited_budget() -> Arc<Semaphore> {
         Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))
     }
 
-    /// How many parts of a body are read, and whether it is taken.
+    /// Returns how many parts of a body are read, and whether the body is accepted.
     async fn parts_read(parts: &[usize], max_bytes: usize) -> (usize, bool) {
-        let given = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&given);
+        let produced = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&produced);
         let parts = stream::iter(parts.to_vec()).map(move |bytes| {
-            counted.fetch_add(1, Ordering::Relaxed);
+            counter.fetch_add(1, Ordering::Relaxed);
             Ok::<_, Infallible>(Bytes::from(vec![b' '; bytes]))
         });
-        let read = read(Body::from_stream(parts), max_bytes, &room()).await;
-        (given.load(Ordering::Relaxed), read.is_ok())
+        let body = Body::from_stream(parts);
+        let buffer = read_into_buffer(body, max_bytes, &unlimited_budget()).await;
+        (produced.load(Ordering::Relaxed), buffer.is_ok())
     }
 
     #[tokio::test]
-    async fn so_much_is_read_of_what_is_too_long_and_no_more() {
+    async fn stops_reading_a_body_that_is_too_long() {
         let most = MAX_DRAINED_BYTES;
         assert_eq!(parts_read(&[most, 1, 1], MAX_REQUEST_BYTES).await, (2, false));
         assert_eq!(parts_read(&[most + 1, 1, 1], MAX_REQUEST_BYTES).await, (1, false));
     }
 
     #[tokio::test]
-    async fn a_body_ends_at_its_limit_however_it_comes() {
+    async fn limits_the_length_of_a_body_in_any_number_of_parts() {
         for max_bytes in [MAX_REQUEST_BYTES, MAX_PUSH_BYTES] {
             assert_eq!(parts_read(&[max_bytes], max_bytes).await, (1, true));
             assert_eq!(parts_read(&[1, max_bytes - 1], max_bytes).await, (2, true));
@@ -155,21 +164,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn where_there_is_no_room_the_body_is_read_and_not_kept() {
-        let room = Arc::new(Semaphore::new(10));
+    async fn discards_a_body_that_exceeds_the_budget() {
+        let budget = Arc::new(Semaphore::new(10));
         let body = |parts: &'static [usize]| {
             let part = |bytes: &usize| Ok::<_, Infallible>(Bytes::from(vec![b' '; *bytes]));
             Body::from_stream(stream::iter(parts.iter().map(part)))
         };
-        let (first, _permit) = read(body(&[3, 4]), 100, &room).await.unwrap().into_parts();
+        let first = read_into_buffer(body(&[3, 4]), 100, &budget).await.unwrap();
+        let (first, _permit) = first.into_parts();
         assert_eq!(first.len(), 7);
-        let refused = read(body(&[2, 9, 1]), 100, &room).await.unwrap_err();
-        assert_eq!(refused.kind(), ProblemKind::Unavailable);
-        assert_eq!(room.available_permits(), 3, "what was kept of it is given back");
+        let rejected = read_into_buffer(body(&[2, 9, 1]), 100, &budget).await.unwrap_err();
+        assert_eq!(rejected.kind(), ProblemKind::Unavailable);
+        assert_eq!(budget.available_permits(), 3, "the permits are returned");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_may_take_so_long_and_no_longer() {
+    async fn limits_the_time_that_a_body_takes() {
         let slow = |wait: Duration| {
             let part = async move {
                 tokio::time::sleep(wait).await;
@@ -179,12 +189,14 @@ mod tests {
         };
         let limit = Duration::from_secs(MAX_BODY_S);
         let moment = Duration::from_millis(1);
-        assert!(in_time(drain(slow(limit - moment))).await.is_ok());
-        assert!(in_time(read(slow(limit - moment), 1, &room())).await.is_ok());
-        for late in [
-            in_time(drain(slow(limit + moment))).await,
-            in_time(read(slow(limit + moment), 1, &room())).await.map(drop),
-        ] {
+        assert!(with_timeout(drain(slow(limit - moment))).await.is_ok());
+        let budget = unlimited_budget();
+        let in_time = read_into_buffer(slow(limit - moment), 1, &budget);
+        assert!(with_timeout(in_time).await.is_ok());
+        let late = read_into_buffer(slow(limit + moment), 1, &budget);
+        for late in
+            [with_timeout(drain(slow(limit + moment))).await, with_timeout(late).await.map(drop)]
+        {
             assert_eq!(late.unwrap_err().kind(), ProblemKind::Unavailable);
         }
     }

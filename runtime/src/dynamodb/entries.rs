@@ -41,7 +41,7 @@ impl DynamoTables {
         let read = winner.and_then(|winner| Ok(cellar_log::records::entry::decode(&winner)?));
         match read {
             Ok(winner) => {
-                PutOutcome::Refused { winner: Arc::new(winner.at_least(self.incarnation)) }
+                PutOutcome::Refused { winner: Arc::new(winner.raise_incarnation(self.incarnation)) }
             }
             Err(error) => PutOutcome::Failed(error),
         }
@@ -51,7 +51,7 @@ impl DynamoTables {
 impl DynamoTables {
     fn read(&self, attributes: &Attributes) -> Result<Arc<Entry>, PortError> {
         let entry = cellar_log::records::entry::decode(&from_attributes(attributes)?)?;
-        Ok(Arc::new(entry.at_least(self.incarnation)))
+        Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
     /// An update of a Snapshot entry's root, under a condition that is to be added to its type's.

@@ -1,5 +1,5 @@
-//! The indexer as a Lambda: batches of the EventStream table's stream in, and of the Entry table's if the entries of
-//! logs are to be in the feed, too; the index written.
+//! The indexer's Lambda handler: receives batches of the EventStream table's change stream, and of
+//! the Entry table's if the feed includes appends to logs, and writes the feed.
 
 #[cfg(test)]
 mod tests;
@@ -23,48 +23,48 @@ use cellar_snapshot::relay::INSERT;
 
 use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
-use crate::table_stream::{self, FirstFailed, image, sequence_number};
+use crate::table_stream::{self, FirstRecordFailed, take_new_image, take_sequence_number};
 
-/// What is read of a tip: which events the write appended; and of an entry: where it is, and its kind. Not what
-/// they say.
+/// The attributes that the indexer reads. Of a tip: which events the write appended. Of an entry:
+/// its position and type. Payloads are not read.
 const ATTRIBUTES: [&str; 8] =
     [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
 
-/// Why a batch has to be delivered again, or split.
+/// The batch must be delivered again or split.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexerFailure {
     /// The first of several records cannot be read.
     #[error(transparent)]
-    Record(#[from] FirstFailed),
-    /// The batch was not indexed, or not all of it.
+    Record(#[from] FirstRecordFailed),
+    /// The batch was not indexed completely.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
 
-/// Handles batches of the EventStream table's stream.
+/// Handles batches of the EventStream and Entry tables' change streams.
 #[derive(Clone)]
 pub struct IndexerHandler {
     indexer: Indexer,
 }
 
-/// What a handler works on.
+/// The ports of an indexer.
 pub struct IndexerPorts {
-    /// The index.
+    /// The Feed table.
     pub index: Arc<dyn Index>,
-    /// People's lists of spreadsheets.
+    /// The spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
-    /// The streams themselves.
+    /// The EventStream table.
     pub streams: Arc<dyn Streams>,
-    /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// Jitter, and the id of the feed.
+    /// Source of jitter and of the feed's id.
     pub random: Arc<dyn Random>,
 }
 
 impl IndexerPorts {
-    /// The indexer over them, in tables of this incarnation: people's lists follow from what is indexed.
+    /// Builds an indexer that also updates the spreadsheet lists. `tables_incarnation` is the
+    /// incarnation of the tables.
     #[must_use]
-    pub fn indexer(self, tables_incarnation: u32) -> Indexer {
+    pub fn build(self, tables_incarnation: u32) -> Indexer {
         let Self { index, lists, streams, clock, random } = self;
         let lists =
             CatalogLists::new(Arc::clone(&streams), lists, Arc::clone(&clock), Arc::clone(&random));
@@ -72,13 +72,13 @@ impl IndexerPorts {
     }
 }
 
-/// The indexer over the tables that the settings name.
+/// Builds the indexer over the tables of `settings`.
 #[must_use]
-pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Meter>) -> Indexer {
+pub fn build_indexer(settings: &IndexerSettings, client: Client, meter: Arc<Meter>) -> Indexer {
     let streams =
         DynamoStreams::named(&settings.event_stream_table, client.clone(), Arc::clone(&meter));
     let entries = settings.entry_table.as_ref().map(|entries| {
-        // Only entries are read.
+        // The indexer reads entries only, so the Segment table has no name.
         DynamoTables::named(entries, "", client.clone(), Arc::clone(&meter))
     });
     let index = Arc::new(DynamoFeed::named(&settings.feed_table, client, meter));
@@ -89,7 +89,7 @@ pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Mete
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let indexer = ports.indexer(settings.incarnation);
+    let indexer = ports.build(settings.incarnation);
     match entries {
         Some(entries) => indexer.with_entries(Arc::new(entries)),
         None => indexer,
@@ -97,45 +97,48 @@ pub fn over_dynamodb(settings: &IndexerSettings, client: Client, meter: Arc<Mete
 }
 
 impl IndexerHandler {
-    /// A handler of this indexer.
     #[must_use]
     pub fn new(indexer: Indexer) -> Self {
         Self { indexer }
     }
 
-    /// Handles one batch. A record that cannot be read is reported and the others are indexed: what it told
-    /// of is found with the next event of its stream, or by `synth feed repair`.
+    /// Handles one batch. A record that cannot be read is reported, and the others are indexed. Its
+    /// events are found with the next event of the stream, or by `synth feed repair`.
     ///
     /// # Errors
-    /// [`IndexerFailure`]: Lambda delivers the batch again, split.
+    /// [`IndexerFailure`] if Lambda must deliver the batch again, whole or split.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, IndexerFailure> {
         let records = event.records.len();
-        let (mut first, mut failed, mut spans) = (None, None, Vec::new());
+        let (mut first_number, mut failed_number, mut spans) = (None, None, Vec::new());
         for mut record in event.records {
-            let number = sequence_number(&mut record);
-            match read(&mut record) {
+            let number = take_sequence_number(&mut record);
+            match read_appended(&mut record) {
                 Ok(span) => spans.extend(span),
                 Err(error) => {
-                    tracing::error!(sequence_number = number, %error, "a record cannot be read");
-                    failed.get_or_insert_with(|| number.clone());
+                    tracing::error!(sequence_number = number, %error, "cannot read a record");
+                    failed_number.get_or_insert_with(|| number.clone());
                 }
             }
-            first.get_or_insert(number);
+            first_number.get_or_insert(number);
         }
         let indexed = self.indexer.index(spans).await.inspect_err(|error| {
             tracing::error!(records, %error, "a batch was not indexed");
         })?;
-        tracing::info!(records, indexed.items, indexed.events, indexed.found, "indexed");
-        Ok(table_stream::response(records, first.as_ref(), failed)?)
+        tracing::info!(records, indexed.items, indexed.events, indexed.found, "indexed a batch");
+        Ok(table_stream::batch_response(records, first_number.as_ref(), failed_number)?)
     }
 }
 
-/// The events that a change appended; none for an event batch, which was in a tip before, and for an entry to which
-/// something was added.
-fn read(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
-    let image = image(record, &ATTRIBUTES);
-    if image.contains_key(PARTITION_KEY) {
-        return (record.event_name == INSERT).then(|| feed::put(&image)).transpose();
+/// Reads the events that a change appended. Returns `None` for an event batch, whose events were in
+/// the tip before, and for a change of an existing entry.
+fn read_appended(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
+    let image = take_new_image(record, &ATTRIBUTES);
+    let is_entry = image.contains_key(PARTITION_KEY);
+    if is_entry && record.event_name == INSERT {
+        return feed::entry_span(&image).map(Some);
     }
-    feed::is_appended(&image).then(|| feed::appended(&image)).transpose()
+    if !is_entry && feed::is_append(&image) {
+        return feed::appended_span(&image).map(Some);
+    }
+    Ok(None)
 }

@@ -1,4 +1,4 @@
-//! Batches as Lambda sends them.
+//! Tests of the indexer handler with batches in Lambda's format.
 
 use cellar_catalog::feed::{Checkpoint, Content};
 use cellar_engine::memory::{ManualClock, MemoryIndex, MemoryStreams};
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A record as Lambda sends it: the tip of a stream to which one event was appended.
+/// A change stream record of a tip that now has `next` events, the newest of which has just been
+/// appended.
 fn record(sequence_number: &str, stream: &str, next: u64, kinds: &[&str]) -> Value {
     let kinds: Vec<_> = kinds.iter().map(|kind| json!({"S": kind})).collect();
     json!({
@@ -42,7 +43,7 @@ impl Fixture {
             clock: Arc::new(ManualClock::at(1_795_246_133_000)),
             random: Arc::new(SystemRandom),
         };
-        Self { index, handler: IndexerHandler::new(ports.indexer(0)) }
+        Self { index, handler: IndexerHandler::new(ports.build(0)) }
     }
 
     async fn handle(&self, records: Vec<Value>) -> Result<Value, String> {
@@ -68,7 +69,7 @@ fn failed(sequence_number: &str) -> Result<Value, String> {
 }
 
 #[tokio::test]
-async fn what_was_appended_is_indexed_once() {
+async fn indexes_appended_events_once() {
     let fixture = Fixture::new();
     let batch = || vec![record("1", "S-a", 1, &["A"]), record("2", "S-a", 2, &["A", "B"])];
     for _ in 0..2 {
@@ -79,7 +80,7 @@ async fn what_was_appended_is_indexed_once() {
 }
 
 #[tokio::test]
-async fn an_event_batch_appends_nothing() {
+async fn ignores_event_batches() {
     let fixture = Fixture::new();
     let mut batch = record("1", "S-a", 1, &["A"]);
     batch["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("a");
@@ -87,7 +88,8 @@ async fn an_event_batch_appends_nothing() {
     assert_eq!(fixture.indexed().await, []);
 }
 
-/// A record as Lambda sends it: an entry of a log was put, or something was added to it.
+/// A change stream record of an entry: `name` is `INSERT` for a new entry and `MODIFY` for a
+/// changed one.
 fn entry(sequence_number: &str, name: &str, num: u32) -> Value {
     json!({
         "eventID": "1", "eventName": name, "eventVersion": "1.1",
@@ -106,7 +108,7 @@ fn entry(sequence_number: &str, name: &str, num: u32) -> Value {
 }
 
 #[tokio::test]
-async fn entries_that_were_put_are_indexed_and_what_was_added_to_them_is_not() {
+async fn indexes_new_entries_and_ignores_changed_ones() {
     let fixture = Fixture::new();
     let batch = vec![entry("1", "INSERT", 0), entry("2", "MODIFY", 0), entry("3", "INSERT", 1)];
     assert_eq!(fixture.handle(batch).await, Ok(json!({ "batchItemFailures": [] })));
@@ -118,7 +120,7 @@ async fn entries_that_were_put_are_indexed_and_what_was_added_to_them_is_not() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_read_is_reported_and_the_others_are_indexed() {
+async fn reports_an_unreadable_record_and_indexes_the_others() {
     let fixture = Fixture::new();
     let bad = || {
         let mut bad = record("2", "S-b", 1, &["A"]);
@@ -132,13 +134,13 @@ async fn one_that_cannot_be_read_is_reported_and_the_others_are_indexed() {
     let first = vec![bad(), record("3", "S-c", 1, &["A"])];
     assert_eq!(
         fixture.handle(first).await,
-        Err("the first of 2 records failed: split the batch".to_owned())
+        Err("the first of 2 records failed; the batch is delivered again, split".to_owned())
     );
     assert_eq!(fixture.handle(vec![bad()]).await, failed("2"));
 }
 
 #[tokio::test]
-async fn what_no_stream_has_fails_the_batch() {
+async fn a_missing_event_fails_the_batch() {
     let fixture = Fixture::new();
     let answer = fixture.handle(vec![record("1", "S-a", 3, &["A"])]).await;
     let why = "the stream `S-a` has no event 0, though a later one was appended";

@@ -1,13 +1,15 @@
-//! A stream's record as the relay reads it.
+//! Conversion of a change stream record into the relay's input.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
-use cellar_engine::relay::Change;
+use cellar_engine::relay::EntryChange;
 use cellar_snapshot::relay::ATTRIBUTES;
 
-use crate::table_stream::{image, sequence_number};
+use crate::table_stream::{take_new_image, take_sequence_number};
 
-/// The parts of a record that decide.
-pub(super) fn read(mut record: EventRecord) -> Change {
-    let (sequence_number, image) = (sequence_number(&mut record), image(&mut record, &ATTRIBUTES));
-    Change { sequence_number, name: record.event_name, image }
+/// Extracts the sequence number, the kind of the change and the attributes that the relay decides
+/// by.
+pub(super) fn read_change(mut record: EventRecord) -> EntryChange {
+    let sequence_number = take_sequence_number(&mut record);
+    let image = take_new_image(&mut record, &ATTRIBUTES);
+    EntryChange { sequence_number, name: record.event_name, image }
 }

@@ -1,4 +1,5 @@
-//! The relay as a Lambda: batches of the Entry table's stream in, the first failure out.
+//! The relay's Lambda handler: receives batches of the Entry table's change stream and reports the
+//! first failure.
 
 mod change;
 
@@ -10,31 +11,32 @@ use cellar_engine::ports::{Jobs, PendingTags};
 use cellar_engine::relay::Relay;
 
 use crate::table_stream;
-pub use crate::table_stream::FirstFailed;
+pub use crate::table_stream::FirstRecordFailed;
 
-/// Handles batches of the Entry table's stream.
+/// Handles batches of the Entry table's change stream.
 #[derive(Clone)]
 pub struct RelayHandler {
     relay: Relay,
 }
 
 impl RelayHandler {
-    /// A handler over this queue and these objects.
+    /// Creates a handler that sends snapshot jobs to `jobs` and removes expiry tags with
+    /// `pending_tags`.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { relay: Relay::new(jobs, pending_tags) }
     }
 
-    /// Handles one batch. The answer names the first record that failed, if one did: Lambda
-    /// repeats the stream from there.
+    /// Handles one batch. The response names the first record that failed, if any; Lambda continues
+    /// the stream from that record.
     ///
     /// # Errors
-    /// [`FirstFailed`], so that the batch is split.
-    pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstFailed> {
-        let changes: Vec<_> = event.records.into_iter().map(change::read).collect();
-        let failed = self.relay.batch(&changes).await;
+    /// [`FirstRecordFailed`] if Lambda must split the batch.
+    pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
+        let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
+        let failed = self.relay.relay_batch(&changes).await;
         let first = changes.first().map(|change| &change.sequence_number);
-        table_stream::response(changes.len(), first, failed)
+        table_stream::batch_response(changes.len(), first, failed)
     }
 }
 
@@ -45,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// A record as Lambda sends it: segment 0 of the log 00…07, entry 3.
+    /// A change stream record of entry 3 in segment 0 of the log 00…07.
     fn record(sequence_number: &str, image: &Value) -> Value {
         json!({
             "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",
@@ -68,7 +70,7 @@ mod tests {
         })
     }
 
-    async fn handle(records: Vec<Value>) -> (Result<Value, FirstFailed>, Vec<String>) {
+    async fn handle(records: Vec<Value>) -> (Result<Value, FirstRecordFailed>, Vec<String>) {
         let clock = Arc::new(ManualClock::at(1));
         let queue = Arc::new(MemoryQueue::new(clock, QueueRules::LONGEST));
         let handler = RelayHandler::new(queue.clone(), Arc::new(MemoryPendingTags::default()));
@@ -80,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_record_of_lambda_becomes_a_job() {
+    async fn sends_a_job_for_a_snapshot_entry() {
         let (response, sent) = handle(vec![record("100", &snapshot())]).await;
         assert_eq!(response, Ok(json!({ "batchItemFailures": [] })));
         let job =
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_failure_is_reported_as_lambda_expects() {
+    async fn reports_the_first_failed_record() {
         let mut poisoned = snapshot();
         poisoned["N"] = json!({"N": "1.5"});
         let records =
@@ -100,20 +102,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_batch_that_begins_with_a_failure_is_to_be_split_and_one_of_one_is_reported() {
+    async fn splits_a_batch_whose_first_record_fails() {
         let mut poisoned = snapshot();
         poisoned["N"] = json!({"N": "1.5"});
         let bad = || record("100", &poisoned);
         let (response, sent) = handle(vec![bad(), record("101", &snapshot())]).await;
-        assert_eq!(response, Err(FirstFailed { records: 2 }));
-        assert_eq!(sent.len(), 1, "what stands behind it is relayed all the same");
+        assert_eq!(response, Err(FirstRecordFailed { records: 2 }));
+        assert_eq!(sent.len(), 1, "the second record is relayed nevertheless");
         let (response, _) = handle(vec![bad()]).await;
         let failed = json!({ "batchItemFailures": [{ "itemIdentifier": "100" }] });
         assert_eq!(response, Ok(failed));
     }
 
     #[tokio::test]
-    async fn a_batch_of_nothing_is_a_success() {
+    async fn accepts_an_empty_batch() {
         assert_eq!(handle(vec![]).await, (Ok(json!({ "batchItemFailures": [] })), vec![]));
     }
 }

@@ -1,4 +1,4 @@
-//! The port, request by request.
+//! The [`Blobs`] port over S3.
 
 use async_trait::async_trait;
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
@@ -13,7 +13,7 @@ use cellar_engine::ports::{
 };
 
 use super::S3Blobs;
-use super::head::{Fields, encode_sha256, is_absent, seconds};
+use super::head::{Fields, encode_sha256, is_absent, unix_seconds};
 use crate::outcome::port_error;
 
 impl S3Blobs {
@@ -30,32 +30,33 @@ impl S3Blobs {
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
-    /// Reads the body of an answer, unless it is too long.
-    async fn read(&self, answer: GetObjectOutput, max_bytes: u64) -> Result<Got, PortError> {
+    /// Reads the body of a GET response, unless it is longer than `max_bytes`.
+    async fn read_body(&self, reply: GetObjectOutput, max_bytes: u64) -> Result<Got, PortError> {
         let head = Fields {
-            length: answer.content_length(),
-            sha256: answer.checksum_sha256(),
-            modified: answer.last_modified(),
-            content_type: answer.content_type(),
-            content_encoding: answer.content_encoding(),
+            length: reply.content_length(),
+            sha256: reply.checksum_sha256(),
+            modified: reply.last_modified(),
+            content_type: reply.content_type(),
+            content_encoding: reply.content_encoding(),
         };
         let head = head.read()?;
         if head.length > max_bytes {
             return Ok(Got::TooLong { length: head.length });
         }
-        // A connection that breaks, and bytes that do not have the checksum.
-        let broken = |error| PortError::temporary(format!("an object broke off: {error}"));
-        let bytes = answer.body.collect().await.map_err(broken)?.into_bytes();
+        // The connection broke, or the bytes do not match the checksum.
+        let incomplete =
+            |error| PortError::temporary(format!("cannot read the body of an object: {error}"));
+        let bytes = reply.body.collect().await.map_err(incomplete)?.into_bytes();
         self.meter.add_object_bytes_received(bytes.len() as u64);
         Ok(Got::Found { head, bytes })
     }
 }
 
-fn listed(object: &Object) -> Option<ListedBlob> {
+fn to_listed_blob(object: &Object) -> Option<ListedBlob> {
     Some(ListedBlob {
         key: object.key()?.to_owned(),
         length: u64::try_from(object.size()?).ok()?,
-        modified_s: seconds(object.last_modified()?)?,
+        modified_s: unix_seconds(object.last_modified()?)?,
     })
 }
 
@@ -64,17 +65,18 @@ impl Blobs for S3Blobs {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
         let length = blob.bytes.len() as u64;
         if length > MAX_BLOB_BYTES {
-            let message = format!("an object has at most {MAX_BLOB_BYTES} bytes");
+            let message =
+                format!("an object has {length} bytes; at most {MAX_BLOB_BYTES} are allowed");
             return Err(PortError::permanent(message));
         }
         self.meter.count_object(ObjectRequest::Put, length);
-        let answer = self.put_request(blob).send().await;
-        answer.map(drop).map_err(|error| port_error(&error))
+        let reply = self.put_request(blob).send().await;
+        reply.map(drop).map_err(|error| port_error(&error))
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
         self.meter.count_object(ObjectRequest::Get, 0);
-        let answer = self
+        let reply = self
             .client
             .get_object()
             .bucket(&self.bucket)
@@ -82,8 +84,8 @@ impl Blobs for S3Blobs {
             .checksum_mode(ChecksumMode::Enabled)
             .send()
             .await;
-        match answer {
-            Ok(answer) => self.read(answer, max_bytes).await,
+        match reply {
+            Ok(reply) => self.read_body(reply, max_bytes).await,
             Err(error) if is_absent(&error) => Ok(Got::Absent),
             Err(error) => Err(port_error(&error)),
         }
@@ -91,7 +93,7 @@ impl Blobs for S3Blobs {
 
     async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
         self.meter.count_object(ObjectRequest::Get, 0);
-        let answer = self
+        let reply = self
             .client
             .head_object()
             .bucket(&self.bucket)
@@ -99,17 +101,17 @@ impl Blobs for S3Blobs {
             .checksum_mode(ChecksumMode::Enabled)
             .send()
             .await;
-        let answer = match answer {
-            Ok(answer) => answer,
+        let reply = match reply {
+            Ok(reply) => reply,
             Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => return Err(port_error(&error)),
         };
         let head = Fields {
-            length: answer.content_length(),
-            sha256: answer.checksum_sha256(),
-            modified: answer.last_modified(),
-            content_type: answer.content_type(),
-            content_encoding: answer.content_encoding(),
+            length: reply.content_length(),
+            sha256: reply.checksum_sha256(),
+            modified: reply.last_modified(),
+            content_type: reply.content_type(),
+            content_encoding: reply.content_encoding(),
         };
         head.read().map(Some)
     }
@@ -118,8 +120,8 @@ impl Blobs for S3Blobs {
         self.meter.count_object(ObjectRequest::Get, 0);
         let tags = self.client.get_object_tagging().bucket(&self.bucket).key(key.as_str());
         match tags.send().await {
-            Ok(answer) => {
-                let mut tags = answer.tag_set().iter();
+            Ok(reply) => {
+                let mut tags = reply.tag_set().iter();
                 Ok(Some(tags.any(|tag| (tag.key(), tag.value()) == (STATE_TAG, STATE_PENDING))))
             }
             Err(error) if is_absent(&error) => Ok(None),
@@ -129,7 +131,7 @@ impl Blobs for S3Blobs {
 
     async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
         self.meter.count_object(ObjectRequest::Tag, 0);
-        // Cellar's objects have no other tag.
+        // Deleting all tags is enough: Cellar's objects have no other tag.
         let tags = self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
         match tags.send().await {
             Ok(_) => Ok(Kept::Kept),
@@ -154,7 +156,7 @@ impl Blobs for S3Blobs {
         limit: u16,
     ) -> Result<BlobPage, PortError> {
         self.meter.count_object(ObjectRequest::Put, 0);
-        let answer = self
+        let reply = self
             .client
             .list_objects_v2()
             .bucket(&self.bucket)
@@ -164,10 +166,12 @@ impl Blobs for S3Blobs {
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        let blobs: Option<Vec<ListedBlob>> = answer.contents().iter().map(listed).collect();
-        let blobs = blobs.ok_or_else(|| PortError::permanent("S3 listed half an object"))?;
-        let more = answer.is_truncated() == Some(true);
-        let next = blobs.last().filter(|_| more).map(|last| last.key.clone());
+        let blobs: Option<Vec<ListedBlob>> = reply.contents().iter().map(to_listed_blob).collect();
+        let blobs = blobs.ok_or_else(|| {
+            PortError::permanent("S3 listed an object without key, size or modification time")
+        })?;
+        let is_truncated = reply.is_truncated() == Some(true);
+        let next = if is_truncated { blobs.last().map(|last| last.key.clone()) } else { None };
         Ok(BlobPage { blobs, next })
     }
 

@@ -1,4 +1,4 @@
-//! What S3 says of an object, for the port.
+//! Conversion of S3's object metadata into the types of the port.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::primitives::DateTime;
@@ -9,7 +9,7 @@ use cellar_engine::ports::{BlobHead, PortError, Sha256};
 const NO_SUCH_BUCKET: &str = "NoSuchBucket";
 const NOT_FOUND: u16 = 404;
 
-/// The fields that GET and HEAD have in common.
+/// Metadata that GET and HEAD responses have in common.
 pub(super) struct Fields<'a> {
     pub(super) length: Option<i64>,
     pub(super) sha256: Option<&'a str>,
@@ -19,42 +19,48 @@ pub(super) struct Fields<'a> {
 }
 
 impl Fields<'_> {
+    /// Converts the metadata.
+    ///
     /// # Errors
-    /// A permanent [`PortError`] for what S3 never answers.
+    /// A permanent [`PortError`] if a field is missing or invalid, which S3 never returns.
     pub(super) fn read(self) -> Result<BlobHead, PortError> {
         let length = self.length.and_then(|length| u64::try_from(length).ok());
-        let modified_s = self.modified.and_then(seconds);
+        let modified_s = self.modified.and_then(unix_seconds);
         let (Some(length), Some(modified_s)) = (length, modified_s) else {
-            return Err(PortError::permanent("S3 did not say how long or how old an object is"));
+            return Err(PortError::permanent(
+                "S3 returned an object without length or modification time",
+            ));
         };
         Ok(BlobHead {
             length,
             sha256: self.sha256.map(decode_sha256).transpose()?,
             modified_s,
             content_type: self.content_type.map(str::to_owned),
-            // What S3 and its likes answer for none at all.
+            // S3 and its emulators return an empty string if no encoding is set.
             content_encoding: self.content_encoding.filter(|text| !text.is_empty()).map(Into::into),
         })
     }
 }
 
-/// Unix seconds.
-pub(super) fn seconds(time: &DateTime) -> Option<u64> {
+/// Converts a time to Unix seconds; `None` before 1970.
+pub(super) fn unix_seconds(time: &DateTime) -> Option<u64> {
     u64::try_from(time.secs()).ok()
 }
 
-/// A checksum as S3's headers have it.
+/// Encodes a checksum as S3's headers expect it.
 pub(super) fn encode_sha256(sha256: &Sha256) -> String {
     STANDARD.encode(sha256)
 }
 
 fn decode_sha256(text: &str) -> Result<Sha256, PortError> {
     let decoded = STANDARD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
-    decoded.ok_or_else(|| PortError::permanent(format!("`{text}` is no SHA-256 of a whole object")))
+    decoded.ok_or_else(|| {
+        PortError::permanent(format!("`{text}` is not the Base64 SHA-256 of an entire object"))
+    })
 }
 
-/// Whether the object is not there. A bucket that is not there is a failure; where the answer has
-/// no body (HEAD) the two cannot be told apart.
+/// Returns whether the object does not exist. A missing bucket is a failure instead, but HEAD
+/// responses have no body, so that for HEAD the two cases look equal.
 pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
@@ -76,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_s3_never_answers_is_an_error() {
+    fn rejects_missing_or_invalid_metadata() {
         let time = DateTime::from_secs(1_795_246_133);
         let good = Fields { modified: Some(&time), ..fields() };
         let head = good.read().unwrap();
@@ -96,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn checksums_read_back() {
+    fn checksums_round_trip() {
         let sha256: Sha256 = std::array::from_fn(|index| u8::try_from(index * 8).unwrap());
         assert_eq!(decode_sha256(&encode_sha256(&sha256)), Ok(sha256));
     }

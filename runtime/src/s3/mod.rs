@@ -1,4 +1,4 @@
-//! The objects of the stack, in S3.
+//! The stack's objects in S3.
 
 mod blobs;
 mod head;
@@ -16,13 +16,13 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Until the head of an answer is there: a large object takes a while to send.
+/// Timeout until the headers of a response arrive; sending a large object takes a while.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(25);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Region of endpoints that have none.
+/// Region of endpoints outside AWS that have none.
 const REGION: &str = "us-east-1";
 
-/// A bucket behind a client; counts each request that is sent, whatever comes of it.
+/// An S3 bucket. Counts every request that is sent, whether or not it succeeds.
 #[derive(Debug, Clone)]
 pub struct S3Blobs {
     client: Client,
@@ -31,21 +31,21 @@ pub struct S3Blobs {
 }
 
 impl S3Blobs {
-    /// The bucket of this name.
     #[must_use]
     pub fn new(bucket: String, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, bucket, meter }
     }
 }
 
-/// A client for an endpoint that is not AWS: the local cloud's, or an emulator's.
+/// Creates a client for an endpoint outside AWS: the local stack's or an emulator's.
 #[must_use]
 pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Client {
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// A client that never retries by itself, so that each request is counted; whoever calls the port
-/// retries. With an endpoint of its own the bucket is in the path: only AWS has a host for each.
+/// Creates a client without automatic retries, so that every request is counted; the callers of the
+/// port retry. With a custom endpoint the bucket is part of the path, because only AWS has a host
+/// name per bucket.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
     let timeouts = TimeoutConfig::builder()
@@ -56,7 +56,7 @@ pub fn client(config: &SdkConfig) -> Client {
         .retry_config(RetryConfig::disabled())
         .timeout_config(timeouts)
         .force_path_style(config.endpoint_url().is_some())
-        // Every object is sent with its SHA-256: the SDK need not add a CRC of its own.
+        // Every object is sent with its SHA-256, so that the SDK's own CRC is unnecessary.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenSupported)
         .build();

@@ -1,4 +1,4 @@
-//! Presigned URLs: signed here, with no request.
+//! Presigned URLs. Signing is local and sends no request.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -31,9 +31,9 @@ impl S3Blobs {
             .set_content_encoding(grant.content_encoding.clone())
             .if_none_match("*")
             .tagging(format!("{STATE_TAG}={STATE_PENDING}"))
-            .presigned(config(grant.valid_s, now_s)?)
+            .presigned(presigning_config(grant.valid_s, now_s)?)
             .await;
-        presigned(signed, now_s.saturating_add(grant.valid_s))
+        to_presigned_request(signed, now_s.saturating_add(grant.valid_s))
     }
 
     pub(super) async fn sign_download(
@@ -44,12 +44,12 @@ impl S3Blobs {
     ) -> Result<PresignedRequest, PortError> {
         check_valid_s(valid_s)?;
         let get = self.client.get_object().bucket(&self.bucket).key(key.as_str());
-        let signed = get.presigned(config(valid_s, now_s)?).await;
-        presigned(signed, now_s.saturating_add(valid_s))
+        let signed = get.presigned(presigning_config(valid_s, now_s)?).await;
+        to_presigned_request(signed, now_s.saturating_add(valid_s))
     }
 }
 
-fn config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortError> {
+fn presigning_config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortError> {
     PresigningConfig::builder()
         .start_time(UNIX_EPOCH + Duration::from_secs(now_s))
         .expires_in(Duration::from_secs(valid_s))
@@ -57,8 +57,9 @@ fn config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortError> {
         .map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Credentials that cannot be had now may be there the next time: nothing else fails here.
-fn presigned<E>(
+/// Converts the SDK's result. A signing error is temporary, because only missing credentials cause
+/// one here, and they may be available later.
+fn to_presigned_request<E>(
     signed: Result<Signed, SdkError<E>>,
     expires_s: u64,
 ) -> Result<PresignedRequest, PortError>
@@ -85,7 +86,7 @@ mod tests {
     use crate::s3::client_for_endpoint;
 
     #[tokio::test]
-    async fn everything_that_is_granted_is_signed() {
+    async fn signs_every_header_of_a_grant() {
         let client = client_for_endpoint("http://127.0.0.1:1", "key", "secret");
         let blobs = S3Blobs::new("bucket".to_owned(), client, Arc::default());
         let key = BlobKey::new("uploads/a").unwrap();

@@ -1,5 +1,5 @@
-//! Versions of objects, which only commands of an operator delete: not in [`super::blobs`], since functions would
-//! carry it.
+//! The [`BlobVersions`] port over S3. Only operator commands use it; it is separate from
+//! [`super::blobs`] so that the functions' bundle does not contain it.
 
 use async_trait::async_trait;
 use aws_sdk_s3::operation::list_object_versions::ListObjectVersionsOutput;
@@ -11,7 +11,7 @@ use cellar_engine::ports::{
 };
 
 use super::S3Blobs;
-use super::head::{is_absent, seconds};
+use super::head::{is_absent, unix_seconds};
 use crate::outcome::port_error;
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl BlobVersions for S3Blobs {
         after: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError> {
         self.meter.count_object(ObjectRequest::Put, 0);
-        let answer = self
+        let reply = self
             .client
             .list_object_versions()
             .bucket(&self.bucket)
@@ -33,7 +33,8 @@ impl BlobVersions for S3Blobs {
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        page(&answer).ok_or_else(|| PortError::permanent("S3 listed half a version"))
+        to_page(&reply)
+            .ok_or_else(|| PortError::permanent("S3 returned an incomplete version list"))
     }
 
     async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
@@ -46,34 +47,35 @@ impl BlobVersions for S3Blobs {
     }
 }
 
-/// A page as S3 answers it: versions and what says that an object was deleted, apart.
-fn page(answer: &ListObjectVersionsOutput) -> Option<VersionPage> {
+/// Converts S3's list, which has versions and delete markers in separate lists, into one sorted list.
+/// Returns `None` if a required field is missing.
+fn to_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
     let mut versions = Vec::new();
-    for version in answer.versions() {
+    for version in reply.versions() {
+        let (key, id, modified) = (version.key(), version.version_id(), version.last_modified());
         let length = u64::try_from(version.size()?).ok()?;
-        let listed = listed(version.key(), version.version_id(), version.last_modified(), length)?;
-        versions.push((version.is_latest() == Some(true), listed));
+        let is_latest = version.is_latest() == Some(true);
+        versions.push((is_latest, to_listed_version(key, id, modified, length)?));
     }
-    for marker in answer.delete_markers() {
-        let listed = listed(marker.key(), marker.version_id(), marker.last_modified(), 0)?;
-        versions.push((marker.is_latest() == Some(true), listed));
+    for marker in reply.delete_markers() {
+        let (key, id, modified) = (marker.key(), marker.version_id(), marker.last_modified());
+        let is_latest = marker.is_latest() == Some(true);
+        versions.push((is_latest, to_listed_version(key, id, modified, 0)?));
     }
-    let order = |(is_latest, listed): &(bool, ListedVersion)| {
+    // By key, newest version first.
+    versions.sort_by_key(|(is_latest, listed)| {
         (listed.key.clone(), std::cmp::Reverse((*is_latest, listed.modified_s)))
-    };
-    versions.sort_by_key(order);
-    let is_more = answer.is_truncated() == Some(true);
-    let next = answer.next_key_marker().filter(|_| is_more).map(|key| VersionMarker {
-        key: key.to_owned(),
-        version: answer.next_version_id_marker().map(str::to_owned),
     });
-    if is_more && next.is_none() {
-        return None;
+    let mut next = None;
+    if reply.is_truncated() == Some(true) {
+        let key = reply.next_key_marker()?.to_owned();
+        let version = reply.next_version_id_marker().map(str::to_owned);
+        next = Some(VersionMarker { key, version });
     }
     Some(VersionPage { versions: versions.into_iter().map(|(_, listed)| listed).collect(), next })
 }
 
-fn listed(
+fn to_listed_version(
     key: Option<&str>,
     version: Option<&str>,
     modified: Option<&DateTime>,
@@ -83,7 +85,7 @@ fn listed(
         key: key?.to_owned(),
         version: version?.to_owned(),
         length,
-        modified_s: seconds(modified?)?,
+        modified_s: unix_seconds(modified?)?,
     })
 }
 
@@ -99,25 +101,26 @@ mod tests {
     }
 
     #[test]
-    fn versions_and_what_deletes_them_are_one_list() {
+    fn lists_versions_and_delete_markers_together() {
         let marker = DeleteMarkerEntry::builder().key("b").version_id("m").is_latest(true);
         let marker = marker.last_modified(DateTime::from_secs(9)).build();
-        let answer = ListObjectVersionsOutput::builder()
+        let reply = ListObjectVersionsOutput::builder()
             .versions(version("a", "new", 5, true))
             .versions(version("a", "old", 5, false))
             .versions(version("b", "before", 9, false))
             .versions(version("b", "first", 1, false))
             .delete_markers(marker);
-        let whole = page(&answer.clone().build()).unwrap();
+        let whole = to_page(&reply.clone().build()).unwrap();
         let names: Vec<_> = whole.versions.iter().map(|listed| listed.version.as_str()).collect();
         assert_eq!(names, ["new", "old", "m", "before", "first"]);
         assert_eq!(whole.versions.iter().map(|listed| listed.length).sum::<u64>(), 4 * 7);
         assert_eq!(whole.next, None);
-        let answer = answer.is_truncated(true);
-        assert_eq!(page(&answer.clone().build()), None, "more, and nobody says where");
-        let next = page(&answer.next_key_marker("b").build()).unwrap().next;
+        let reply = reply.is_truncated(true);
+        assert_eq!(to_page(&reply.clone().build()), None, "truncated without a marker");
+        let next = to_page(&reply.next_key_marker("b").build()).unwrap().next;
         assert_eq!(next, Some(VersionMarker { key: "b".to_owned(), version: None }));
-        let half = ListObjectVersionsOutput::builder().versions(ObjectVersion::builder().build());
-        assert_eq!(page(&half.build()), None);
+        let incomplete =
+            ListObjectVersionsOutput::builder().versions(ObjectVersion::builder().build());
+        assert_eq!(to_page(&incomplete.build()), None);
     }
 }

@@ -1,40 +1,40 @@
-//! Lambda's event of a queue and the answer to it: the few fields that matter. The crate of all of
-//! Lambda's events would bring a date library and two generators of schemas along.
+//! The fields of Lambda's SQS event and response that Cellar uses.
+//!
+//! The crate `aws_lambda_events` has complete types, but its SQS feature adds a date library and
+//! two schema generators to the bundle.
 
 use serde::{Deserialize, Serialize};
 
-/// Messages of a queue.
+/// A batch of queue messages.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct QueueEvent {
-    /// The messages.
     #[serde(rename = "Records")]
     pub records: Vec<QueueMessage>,
 }
 
-/// One message.
+/// A queue message.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueMessage {
-    /// Its id: what is reported if it is to come back.
+    /// Id of the message, which [`ItemFailure`] refers to.
     pub message_id: String,
-    /// The right to hide it.
+    /// Receipt that permits changing the message's visibility.
     pub receipt_handle: String,
-    /// What was sent.
     pub body: String,
 }
 
-/// Which messages come back; Lambda deletes the others.
+/// The messages that return to the queue; Lambda deletes the other messages of the batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueResponse {
-    /// Those that do.
+    /// The messages that return to the queue.
     pub batch_item_failures: Vec<ItemFailure>,
 }
 
-/// One message that comes back.
+/// A message that returns to the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemFailure {
-    /// Its id.
+    /// Id of the message.
     pub item_identifier: String,
 }

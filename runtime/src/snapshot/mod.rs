@@ -1,10 +1,11 @@
-//! The worker on snapshots as a Lambda: messages of the queue in, those that are not done out.
+//! The snapshot worker's Lambda handler: processes queue messages and reports those that return to
+//! the queue.
 
 mod event;
 mod ports;
 
 pub use event::{ItemFailure, QueueEvent, QueueMessage, QueueResponse};
-pub use ports::{BuilderPorts, SnapshotClients, handler, levels};
+pub use ports::{BuilderPorts, SnapshotClients, build_handler, levels_builder};
 
 use cellar_base::limits::BROKEN_WAIT_S;
 use cellar_engine::ports::Receipt;
@@ -12,56 +13,56 @@ use cellar_engine::snapshots::Snapshots;
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// A snapshot was not made, for a reason that somebody should look at. The message comes back.
+/// A snapshot job failed in a way that an operator should see. Its message returns to the queue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailure {
-    /// The message cannot be a job.
-    #[error("the message `{id}` is no job of a snapshot: {why}")]
+    /// The message is not a snapshot job.
+    #[error("the message `{id}` is not a snapshot job: {why}")]
     Message {
-        /// The message's id.
+        /// Id of the message.
         id: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The work on it failed; the reason is in the log.
-    #[error("the snapshot of {log} at {at} was not made and is tried again in {wait_s} s")]
-    NotMade {
+    /// Building the snapshot failed; the log has the reason.
+    #[error("the snapshot of {log} at {at} failed; it is retried in {wait_s} s")]
+    Failed {
         /// The log.
         log: String,
-        /// The position of its Snapshot entry.
+        /// Position of the Snapshot entry.
         at: String,
-        /// Seconds until then.
+        /// Seconds until the retry.
         wait_s: u32,
     },
 }
 
-/// Handles messages of the queue of snapshot jobs.
+/// Handles messages of the snapshot job queue.
 #[derive(Clone)]
 pub struct SnapshotHandler {
     snapshots: Snapshots,
 }
 
 impl SnapshotHandler {
-    /// A handler over these workers.
     #[must_use]
     pub fn new(snapshots: Snapshots) -> Self {
         Self { snapshots }
     }
 
-    /// Makes the first call to the tables, so that the first job finds a connection open.
+    /// Opens a connection to the tables, so that the first job does not wait for it.
     pub async fn warm_up(&self) {
         if !self.snapshots.reachable().await {
-            tracing::warn!("the tables do not answer");
+            tracing::warn!("the tables do not respond");
         }
     }
 
-    /// Handles one batch (in the template: one message) in a function that ends at `deadline_ms`
-    /// (Unix milliseconds). The answer names what comes back, and is hidden for as long as it should
-    /// be; Lambda deletes the rest.
+    /// Handles one batch (one message, as the template configures it) in an invocation that ends at
+    /// `deadline_ms` (Unix milliseconds). The response names the messages that return to the queue;
+    /// their visibility timeouts are already set. Lambda deletes the other messages.
     ///
     /// # Errors
-    /// [`SnapshotFailure`] of the last message that failed: the whole batch comes back then, and the
-    /// alarm on the function's errors sees it. What was done of it is done again at no cost.
+    /// [`SnapshotFailure`] of the last message that failed. The whole batch then returns to the
+    /// queue, and the function's error alarm counts the failure. Repeating a finished job costs
+    /// almost nothing.
     pub async fn handle(
         &self,
         event: QueueEvent,
@@ -71,12 +72,13 @@ impl SnapshotHandler {
         let mut failure = None;
         for message in event.records {
             let item_identifier = message.message_id.clone();
-            match self.one(message, deadline_ms).await {
+            match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // Neither waiting nor handing over is failing, but so Lambda keeps the message.
+                // Waiting and handed-over jobs are not failures, but Lambda keeps a message only if
+                // it is reported.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
-                    tracing::error!(%error, "a snapshot failed");
+                    tracing::error!(%error, "a snapshot job failed");
                     failure = Some(error);
                 }
             }
@@ -84,7 +86,7 @@ impl SnapshotHandler {
         failure.map_or(Ok(response), Err)
     }
 
-    async fn one(
+    async fn handle_message(
         &self,
         message: QueueMessage,
         deadline_ms: u64,
@@ -93,7 +95,7 @@ impl SnapshotHandler {
         let job = match SnapshotJob::decode(&message.body) {
             Ok(job) => job,
             Err(error) => {
-                // A later build may read it.
+                // Keep the message: a later build may be able to read it.
                 self.snapshots.hide(&receipt, BROKEN_WAIT_S).await;
                 let id = message.message_id;
                 return Err(SnapshotFailure::Message { id, why: error.to_string() });
@@ -102,7 +104,7 @@ impl SnapshotHandler {
         match self.snapshots.handle(job, &receipt, deadline_ms).await {
             SnapshotOutcome::Failed { wait_s } => {
                 let (log, at) = (job.log.to_string(), job.position.to_string());
-                Err(SnapshotFailure::NotMade { log, at, wait_s })
+                Err(SnapshotFailure::Failed { log, at, wait_s })
             }
             outcome => Ok(outcome),
         }

@@ -1,4 +1,4 @@
-//! What the function that makes snapshots is made of.
+//! Builds the snapshot function from its settings and clients.
 
 use std::sync::Arc;
 
@@ -13,42 +13,35 @@ use crate::dynamodb::{DynamoPendingSnapshots, DynamoTables};
 use crate::s3::S3Blobs;
 use crate::settings::SnapshotSettings;
 
-/// What a builder reads and writes.
+/// The ports that a snapshot builder uses.
 #[derive(Clone)]
 pub struct BuilderPorts {
-    /// The Entry table.
     pub entries: Arc<dyn Entries>,
-    /// The Segment table.
     pub segments: Arc<dyn Segments>,
-    /// The bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// Time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// The builder of levels in chunks.
+/// Creates the builder that stores snapshots as levels of chunks.
 #[must_use]
-pub fn levels(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
+pub fn levels_builder(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
     let BuilderPorts { entries, segments, blobs, clock } = ports;
     let logs = Logs::new(entries, segments, Arc::clone(&blobs), clock, Arc::new(SystemRandom));
     Arc::new(LevelsBuilder::new(Arc::new(logs), blobs))
 }
 
-/// The services that the function calls.
+/// The service clients of the snapshot function.
 #[derive(Clone)]
 pub struct SnapshotClients {
-    /// DynamoDB.
     pub dynamodb: aws_sdk_dynamodb::Client,
-    /// S3.
     pub s3: aws_sdk_s3::Client,
-    /// Counts what they consume.
+    /// Counts what the clients consume.
     pub meter: Arc<Meter>,
-    /// Time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// The function for these settings, over these services and the queue of its jobs.
-pub fn handler(
+/// Builds the snapshot handler from settings, clients and the job queue.
+pub fn build_handler(
     settings: &SnapshotSettings,
     clients: SnapshotClients,
     jobs: Arc<dyn Jobs>,

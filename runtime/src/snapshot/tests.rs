@@ -1,4 +1,4 @@
-//! Messages as Lambda gives them, and answers as it reads them.
+//! Tests of the snapshot handler with events and responses in Lambda's format.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use super::*;
 
 const FUNCTION_MS: u64 = 300_000;
 
-/// Stores progress once, then the root; of a snapshot that is not the first, nothing.
+/// A builder that reports progress once and then finishes the snapshot of the first entry, and
+/// fails for every other entry.
 struct Scripted;
 
 #[async_trait]
@@ -71,7 +72,7 @@ async fn world() -> World {
 }
 
 impl World {
-    /// Calls the function with the messages there are, in Lambda's words.
+    /// Invokes the handler with all visible messages, in Lambda's JSON format.
     async fn call(&self, function_ms: u64) -> Result<Value, SnapshotFailure> {
         let messages = self.queue.receive(10, 1_800).await.unwrap();
         let records = messages.into_iter().map(|message| {
@@ -91,7 +92,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn what_is_done_is_not_reported() {
+async fn does_not_report_finished_jobs() {
     let world = world().await;
     world.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Ok(json!({ "batchItemFailures": [] })));
@@ -99,7 +100,7 @@ async fn what_is_done_is_not_reported() {
 }
 
 #[tokio::test]
-async fn what_is_handed_over_is_reported_and_shown_at_once() {
+async fn reports_a_handed_over_job_and_makes_it_visible_immediately() {
     let world = world().await;
     world.queue.send(&job(0).encode()).await.unwrap();
     let handed_over = world.call(1).await.unwrap();
@@ -109,19 +110,19 @@ async fn what_is_handed_over_is_reported_and_shown_at_once() {
 }
 
 #[tokio::test]
-async fn a_failure_is_the_functions_and_the_message_comes_back() {
+async fn a_failed_job_fails_the_invocation_and_is_retried() {
     let world = world().await;
     world.queue.send(&job(1).encode()).await.unwrap();
     let error = world.call(FUNCTION_MS).await.unwrap_err();
     let (log, at) = (job(1).log.to_string(), "0.1".to_owned());
-    assert_eq!(error, SnapshotFailure::NotMade { log, at, wait_s: FAILED_WAIT_S });
-    assert_eq!(world.queue.receive(1, 1).await, Ok(vec![]), "not at once");
+    assert_eq!(error, SnapshotFailure::Failed { log, at, wait_s: FAILED_WAIT_S });
+    assert_eq!(world.queue.receive(1, 1).await, Ok(vec![]), "still hidden");
     world.clock.advance_ms(u64::from(FAILED_WAIT_S) * 1_000);
     assert_eq!(world.queue.receive(1, 1).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn what_is_no_job_fails_and_comes_back_later() {
+async fn an_invalid_message_fails_the_invocation_and_is_retried_later() {
     let world = world().await;
     world.queue.send("{}").await.unwrap();
     let error = world.call(FUNCTION_MS).await.unwrap_err();

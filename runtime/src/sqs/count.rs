@@ -1,4 +1,5 @@
-//! Counts the requests that really go out, the client's own retries among them: each is billed.
+//! An SDK interceptor that counts every transmitted request, including the SDK's own retries,
+//! because each is billed.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use aws_sdk_sqs::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_sqs::error::BoxError;
 use cellar_engine::meter::Meter;
 
-/// Counts on a meter.
+/// Counts requests on a meter.
 #[derive(Debug)]
 pub(super) struct CountRequests(pub(super) Arc<Meter>);
 

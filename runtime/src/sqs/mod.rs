@@ -1,4 +1,4 @@
-//! A queue in SQS.
+//! Queues in SQS.
 
 mod count;
 mod queue;
@@ -15,13 +15,13 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Longer than a receive waits for messages.
+/// Longer than a receive request waits for messages.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Requests to a queue may be repeated: a message may come twice anyway.
+/// Retries are safe because the consumers tolerate duplicate messages.
 const ATTEMPTS: u32 = 3;
 
-/// A client for an endpoint that is not AWS: the local cloud's, an emulator's, or a test's.
+/// Creates a client for an endpoint outside AWS: the local stack's, an emulator's or a test's.
 #[must_use]
 pub fn client_for_endpoint(
     url: &str,
@@ -33,7 +33,7 @@ pub fn client_for_endpoint(
     client(&sdk::for_endpoint(url, region, access_key, secret_key), meter)
 }
 
-/// A client that tries each request a few times and counts every try.
+/// Creates a client that retries failed requests and counts every attempt.
 #[must_use]
 pub fn client(config: &SdkConfig, meter: &Arc<Meter>) -> Client {
     let timeouts = TimeoutConfig::builder()

@@ -1,4 +1,4 @@
-//! The queue port over SQS.
+//! The [`Jobs`] port over SQS.
 
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
@@ -11,10 +11,11 @@ use cellar_engine::ports::{
 
 use crate::outcome::port_error;
 
-/// Seconds that a receive waits for a message: without any, SQS asks only some of its servers.
+/// Wait time of a receive request in seconds. Without a wait, SQS queries only a subset of its
+/// servers.
 const WAIT_S: i32 = 1;
 
-/// One queue.
+/// A queue in SQS.
 #[derive(Debug, Clone)]
 pub struct SqsQueue {
     client: Client,
@@ -22,7 +23,7 @@ pub struct SqsQueue {
 }
 
 impl SqsQueue {
-    /// The queue at this URL; the client counts its requests.
+    /// Selects the queue at `url`. `client` counts the requests.
     #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
         Self { client, url: url.into() }
@@ -44,14 +45,14 @@ impl Jobs for SqsQueue {
             .receive_message()
             .queue_url(&self.url)
             .max_number_of_messages(i32::from(max))
-            .visibility_timeout(seconds(visibility_s)?)
+            .visibility_timeout(checked_visibility(visibility_s)?)
             .wait_time_seconds(WAIT_S)
             .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
             .message_system_attribute_names(MessageSystemAttributeName::SentTimestamp)
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        reply.messages.unwrap_or_default().into_iter().map(received).collect()
+        reply.messages.unwrap_or_default().into_iter().map(to_received).collect()
     }
 
     async fn change_visibility(
@@ -64,12 +65,12 @@ impl Jobs for SqsQueue {
             .change_message_visibility()
             .queue_url(&self.url)
             .receipt_handle(&receipt.0)
-            .visibility_timeout(seconds(visibility_s)?)
+            .visibility_timeout(checked_visibility(visibility_s)?)
             .send()
             .await;
         match reply {
             Ok(_) => Ok(true),
-            Err(error) if error.as_service_error().is_some_and(not_hidden) => Ok(false),
+            Err(error) if error.as_service_error().is_some_and(is_no_longer_hidden) => Ok(false),
             Err(error) => Err(port_error(&error)),
         }
     }
@@ -78,8 +79,8 @@ impl Jobs for SqsQueue {
         let request = self.client.delete_message().queue_url(&self.url).receipt_handle(&receipt.0);
         match request.send().await {
             Ok(_) => Ok(()),
-            // Receipts come from this queue, so one that it does not know is of a message that is
-            // gone: SQS says nothing of it, but not everything that speaks its language does.
+            // Receipts come from this queue, so an unknown receipt means that the message is
+            // deleted already. SQS then reports success, but some emulators report an error.
             Err(error)
                 if error
                     .as_service_error()
@@ -92,41 +93,42 @@ impl Jobs for SqsQueue {
     }
 }
 
-fn seconds(visibility_s: u32) -> Result<i32, PortError> {
+fn checked_visibility(visibility_s: u32) -> Result<i32, PortError> {
     check_visibility(visibility_s)?;
     i32::try_from(visibility_s).map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Whether the message of a receipt is deleted or has come back.
-fn not_hidden(error: &ChangeMessageVisibilityError) -> bool {
-    // SQS says of a message that was deleted that its receipt is no valid value.
-    let gone = error.meta().code() == Some("InvalidParameterValue")
+/// Returns whether the message of a receipt was deleted or is visible again.
+fn is_no_longer_hidden(error: &ChangeMessageVisibilityError) -> bool {
+    // SQS reports the receipt of a deleted message as an invalid parameter value.
+    let is_deleted = error.meta().code() == Some("InvalidParameterValue")
         && error.meta().message().is_some_and(|why| why.contains("does not exist"));
-    gone || matches!(
-        error,
-        ChangeMessageVisibilityError::MessageNotInflight(_)
-            | ChangeMessageVisibilityError::ReceiptHandleIsInvalid(_)
-    )
+    is_deleted
+        || matches!(
+            error,
+            ChangeMessageVisibilityError::MessageNotInflight(_)
+                | ChangeMessageVisibilityError::ReceiptHandleIsInvalid(_)
+        )
 }
 
-fn received(message: Message) -> Result<Received, PortError> {
+fn to_received(message: Message) -> Result<Received, PortError> {
     let attributes = message.attributes.unwrap_or_default();
-    let number = |name: MessageSystemAttributeName| {
-        let text = attributes.get(&name).ok_or_else(|| missing(name.as_str()))?;
-        text.parse::<u64>().map_err(|_| missing(name.as_str()))
+    let parse_number = |name: MessageSystemAttributeName| {
+        let text = attributes.get(&name).ok_or_else(|| missing_field(name.as_str()))?;
+        text.parse::<u64>().map_err(|_| missing_field(name.as_str()))
     };
-    let receive_count = number(MessageSystemAttributeName::ApproximateReceiveCount)?;
+    let receive_count = parse_number(MessageSystemAttributeName::ApproximateReceiveCount)?;
     Ok(Received {
-        id: message.message_id.ok_or_else(|| missing("MessageId"))?,
-        body: message.body.ok_or_else(|| missing("Body"))?,
-        receipt: Receipt(message.receipt_handle.ok_or_else(|| missing("ReceiptHandle"))?),
+        id: message.message_id.ok_or_else(|| missing_field("MessageId"))?,
+        body: message.body.ok_or_else(|| missing_field("Body"))?,
+        receipt: Receipt(message.receipt_handle.ok_or_else(|| missing_field("ReceiptHandle"))?),
         receive_count: u32::try_from(receive_count).unwrap_or(u32::MAX),
-        sent_ms: number(MessageSystemAttributeName::SentTimestamp)?,
+        sent_ms: parse_number(MessageSystemAttributeName::SentTimestamp)?,
     })
 }
 
-fn missing(name: &str) -> PortError {
-    PortError::permanent(format!("the queue gave a message without a usable {name}"))
+fn missing_field(name: &str) -> PortError {
+    PortError::permanent(format!("SQS returned a message whose {name} is missing or invalid"))
 }
 
 #[cfg(test)]
@@ -134,8 +136,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_read_whole_or_not_at_all() {
-        let whole = || {
+    fn rejects_messages_with_missing_fields() {
+        let complete = || {
             Message::builder()
                 .message_id("id")
                 .body("body")
@@ -143,17 +145,17 @@ mod tests {
                 .attributes(MessageSystemAttributeName::ApproximateReceiveCount, "3")
                 .attributes(MessageSystemAttributeName::SentTimestamp, "1795246133000")
         };
-        let message = received(whole().build()).unwrap();
+        let message = to_received(complete().build()).unwrap();
         assert_eq!((message.id.as_str(), message.body.as_str()), ("id", "body"));
         assert_eq!((message.receive_count, message.sent_ms), (3, 1_795_246_133_000));
         for broken in [
-            whole().set_message_id(None),
-            whole().set_body(None),
-            whole().set_receipt_handle(None),
-            whole().set_attributes(None),
-            whole().attributes(MessageSystemAttributeName::SentTimestamp, "soon"),
+            complete().set_message_id(None),
+            complete().set_body(None),
+            complete().set_receipt_handle(None),
+            complete().set_attributes(None),
+            complete().attributes(MessageSystemAttributeName::SentTimestamp, "soon"),
         ] {
-            assert!(!received(broken.build()).unwrap_err().temporary);
+            assert!(!to_received(broken.build()).unwrap_err().temporary);
         }
     }
 }

@@ -1,32 +1,32 @@
-//! What a token says.
+//! The claims of tokens that are signed with the stack's own keys.
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_catalog::access::{Principal, Role, Scope};
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The claims of a token. A claim that comes twice makes the token invalid.
+/// The claims of a token. A repeated claim makes the token invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
-    /// Who signed it.
+    /// Issuer.
     pub iss: String,
-    /// What it is for.
+    /// Audience: the stack.
     pub aud: String,
-    /// Whose it is.
+    /// Subject: the holder of the token.
     pub sub: String,
-    /// When it ends, Unix seconds.
+    /// Expiry time, Unix seconds.
     pub exp: u64,
-    /// When it begins, Unix seconds.
+    /// Start of validity, Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
-    /// When it was made, Unix seconds.
+    /// Issue time, Unix seconds.
     pub iat: u64,
-    /// Its own id.
+    /// Id of the token.
     pub jti: String,
-    /// What it allows.
-    #[serde(deserialize_with = "role")]
+    /// Role that the token grants.
+    #[serde(deserialize_with = "deserialize_role")]
     pub role: Role,
-    /// Where.
+    /// Spreadsheets that the token covers.
     pub spreadsheets: Spreadsheets,
 }
 
@@ -34,25 +34,25 @@ pub struct Claims {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
-    /// These.
+    /// A list of spreadsheets.
     Only(Vec<LogId>),
-    /// Those that a word stands for.
+    /// A set of spreadsheets that a keyword selects.
     Named(Named),
 }
 
-/// A word for spreadsheets.
+/// Keyword that selects a set of spreadsheets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Named {
-    /// All of the stack.
+    /// All spreadsheets of the stack.
     #[serde(rename = "*")]
     All,
-    /// Those that the catalog shares with the token's holder.
+    /// Spreadsheets that the catalog shares with the token's holder.
     #[serde(rename = "shared")]
     Shared,
 }
 
-/// A text and nothing else: by itself serde takes `{"owner": null}` for an `"owner"`, too.
-fn role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
+/// Accepts a JSON string only. The derived implementation would also accept `{"owner": null}`.
+fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
@@ -67,13 +67,13 @@ impl<'de> Deserialize<'de> for Named {
 }
 
 impl Spreadsheets {
-    /// All spreadsheets of the stack.
+    /// Selects all spreadsheets of the stack.
     #[must_use]
     pub fn all() -> Self {
         Self::Named(Named::All)
     }
 
-    /// Those that the catalog shares with the token's holder.
+    /// Selects the spreadsheets that the catalog shares with the token's holder.
     #[must_use]
     pub fn shared() -> Self {
         Self::Named(Named::Shared)

@@ -1,4 +1,4 @@
-//! Everybody whose tokens are accepted.
+//! All token issuers that the API accepts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,50 +12,58 @@ use super::oidc::{KeySource, OidcVerifier};
 use super::{TokenError, Verifier};
 use crate::settings::{SettingsError, TokenSettings};
 
-/// The stack's own keys, and the issuers that it believes.
+/// The stack's own keys and the configured OIDC issuers.
 pub struct Issuers {
     own: Verifier,
-    others: Vec<OidcVerifier>,
+    oidc: Vec<OidcVerifier>,
 }
 
-/// Who a token says that it is from: not verified, so good for nothing but to find out who can.
+/// The unverified `iss` claim, which only selects the verifier.
 #[derive(Deserialize)]
-struct Claimed {
+struct UnverifiedClaims {
     iss: String,
 }
 
 impl Issuers {
-    /// Those of the settings, with the keys of the others from that source.
+    /// Creates the verifiers of `settings`. The public keys of OIDC issuers are fetched from
+    /// `keys`.
     ///
     /// # Errors
-    /// [`SettingsError::Keys`] if a key of our own is none, [`SettingsError::Issuers`] if an issuer is
-    /// named twice.
+    /// [`SettingsError::Keys`] if a public key is invalid, [`SettingsError::Issuers`] if an issuer
+    /// is configured twice.
     pub fn new(settings: &TokenSettings, keys: &Arc<dyn KeySource>) -> Result<Self, SettingsError> {
-        let mut seen = HashSet::from([settings.issuer.as_str()]);
-        if let Some(twice) = settings.oidc.iter().find(|other| !seen.insert(&other.issuer)) {
-            let why = format!("`{}` is named twice", twice.issuer);
-            return Err(SettingsError::Issuers { why });
+        let mut names = HashSet::from([settings.issuer.as_str()]);
+        for issuer in &settings.oidc {
+            if !names.insert(&issuer.issuer) {
+                let why = format!("`{}` is configured twice", issuer.issuer);
+                return Err(SettingsError::Issuers { why });
+            }
         }
-        let others = settings.oidc.iter().map(|issuer| {
+        let oidc = settings.oidc.iter().map(|issuer| {
             OidcVerifier::new(issuer.clone(), settings.not_before_s, Arc::clone(keys))
         });
-        Ok(Self { own: Verifier::new(settings)?, others: others.collect() })
+        Ok(Self { own: Verifier::new(settings)?, oidc: oidc.collect() })
     }
 
-    /// Who the holder of this token is at this time, Unix seconds.
+    /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
     ///
     /// # Errors
-    /// [`TokenError`]; a stranger is told [`TokenError::told`].
+    /// [`TokenError`]. Responses must contain [`TokenError::public`] only.
     pub async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
         }
-        if !self.others.is_empty()
-            && let Ok(Claimed { iss }) = insecure_decode_claims(token)
-            && let Some(issuer) = self.others.iter().find(|other| other.issuer() == iss)
-        {
+        if let Some(issuer) = self.find_oidc_issuer(token) {
             return issuer.verify(token, now_s).await;
         }
         self.own.verify(token, now_s)
+    }
+
+    fn find_oidc_issuer(&self, token: &str) -> Option<&OidcVerifier> {
+        if self.oidc.is_empty() {
+            return None;
+        }
+        let claims: UnverifiedClaims = insecure_decode_claims(token).ok()?;
+        self.oidc.iter().find(|verifier| verifier.issuer() == claims.iss)
     }
 }

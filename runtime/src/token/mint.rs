@@ -1,4 +1,5 @@
-//! Keys, and tokens signed with them. Operators do this; the cloud never holds a private key.
+//! Creates key pairs and signs tokens. Operators do this on their own machines; the stack never
+//! stores a private key.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
@@ -10,6 +11,8 @@ use super::Claims;
 use crate::settings::PublicKey;
 
 const PEM_TAG: &str = "PRIVATE KEY";
+/// Length of a key id; enough characters to distinguish a stack's keys.
+const KEY_ID_CHARS: usize = 12;
 
 /// An Ed25519 key pair that signs tokens.
 pub struct KeyPair {
@@ -18,46 +21,47 @@ pub struct KeyPair {
     public_key: Vec<u8>,
 }
 
-/// A key that cannot be made or read, or does not sign.
+/// A key pair cannot be generated or read, or a token cannot be signed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MintError {
-    /// The system gives no random numbers.
+    /// The system's random number generator failed.
     #[error("cannot generate a key: the system's random number generator failed")]
     Generate,
-    /// Not a private key.
+    /// The file is not an Ed25519 private key.
     #[error("not an Ed25519 private key in PEM (PKCS #8): {why}")]
     NotAKey {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// Signing failed.
     #[error("cannot sign the token: {why}")]
     Sign {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
 
 impl KeyPair {
-    /// A new key pair, named by its public key.
+    /// Generates a key pair. Its id is derived from the public key.
     ///
     /// # Errors
-    /// [`MintError::Generate`].
+    /// [`MintError::Generate`] if no random numbers are available.
     pub fn generate() -> Result<Self, MintError> {
         let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
             .map_err(|_| MintError::Generate)?;
         Self::from_pkcs8(document.as_ref().to_vec())
     }
 
-    /// The key pair in a PEM file.
+    /// Reads a key pair from PEM text.
     ///
     /// # Errors
-    /// [`MintError::NotAKey`].
+    /// [`MintError::NotAKey`] if the text is not an Ed25519 private key.
     pub fn from_pem(text: &str) -> Result<Self, MintError> {
         let parsed =
             pem::parse(text).map_err(|error| MintError::NotAKey { why: error.to_string() })?;
         if parsed.tag() != PEM_TAG {
-            return Err(MintError::NotAKey { why: format!("it is a {}", parsed.tag()) });
+            return Err(MintError::NotAKey {
+                why: format!("the file contains a {}", parsed.tag()),
+            });
         }
         Self::from_pkcs8(parsed.into_contents())
     }
@@ -66,26 +70,26 @@ impl KeyPair {
         let pair = Ed25519KeyPair::from_pkcs8(&pkcs8)
             .map_err(|error| MintError::NotAKey { why: error.to_string() })?;
         let public_key = pair.public_key().as_ref().to_vec();
-        let id = name_of(&public_key);
+        let id = derive_key_id(&public_key);
         Ok(Self { id, pkcs8, public_key })
     }
 
-    /// The private key as a PEM file: whoever has it can mint any token.
+    /// Returns the private key as PEM text. Its owner can create any token.
     #[must_use]
     pub fn to_pem(&self) -> String {
         pem::encode(&pem::Pem::new(PEM_TAG, self.pkcs8.as_slice()))
     }
 
-    /// The public half, for `cellar.yaml`.
+    /// Returns the public key as `cellar.yaml` lists it.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         PublicKey { id: self.id.clone(), public_key: URL_SAFE_NO_PAD.encode(&self.public_key) }
     }
 
-    /// A token with these claims.
+    /// Signs a token with the given claims.
     ///
     /// # Errors
-    /// [`MintError::Sign`].
+    /// [`MintError::Sign`] if signing fails.
     pub fn sign(&self, claims: &Claims) -> Result<String, MintError> {
         let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::EdDSA) };
         let key = EncodingKey::from_ed_der(&self.pkcs8);
@@ -94,9 +98,9 @@ impl KeyPair {
     }
 }
 
-/// A key's name: the first characters of the key itself, enough to tell keys apart.
-fn name_of(public_key: &[u8]) -> String {
-    URL_SAFE_NO_PAD.encode(public_key).chars().take(12).collect()
+/// Derives the id of a key: its first characters in base64url.
+fn derive_key_id(public_key: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(public_key).chars().take(KEY_ID_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -104,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_reads_back_from_its_file() {
+    fn key_pairs_round_trip_through_pem() {
         let pair = KeyPair::generate().unwrap();
         let read = KeyPair::from_pem(&pair.to_pem()).unwrap();
         assert_eq!(read.public(), pair.public());
@@ -113,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn rejects_text_that_is_not_a_private_key() {
         let certificate = pem::encode(&pem::Pem::new("CERTIFICATE", [1, 2, 3]));
         let garbage = pem::encode(&pem::Pem::new(PEM_TAG, [1, 2, 3]));
         for text in ["", "hello", &certificate, &garbage] {

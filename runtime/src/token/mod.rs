@@ -1,5 +1,5 @@
-//! Tokens of the stack's own keys, signed by the operator, and those of other issuers: verified in the
-//! Lambda.
+//! Bearer tokens: creation and verification. The API accepts tokens that operators sign with the
+//! stack's own keys, and tokens of OIDC issuers.
 
 mod claims;
 mod header;

@@ -1,4 +1,4 @@
-//! Tokens that are right, and all the ways in which one may be wrong (I19).
+//! Valid tokens, and tokens that are invalid in one way each.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -12,7 +12,7 @@ use super::verify::LEEWAY_S;
 use super::*;
 use crate::settings::TokenSettings;
 
-/// What time it is in these tests, Unix seconds.
+/// Current time of these tests, Unix seconds.
 pub(super) const NOW_S: u64 = 1_800_000_000;
 
 fn settings(pairs: &[&KeyPair]) -> TokenSettings {
@@ -42,7 +42,7 @@ pub(super) fn encoded(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(text)
 }
 
-/// A token with any header and claims, signed properly by somebody who has the key.
+/// A token with any header and claims and a valid signature of `pair`.
 pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
     let key = EncodingKey::from_ed_der(pem::parse(pair.to_pem()).unwrap().contents());
@@ -50,7 +50,7 @@ pub(super) fn signed(pair: &KeyPair, header: &Value, claims: &str) -> String {
     format!("{message}.{signature}")
 }
 
-/// A token whose secret is what everybody knows: the public key.
+/// A forged token: signed with HMAC, with the public key as the secret.
 fn signed_with_the_public_key(pair: &KeyPair, secret: &[u8], claims: &str) -> String {
     let header = json!({"alg": "HS256", "kid": pair.public().id});
     let message = format!("{}.{}", encoded(&header.to_string()), encoded(claims));
@@ -60,14 +60,14 @@ fn signed_with_the_public_key(pair: &KeyPair, secret: &[u8], claims: &str) -> St
 }
 
 #[test]
-fn a_good_token_names_its_holder() {
+fn accepts_a_valid_token() {
     let pair = KeyPair::generate().unwrap();
     let principal = verify(&pair, &claims()).unwrap();
     assert_eq!((principal.author.as_str(), principal.role), ("alice", Role::Editor));
     assert!(principal.may_create());
 }
 
-/// Headers: how it says that it is signed, and by whom.
+/// Headers that must be rejected, each with the expected error.
 fn wrong_headers(pair: &KeyPair) -> Vec<(&'static str, Value, TokenError)> {
     use TokenError::{Invalid, UnknownKey};
     let kid = pair.public().id;
@@ -76,31 +76,27 @@ fn wrong_headers(pair: &KeyPair) -> Vec<(&'static str, Value, TokenError)> {
         ("alg none", json!({"alg": "none", "kid": kid}), Invalid),
         ("alg None", json!({"alg": "None", "kid": kid}), Invalid),
         ("alg NONE", json!({"alg": "NONE", "kid": kid}), Invalid),
-        ("no text as alg", json!({"alg": null, "kid": kid}), Invalid),
+        ("a null alg", json!({"alg": null, "kid": kid}), Invalid),
         ("alg HS256", json!({"alg": "HS256", "kid": kid}), Invalid),
         ("alg HS512", json!({"alg": "HS512", "kid": kid}), Invalid),
         ("alg ES256", json!({"alg": "ES256", "kid": kid}), Invalid),
         ("alg RS256", json!({"alg": "RS256", "kid": kid}), Invalid),
         ("alg PS512", json!({"alg": "PS512", "kid": kid}), Invalid),
         ("alg eddsa", json!({"alg": "eddsa", "kid": kid}), Invalid),
-        ("an alg that is no text", json!({"alg": {"EdDSA": null}, "kid": kid}), Invalid),
+        ("an object as alg", json!({"alg": {"EdDSA": null}, "kid": kid}), Invalid),
         ("a list as alg", json!({"alg": ["EdDSA"], "kid": kid}), Invalid),
         ("no alg", json!({"kid": kid}), Invalid),
         ("no kid", json!({"alg": "EdDSA"}), UnknownKey),
         ("an empty kid", json!({"alg": "EdDSA", "kid": ""}), UnknownKey),
         ("another kid", json!({"alg": "EdDSA", "kid": "other"}), UnknownKey),
         ("a number as kid", json!({"alg": "EdDSA", "kid": 1}), Invalid),
-        ("a key of its own", json!({"alg": "EdDSA", "jwk": own}), UnknownKey),
-        (
-            "something to be understood",
-            json!({"alg": "EdDSA", "kid": kid, "crit": ["exp"]}),
-            Invalid,
-        ),
-        ("no object", json!("EdDSA"), Invalid),
+        ("an embedded key", json!({"alg": "EdDSA", "jwk": own}), UnknownKey),
+        ("a critical extension", json!({"alg": "EdDSA", "kid": kid, "crit": ["exp"]}), Invalid),
+        ("a string instead of an object", json!("EdDSA"), Invalid),
     ]
 }
 
-/// Claims: what is replaced, or left out.
+/// Claims to replace (or to remove, if `None`), each with the expected error.
 fn wrong_claims() -> Vec<(&'static str, &'static str, Option<Value>, TokenError)> {
     use TokenError::{Expired, Invalid, NotYetValid, ValidTooLong};
     let mut all = vec![
@@ -108,39 +104,39 @@ fn wrong_claims() -> Vec<(&'static str, &'static str, Option<Value>, TokenError)
         ("several issuers", "iss", Some(json!(["cellar"])), Invalid),
         ("another audience", "aud", Some(json!("other")), Invalid),
         ("several audiences", "aud", Some(json!(["test"])), Invalid),
-        ("an audience that begins so", "aud", Some(json!("test2")), Invalid),
+        ("an audience with the same prefix", "aud", Some(json!("test2")), Invalid),
         ("no name", "sub", Some(json!("")), Invalid),
         ("a number as name", "sub", Some(json!(7)), Invalid),
         ("an unknown role", "role", Some(json!("admin")), Invalid),
         ("a role in capitals", "role", Some(json!("OWNER")), Invalid),
-        ("a role that is no text", "role", Some(json!({"owner": null})), Invalid),
-        ("a star that is no text", "spreadsheets", Some(json!({"*": null})), Invalid),
+        ("an object as role", "role", Some(json!({"owner": null})), Invalid),
+        ("an object with a star", "spreadsheets", Some(json!({"*": null})), Invalid),
         ("a star among ids", "spreadsheets", Some(json!(["*"])), Invalid),
         ("two stars", "spreadsheets", Some(json!("**")), Invalid),
-        ("no list", "spreadsheets", Some(json!(null)), Invalid),
-        ("it has expired", "exp", Some(json!(NOW_S - LEEWAY_S - 1)), Expired),
-        ("it lasts too long", "exp", Some(json!(NOW_S + MAX_TOKEN_S + 1)), ValidTooLong),
-        ("it lasts for ever", "exp", Some(json!(u64::MAX)), ValidTooLong),
-        ("a negative end", "exp", Some(json!(-1)), Invalid),
-        ("a text as end", "exp", Some(json!("9999999999")), Invalid),
-        ("it begins later", "nbf", Some(json!(NOW_S + LEEWAY_S + 1)), NotYetValid),
-        ("it was made later", "iat", Some(json!(NOW_S + LEEWAY_S + 1)), NotYetValid),
-        ("a text as time", "iat", Some(json!("0")), Invalid),
+        ("null", "spreadsheets", Some(json!(null)), Invalid),
+        ("expired", "exp", Some(json!(NOW_S - LEEWAY_S - 1)), Expired),
+        ("valid for too long", "exp", Some(json!(NOW_S + MAX_TOKEN_S + 1)), ValidTooLong),
+        ("valid forever", "exp", Some(json!(u64::MAX)), ValidTooLong),
+        ("a negative expiry", "exp", Some(json!(-1)), Invalid),
+        ("a string as expiry", "exp", Some(json!("9999999999")), Invalid),
+        ("not valid yet", "nbf", Some(json!(NOW_S + LEEWAY_S + 1)), NotYetValid),
+        ("issued in the future", "iat", Some(json!(NOW_S + LEEWAY_S + 1)), NotYetValid),
+        ("a string as issue time", "iat", Some(json!("0")), Invalid),
     ];
     for claim in ["iss", "aud", "sub", "exp", "iat", "jti", "role", "spreadsheets"] {
-        all.push(("it is missing", claim, None, Invalid));
+        all.push(("missing", claim, None, Invalid));
     }
     all
 }
 
 #[test]
-fn every_token_that_is_not_right_is_refused() {
+fn rejects_every_invalid_token() {
     let (pair, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
     let verifier = Verifier::new(&settings(&[&pair, &other])).unwrap();
     let right = serde_json::to_string(&claims()).unwrap();
     let header = json!({"alg": "EdDSA", "kid": pair.public().id});
     let good = signed(&pair, &header, &right);
-    assert!(verifier.verify(&good, NOW_S).is_ok(), "the others are wrong by one thing only");
+    assert!(verifier.verify(&good, NOW_S).is_ok(), "the unmodified token is valid");
     let assert_refused = |what: &str, token: &str, why: TokenError| {
         assert_eq!(verifier.verify(token, NOW_S), Err(why), "{what}");
     };
@@ -161,19 +157,19 @@ fn every_token_that_is_not_right_is_refused() {
         let again = right.replacen('{', &format!("{{\"{twice}\":{},", claims[twice]), 1);
         assert_refused(twice, &signed(&pair, &header, &again), TokenError::Invalid);
     }
-    assert_refused("of another key", &signed(&other, &header, &right), TokenError::Invalid);
+    assert_refused("signed by another key", &signed(&other, &header, &right), TokenError::Invalid);
     let public = pair.public().public_key;
     for secret in [public.clone().into_bytes(), URL_SAFE_NO_PAD.decode(&public).unwrap()] {
         let token = signed_with_the_public_key(&pair, &secret, &right);
         assert_refused("the public key as a secret", &token, TokenError::Invalid);
     }
-    for (what, token) in in_pieces(&good) {
+    for (what, token) in mangled_tokens(&good) {
         assert_refused(what, &token, TokenError::Invalid);
     }
 }
 
-/// A good token that was taken apart, or put together in another way.
-fn in_pieces(good: &str) -> Vec<(&'static str, String)> {
+/// Variants of a valid token with changed, missing or reordered parts.
+fn mangled_tokens(good: &str) -> Vec<(&'static str, String)> {
     let parts: Vec<&str> = good.split('.').collect();
     let (header, body, signature) = (parts[0], parts[1], parts[2]);
     let bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
@@ -196,16 +192,16 @@ fn in_pieces(good: &str) -> Vec<(&'static str, String)> {
         ("a long signature", with(&[bytes.as_slice(), &[0]].concat())),
         ("a signature of zeros", with(&[0; 64])),
         ("base64 of another alphabet", format!("{header}.{body}.{plain}")),
-        ("a space before", format!(" {good}")),
-        ("a space behind", format!("{good} ")),
+        ("a leading space", format!(" {good}")),
+        ("a trailing space", format!("{good} ")),
         ("padding", format!("{good}==")),
     ]
 }
 
 #[test]
-fn what_a_stranger_is_told_is_always_the_same() {
+fn public_errors_hide_why_a_signature_is_invalid() {
     use TokenError::{Expired, Invalid, NotYetValid, TooLong, UnknownKey, ValidTooLong};
-    for (error, told) in [
+    for (error, public) in [
         (TooLong, Invalid),
         (UnknownKey, Invalid),
         (Invalid, Invalid),
@@ -213,9 +209,9 @@ fn what_a_stranger_is_told_is_always_the_same() {
         (NotYetValid, NotYetValid),
         (ValidTooLong, ValidTooLong),
     ] {
-        assert_eq!(error.told(), told);
+        assert_eq!(error.public(), public);
     }
-    // Of its times only who was given it: another key's token is not looked at so far.
+    // The times of a token are checked only if its signature is valid.
     let (pair, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
     let late = Claims { exp: NOW_S - 600, ..claims() };
     let header = json!({"alg": "EdDSA", "kid": pair.public().id});
@@ -238,7 +234,7 @@ fn keys_can_be_rotated() {
 }
 
 #[test]
-fn times_have_a_little_leeway() {
+fn tolerates_small_clock_differences() {
     let pair = KeyPair::generate().unwrap();
     for (exp, nbf, iat) in [
         (NOW_S - LEEWAY_S, None, NOW_S - 60),
@@ -250,10 +246,10 @@ fn times_have_a_little_leeway() {
     }
 }
 
-/// A good token of exactly so many bytes.
+/// A valid token of exactly `bytes` bytes.
 fn long_token(pair: &KeyPair, bytes: usize) -> String {
     let mut claims: Value = serde_json::to_value(claims()).unwrap();
-    // Base64 has no text of every length: what is left is the header's.
+    // Base64 text cannot have every length: the header pads the rest.
     for in_header in 0..4 {
         let typ = "x".repeat(in_header);
         let header = json!({"alg": "EdDSA", "kid": pair.public().id, "typ": typ});
@@ -271,7 +267,7 @@ fn long_token(pair: &KeyPair, bytes: usize) -> String {
 }
 
 #[test]
-fn bounds_of_tokens_hold_at_n_and_n_plus_1() {
+fn enforces_token_bounds_exactly() {
     let pair = KeyPair::generate().unwrap();
     let logs = |count: usize| Spreadsheets::Only(vec![LogId::from_uuid(uuid::Uuid::nil()); count]);
     for (claims, good) in [
@@ -293,7 +289,7 @@ fn bounds_of_tokens_hold_at_n_and_n_plus_1() {
 }
 
 #[test]
-fn without_keys_nobody_gets_in_and_bad_keys_are_named() {
+fn rejects_all_tokens_without_keys_and_names_invalid_keys() {
     let pair = KeyPair::generate().unwrap();
     let nobody = Verifier::new(&settings(&[])).unwrap();
     assert_eq!(nobody.verify(&pair.sign(&claims()).unwrap(), NOW_S), Err(TokenError::UnknownKey));

@@ -1,4 +1,4 @@
-//! Verifies tokens.
+//! Verifies tokens that are signed with the stack's own keys.
 
 use std::collections::HashMap;
 
@@ -8,57 +8,59 @@ use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_TOKEN_BYTES, MAX_TOKEN_S, MAX_TO
 use cellar_catalog::access::Principal;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 
-use super::header::key_name;
+use super::header::read_key_id;
 use super::{Claims, Spreadsheets};
 use crate::settings::{SettingsError, TokenSettings};
 
-/// Seconds by which clocks may differ.
+/// Tolerated difference between clocks.
 pub(super) const LEEWAY_S: u64 = 30;
 
-/// Bytes of an Ed25519 public key.
+/// Length of an Ed25519 public key.
 const PUBLIC_KEY_BYTES: usize = 32;
 
-/// Verifies tokens of the stack's own keys.
+/// Verifies tokens that are signed with the stack's own keys.
 pub struct Verifier {
     keys: HashMap<String, DecodingKey>,
     validation: Validation,
     not_before_s: u64,
 }
 
-/// Why a token is not accepted.
+/// A rejected token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// Longer than any token of this stack.
+    /// The token is longer than the limit.
     #[error("the token is longer than {MAX_TOKEN_BYTES} bytes")]
     TooLong,
-    /// Past its `exp`, or made before the moment from which on the stack accepts tokens.
+    /// The token is past its `exp`, or was issued before the time from which the stack accepts
+    /// tokens.
     #[error("the token has expired; create a new one with `synth token create`, or sign in again")]
     Expired,
-    /// Before its `nbf` or `iat`.
-    #[error("the token is not valid yet; check the clocks")]
+    /// The `nbf` or `iat` of the token is in the future.
+    #[error("the token is not valid yet; check that the clocks are synchronized")]
     NotYetValid,
-    /// Its `exp` is more than `MAX_TOKEN_S` after its `iat`.
+    /// The `exp` is more than `MAX_TOKEN_S` after the `iat`.
     #[error(
-        "the token is valid for more than {} days: create a shorter one with `synth token create`",
+        "the token is valid for more than {} days; create a shorter one with `synth token create`",
         MAX_TOKEN_S / 86_400
     )]
     ValidTooLong,
-    /// Signed with a key that the stack does not list.
+    /// The stack does not list the signing key.
     #[error("the token's signing key is unknown to this stack")]
     UnknownKey,
-    /// The keys of the token's issuer cannot be had, so nothing can be said about it.
+    /// The issuer's keys are unavailable, so that the token cannot be verified.
     #[error("the issuer of the token does not respond; retry later")]
     KeysUnavailable,
-    /// Anything else: not a token, wrong algorithm, wrong signature, wrong issuer or audience.
+    /// Any other reason: not a token, or a wrong algorithm, signature, issuer or audience.
     #[error("the token is not valid for this stack; create a new one with `synth token create`")]
     Invalid,
 }
 
 impl TokenError {
-    /// What its holder is told: of a token's own times only who has one that a key of the stack has
-    /// signed for it. Everything else looks alike, so that nobody finds out step by step what is wrong.
+    /// Returns the error that may be shown to the caller. Details are shown only if the token's
+    /// signature is valid. All other reasons become [`TokenError::Invalid`], so that an attacker
+    /// cannot approach a valid token step by step.
     #[must_use]
-    pub fn told(self) -> Self {
+    pub fn public(self) -> Self {
         match self {
             Self::Expired | Self::NotYetValid | Self::ValidTooLong | Self::KeysUnavailable => self,
             Self::TooLong | Self::UnknownKey | Self::Invalid => Self::Invalid,
@@ -67,10 +69,10 @@ impl TokenError {
 }
 
 impl Verifier {
-    /// A verifier for these keys.
+    /// Creates a verifier for the keys of `settings`.
     ///
     /// # Errors
-    /// [`SettingsError::Keys`] if one is no key.
+    /// [`SettingsError::Keys`] if a key is invalid or listed twice.
     pub fn new(settings: &TokenSettings) -> Result<Self, SettingsError> {
         let mut keys = HashMap::new();
         for key in &settings.keys {
@@ -79,34 +81,37 @@ impl Verifier {
                 .decode(&key.public_key)
                 .map_err(|error| fault(error.to_string()))?;
             if bytes.len() != PUBLIC_KEY_BYTES {
-                return Err(fault(format!("{} bytes instead of {PUBLIC_KEY_BYTES}", bytes.len())));
+                return Err(fault(format!(
+                    "it has {} bytes; {PUBLIC_KEY_BYTES} are required",
+                    bytes.len()
+                )));
             }
             let decoding = DecodingKey::from_ed_der(&bytes);
             if keys.insert(key.id.clone(), decoding).is_some() {
-                return Err(fault("it is listed twice".to_owned()));
+                return Err(fault("the key is listed twice".to_owned()));
             }
         }
-        // The algorithm is pinned: a token cannot choose how it is verified.
+        // The algorithm is fixed, so that a token cannot choose how it is verified.
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.set_issuer(&[&settings.issuer]);
         validation.set_audience(&[&settings.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Times are compared in `check_times`, with the time that the caller gives.
+        // `check_times` compares the times with the caller's clock instead.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         Ok(Self { keys, validation, not_before_s: settings.not_before_s })
     }
 
-    /// Who the holder of this token is at this time, Unix seconds.
+    /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
     ///
     /// # Errors
-    /// [`TokenError`]; a stranger is told [`TokenError::told`].
+    /// [`TokenError`]. Responses must contain [`TokenError::public`] only.
     pub fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
         }
-        let name = key_name(token, Algorithm::EdDSA)?;
-        let key = name.and_then(|id| self.keys.get(&id)).ok_or(TokenError::UnknownKey)?;
+        let key_id = read_key_id(token, Algorithm::EdDSA)?.ok_or(TokenError::UnknownKey)?;
+        let key = self.keys.get(&key_id).ok_or(TokenError::UnknownKey)?;
         let token =
             decode::<Claims>(token, key, &self.validation).map_err(|_| TokenError::Invalid)?;
         check_times(&token.claims, self.not_before_s, now_s)?;
@@ -123,22 +128,22 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     if begins_s > now_s.saturating_add(LEEWAY_S) {
         return Err(TokenError::NotYetValid);
     }
-    check_length(claims.iat, claims.exp)
+    check_lifetime(claims.iat, claims.exp)
 }
 
-/// Checks for how long a token is valid.
-pub(super) fn check_length(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
-    match ends_s.saturating_sub(begins_s) {
-        ..=MAX_TOKEN_S => Ok(()),
-        _ => Err(TokenError::ValidTooLong),
+/// Checks that a token is not valid for longer than the limit.
+pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
+    if ends_s.saturating_sub(begins_s) > MAX_TOKEN_S {
+        return Err(TokenError::ValidTooLong);
     }
+    Ok(())
 }
 
 fn check_claims(claims: &Claims) -> Result<(), TokenError> {
-    let named = !claims.sub.is_empty() && claims.sub.len() <= MAX_AUTHOR_BYTES;
-    let bounded = match &claims.spreadsheets {
+    let is_subject_valid = !claims.sub.is_empty() && claims.sub.len() <= MAX_AUTHOR_BYTES;
+    let is_list_short = match &claims.spreadsheets {
         Spreadsheets::Only(logs) => logs.len() <= MAX_TOKEN_SPREADSHEETS,
         Spreadsheets::Named(_) => true,
     };
-    if named && bounded { Ok(()) } else { Err(TokenError::Invalid) }
+    if is_subject_valid && is_list_short { Ok(()) } else { Err(TokenError::Invalid) }
 }

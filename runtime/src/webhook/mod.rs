@@ -1,4 +1,5 @@
-//! The webhook as a Lambda: batches of the Feed table's stream in, the feed delivered to a URL.
+//! The webhook's Lambda handler: receives batches of the Feed table's change stream and delivers
+//! the feed to a URL.
 
 mod secrets;
 mod sender;
@@ -23,31 +24,31 @@ use cellar_engine::system::{SystemClock, SystemRandom};
 
 use crate::dynamodb::{DynamoFeed, DynamoStreams};
 use crate::settings::WebhookSettings;
-use crate::table_stream::image;
+use crate::table_stream::take_new_image;
 use sender::HttpSender;
 
 pub use secrets::WebhookSecrets;
 pub use signature::{BadSecret, Secret};
 
-/// Handles batches of the Feed table's stream.
+/// Handles batches of the Feed table's change stream.
 #[derive(Clone)]
 pub struct WebhookHandler {
     webhook: Webhook,
 }
 
-/// What a webhook is made of.
+/// The ports and settings that a [`Webhook`] is built from.
 pub struct WebhookParts {
     /// The Feed table.
     pub index: Arc<DynamoFeed>,
     /// The EventStream table.
     pub streams: Arc<DynamoStreams>,
-    /// The bucket with its secrets.
+    /// The bucket that contains the webhook's secrets.
     pub blobs: Arc<dyn Blobs>,
-    /// Where the feed is delivered to.
+    /// URL that the feed is delivered to.
     pub url: String,
-    /// To which addresses it may be delivered.
+    /// The addresses that deliveries may be sent to.
     pub receivers: Receivers,
-    /// Whether it tells what events say.
+    /// Whether deliveries include event payloads.
     pub events: bool,
     /// Name of the stack.
     pub stack: String,
@@ -56,9 +57,8 @@ pub struct WebhookParts {
 }
 
 impl WebhookParts {
-    /// The webhook.
     #[must_use]
-    pub fn webhook(self) -> Webhook {
+    pub fn build(self) -> Webhook {
         let Self { index, streams, blobs, url, receivers, events, stack, incarnation } = self;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let secrets = WebhookSecrets::new(blobs);
@@ -70,16 +70,17 @@ impl WebhookParts {
             clock: Arc::clone(&clock),
         };
         let webhook = Webhook::new(ports, &stack);
-        match events {
-            true => webhook.telling(CatalogStore::new(streams, clock, Arc::new(SystemRandom))),
-            false => webhook,
+        if events {
+            webhook.with_catalog(CatalogStore::new(streams, clock, Arc::new(SystemRandom)))
+        } else {
+            webhook
         }
     }
 }
 
-/// The webhook over the tables and the bucket that the settings name.
+/// Builds the webhook over the tables and the bucket of `settings`.
 #[must_use]
-pub fn over_dynamodb(
+pub fn build_webhook(
     settings: WebhookSettings,
     client: Client,
     blobs: Arc<dyn Blobs>,
@@ -90,44 +91,44 @@ pub fn over_dynamodb(
     let streams = DynamoStreams::named(&settings.event_stream_table, client, meter);
     let WebhookSettings { url, events, stack, incarnation, .. } = settings;
     let (index, streams) = (Arc::new(index), Arc::new(streams));
-    WebhookParts { index, streams, blobs, url, receivers, events, stack, incarnation }.webhook()
+    WebhookParts { index, streams, blobs, url, receivers, events, stack, incarnation }.build()
 }
 
 impl WebhookHandler {
-    /// A handler of this webhook.
     #[must_use]
     pub fn new(webhook: Webhook) -> Self {
         Self { webhook }
     }
 
-    /// Handles one batch, until shortly before `deadline_ms`. What the records say does not matter: they tell
-    /// that there is something, and where. A record that cannot be read tells nothing.
+    /// Handles one batch and stops shortly before `deadline_ms` (Unix milliseconds). Only the
+    /// records' keys are read: they give the range of the feed to deliver. Records that cannot be
+    /// read are logged and skipped.
     ///
     /// # Errors
-    /// [`WebhookError`]: Lambda delivers the batch again.
+    /// [`WebhookError`] if not everything was delivered. Lambda then delivers the batch again.
     pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
         let records = event.records.len();
-        let mut places: Option<(Checkpoint, Checkpoint)> = None;
+        let mut range: Option<(Checkpoint, Checkpoint)> = None;
         for mut record in event.records {
-            match place(&mut record) {
-                Ok(at) => {
-                    let (first, last) = places.unwrap_or((at, at));
-                    places = Some((first.min(at), last.max(at)));
+            match read_checkpoint(&mut record) {
+                Ok(checkpoint) => {
+                    let (first, last) = range.unwrap_or((checkpoint, checkpoint));
+                    range = Some((first.min(checkpoint), last.max(checkpoint)));
                 }
-                Err(error) => tracing::error!(%error, "a record cannot be read"),
+                Err(error) => tracing::error!(%error, "cannot read a record of the Feed table"),
             }
         }
-        let Some(places) = places else { return Ok(()) };
-        let delivered = self.webhook.deliver(places, deadline_ms).await;
+        let Some(range) = range else { return Ok(()) };
+        let delivered = self.webhook.deliver(range, deadline_ms).await;
         match &delivered {
-            Ok(items) => tracing::info!(records, items, "delivered"),
-            Err(error) => tracing::warn!(records, %error, "not all was delivered"),
+            Ok(items) => tracing::info!(records, items, "delivered the feed"),
+            Err(error) => tracing::warn!(records, %error, "the feed was not delivered completely"),
         }
         delivered.map(drop)
     }
 }
 
-/// Where the item stands that a record tells of.
-fn place(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
-    place_of(&image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
+/// Reads the checkpoint of the feed item that a record describes.
+fn read_checkpoint(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
+    place_of(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
 }

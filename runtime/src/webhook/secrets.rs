@@ -1,5 +1,5 @@
-//! The secrets of the webhook: an object in the bucket, which no template, no configuration and no log line
-//! shows, and which stays when tables are restored.
+//! The secrets that sign webhook deliveries. They are stored as an object in the bucket: that keeps
+//! them out of templates, configuration and logs, and a restore of the tables does not change them.
 
 use std::sync::Arc;
 
@@ -13,52 +13,50 @@ use serde::{Deserialize, Serialize};
 
 use super::signature::{SECRET_BYTES, Secret};
 
-/// Secrets that sign at once: the present one and the one before it.
-const SECRETS: usize = 2;
+/// Number of secrets that sign deliveries at the same time: the current one and the previous one.
+const ACTIVE_SECRETS: usize = 2;
 
-/// The object.
+/// Contents of the stored object.
 #[derive(Serialize, Deserialize)]
-struct Stored {
-    /// The newest first.
+struct StoredSecrets {
+    /// Newest first.
     secrets: Vec<String>,
 }
 
-/// Keeps the secrets of a stack's webhook.
+/// Reads and rotates the secrets of a stack's webhook.
 #[derive(Clone)]
 pub struct WebhookSecrets {
     blobs: Arc<dyn Blobs>,
 }
 
 impl WebhookSecrets {
-    /// Those in this bucket.
     #[must_use]
     pub fn new(blobs: Arc<dyn Blobs>) -> Self {
         Self { blobs }
     }
 
-    /// The secrets, the newest first. Makes one if there is none: whoever needs it first.
+    /// Returns the secrets, newest first. Creates the first secret if none exists.
     ///
     /// # Errors
-    /// [`PortError`] if the bucket does not answer, or holds something else.
+    /// [`PortError`] if the bucket does not respond or the object cannot be parsed.
     pub async fn get(&self) -> Result<Vec<Secret>, PortError> {
-        match self.read().await? {
-            Some(secrets) => Ok(secrets),
-            None => {
-                self.write(&[generate()?]).await?;
-                // Two may have made one: the one that is there is the one.
-                let there = self.read().await?;
-                there.ok_or_else(|| PortError::temporary("the secret is not there yet"))
-            }
+        if let Some(secrets) = self.read().await? {
+            return Ok(secrets);
         }
+        self.write(&[generate()?]).await?;
+        // A concurrent caller may have written another secret: use the one that is stored now.
+        let stored = self.read().await?;
+        stored.ok_or_else(|| PortError::temporary("the new webhook secret is not readable yet"))
     }
 
-    /// Makes a new one. The one before it goes on to sign as well, until the next time.
+    /// Creates a new secret. The previous secret keeps signing until the next rotation.
     ///
     /// # Errors
-    /// As [`WebhookSecrets::get`].
+    /// Like [`WebhookSecrets::get`].
     pub async fn rotate(&self) -> Result<Vec<Secret>, PortError> {
-        let former = self.read().await?.unwrap_or_default();
-        let secrets: Vec<Secret> = [generate()?].into_iter().chain(former).take(SECRETS).collect();
+        let previous = self.read().await?.unwrap_or_default();
+        let secrets = [generate()?].into_iter().chain(previous).take(ACTIVE_SECRETS);
+        let secrets: Vec<Secret> = secrets.collect();
         self.write(&secrets).await?;
         Ok(secrets)
     }
@@ -67,25 +65,30 @@ impl WebhookSecrets {
         let bytes = match self.blobs.get(&key()?, MAX_WEBHOOK_SECRETS_BYTES).await? {
             Got::Found { bytes, .. } => bytes,
             Got::Absent => return Ok(None),
-            Got::TooLong { length } => return Err(unreadable(&format!("it has {length} bytes"))),
+            Got::TooLong { length } => {
+                return Err(unreadable(&format!("it has {length} bytes")));
+            }
         };
-        let stored: Stored =
-            serde_json::from_slice(&bytes).map_err(|_| unreadable("it is no list of secrets"))?;
+        let stored: StoredSecrets = serde_json::from_slice(&bytes)
+            .map_err(|_| unreadable("it is not a JSON list of secrets"))?;
         let secrets = stored.secrets.iter().map(|text| Secret::parse(text));
         let secrets: Result<Vec<Secret>, _> = secrets.collect();
         match secrets {
             Ok(secrets) if !secrets.is_empty() => Ok(Some(secrets)),
-            Ok(_) => Err(unreadable("it is empty")),
+            Ok(_) => Err(unreadable("the list is empty")),
             Err(error) => Err(unreadable(&error.to_string())),
         }
     }
 
     async fn write(&self, secrets: &[Secret]) -> Result<(), PortError> {
         let secrets = secrets.iter().map(|secret| secret.text().to_owned()).collect();
-        let text = serde_json::to_vec(&Stored { secrets });
-        let bytes = text.map_err(|error| PortError::permanent(error.to_string()))?;
+        let bytes = serde_json::to_vec(&StoredSecrets { secrets })
+            .map_err(|error| PortError::permanent(error.to_string()))?;
         let hash = digest(&SHA256, &bytes);
-        let sha256 = hash.as_ref().try_into().map_err(|_| PortError::permanent("no SHA-256"))?;
+        let sha256 = hash
+            .as_ref()
+            .try_into()
+            .map_err(|_| PortError::permanent("the SHA-256 digest has an unexpected length"))?;
         let blob = NewBlob {
             key: key()?,
             bytes: Bytes::from(bytes),
@@ -106,13 +109,13 @@ fn key() -> Result<BlobKey, PortError> {
 fn generate() -> Result<Secret, PortError> {
     let mut bytes = [0; SECRET_BYTES];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| PortError::permanent("the system's random numbers failed"))?;
-    Ok(Secret::of(&bytes))
+    filled.map_err(|_| PortError::permanent("the system's random number generator failed"))?;
+    Ok(Secret::from_bytes(&bytes))
 }
 
 fn unreadable(why: &str) -> PortError {
-    let advice = "delete it, and a new secret is made";
-    PortError::permanent(format!("{WEBHOOK_SECRETS_KEY} cannot be read: {why}; {advice}"))
+    let help = "delete the object to have a new secret created";
+    PortError::permanent(format!("cannot read {WEBHOOK_SECRETS_KEY}: {why}; {help}"))
 }
 
 #[cfg(test)]
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_secret_is_made_once_and_two_are_valid_after_a_rotation() {
+    async fn creates_one_secret_and_keeps_two_after_a_rotation() {
         let secrets = WebhookSecrets::new(blobs());
         let first = secrets.get().await.unwrap();
         assert_eq!(first.len(), 1);
@@ -153,9 +156,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_object_has_so_many_bytes_and_no_more() {
+    async fn limits_the_length_of_the_object() {
         let blobs = blobs();
-        let text = Secret::of(&[1; SECRET_BYTES]).text().to_owned();
+        let text = Secret::from_bytes(&[1; SECRET_BYTES]).text().to_owned();
         let json = format!(r#"{{"secrets":["{text}"]}}"#);
         let most = usize::try_from(MAX_WEBHOOK_SECRETS_BYTES).unwrap();
         put(&blobs, format!("{json}{}", " ".repeat(most - json.len()))).await;
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_holds_no_secret_is_named_and_not_replaced() {
+    async fn reports_an_invalid_object_without_replacing_it() {
         let blobs = blobs();
         for text in ["", "{}", r#"{"secrets":[]}"#, r#"{"secrets":["x"]}"#] {
             put(&blobs, text.to_owned()).await;

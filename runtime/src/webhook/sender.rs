@@ -1,4 +1,4 @@
-//! Sends deliveries over HTTP, signed.
+//! Sends signed webhook deliveries over HTTP.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
 use cellar_base::limits::WEBHOOK_TIMEOUT_MS;
 use cellar_catalog::webhook::{ID_HEADER, Receivers, SIGNATURE_HEADER, TIMESTAMP_HEADER};
-use cellar_engine::ports::{Clock, NotAccepted, WebhookSender};
+use cellar_engine::ports::{Clock, DeliveryRejected, WebhookSender};
 
 use super::secrets::WebhookSecrets;
 use crate::http::HttpClient;
 
-/// The receiver at a URL.
+/// The webhook receiver at `url`.
 pub(super) struct HttpSender {
     pub(super) url: String,
     pub(super) secrets: WebhookSecrets,
@@ -27,21 +27,22 @@ impl HttpSender {
         clock: Arc<dyn Clock>,
         receivers: Receivers,
     ) -> Self {
-        let client = HttpClient::only_to(WEBHOOK_TIMEOUT_MS, receivers);
+        let client = HttpClient::restricted_to(WEBHOOK_TIMEOUT_MS, receivers);
         Self { url, secrets, clock, receivers, client }
     }
 }
 
 #[async_trait]
 impl WebhookSender for HttpSender {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
-        let not = |why: String| NotAccepted { why };
-        if !self.receivers.takes_url(&self.url) {
-            let why = format!("{}: its host is none of the public internet", self.url);
-            return Err(not(why));
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
+        let not_accepted = |why: String| DeliveryRejected { reason: why };
+        if !self.receivers.allows_url(&self.url) {
+            let why = format!("{}: the host is not on the public internet", self.url);
+            return Err(not_accepted(why));
         }
-        let body = serde_json::to_string(delivery).map_err(|error| not(error.to_string()))?;
-        let secrets = self.secrets.get().await.map_err(|error| not(error.to_string()))?;
+        let body =
+            serde_json::to_string(delivery).map_err(|error| not_accepted(error.to_string()))?;
+        let secrets = self.secrets.get().await.map_err(|error| not_accepted(error.to_string()))?;
         let (id, sent_s) = (delivery.id(), self.clock.now_ms() / 1_000);
         let signatures: Vec<String> =
             secrets.iter().map(|secret| secret.sign(&id, sent_s, &body)).collect();
@@ -51,6 +52,6 @@ impl WebhookSender for HttpSender {
             (SIGNATURE_HEADER, signatures.join(" ")),
         ];
         let sent = self.client.post_json(&self.url, body, &headers).await;
-        sent.map_err(|fault| not(format!("{}: {fault}", self.url)))
+        sent.map_err(|fault| not_accepted(format!("{}: {fault}", self.url)))
     }
 }

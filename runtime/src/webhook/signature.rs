@@ -1,52 +1,55 @@
-//! Signatures of deliveries: Standard Webhooks, version 1.
+//! Signatures of deliveries, as defined by Standard Webhooks version 1.
+
+use std::ops::RangeInclusive;
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cellar_catalog::webhook::SECRET_PREFIX;
 
-/// Bytes of a secret: within what the standard asks for, 24 to 64.
+/// Length of a generated secret.
 pub(super) const SECRET_BYTES: usize = 32;
+/// Lengths of secrets that the standard permits, in bytes.
+const PERMITTED_BYTES: RangeInclusive<usize> = 24..=64;
 
-/// A secret that the receiver knows, too.
+/// A secret that the stack shares with the webhook's receiver.
 #[derive(Clone)]
 pub struct Secret {
     text: String,
     key: hmac::Key,
 }
 
-/// A text that is no secret.
+/// The text is not a valid webhook secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a secret of the webhook is {SECRET_PREFIX} and 24 to 64 bytes in base64")]
+#[error("a webhook secret must be `{SECRET_PREFIX}` followed by 24 to 64 bytes in Base64")]
 pub struct BadSecret;
 
 impl Secret {
-    /// The secret of these bytes.
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let text = format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes));
         Self { text, key: hmac::Key::new(hmac::HMAC_SHA256, bytes) }
     }
 
-    /// Reads a secret.
+    /// Parses a secret from its text.
     ///
     /// # Errors
-    /// [`BadSecret`].
+    /// [`BadSecret`] if the prefix, the encoding or the length is wrong.
     pub fn parse(text: &str) -> Result<Self, BadSecret> {
         let encoded = text.strip_prefix(SECRET_PREFIX).ok_or(BadSecret)?;
         let bytes = STANDARD.decode(encoded).map_err(|_| BadSecret)?;
-        if !(24..=64).contains(&bytes.len()) {
+        if !PERMITTED_BYTES.contains(&bytes.len()) {
             return Err(BadSecret);
         }
-        Ok(Self::of(&bytes))
+        Ok(Self::from_bytes(&bytes))
     }
 
-    /// The secret as the receiver is given it.
+    /// Returns the text that the receiver is configured with.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The signature of a body that is sent under an id at a moment, Unix seconds.
+    /// Signs a delivery: its `id`, its time `sent_s` (Unix seconds) and its body.
     #[must_use]
     pub fn sign(&self, id: &str, sent_s: u64, body: &str) -> String {
         let content = format!("{id}.{sent_s}.{body}");
@@ -59,9 +62,9 @@ impl Secret {
 mod tests {
     use super::*;
 
-    /// The example of the standard's own libraries.
+    /// Example from the reference libraries of Standard Webhooks.
     #[test]
-    fn it_is_what_the_standard_says() {
+    fn matches_the_example_of_the_standard() {
         let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
         let signature = secret.sign(id, 1_614_265_330, r#"{"test": 2432232314}"#);
@@ -70,17 +73,17 @@ mod tests {
     }
 
     #[test]
-    fn every_part_is_signed() {
-        let secret = Secret::of(&[7; SECRET_BYTES]);
+    fn signs_id_time_and_body() {
+        let secret = Secret::from_bytes(&[7; SECRET_BYTES]);
         let signed = secret.sign("id", 1, "body");
         assert_ne!(signed, secret.sign("id2", 1, "body"));
         assert_ne!(signed, secret.sign("id", 2, "body"));
         assert_ne!(signed, secret.sign("id", 1, "body2"));
-        assert_ne!(signed, Secret::of(&[8; SECRET_BYTES]).sign("id", 1, "body"));
+        assert_ne!(signed, Secret::from_bytes(&[8; SECRET_BYTES]).sign("id", 1, "body"));
     }
 
     #[test]
-    fn what_is_no_secret_is_refused() {
+    fn rejects_invalid_secrets() {
         for (bytes, good) in [(23, false), (24, true), (64, true), (65, false)] {
             let text = format!("{SECRET_PREFIX}{}", STANDARD.encode(vec![1; bytes]));
             assert_eq!(Secret::parse(&text).is_ok(), good, "{bytes}");

@@ -1,4 +1,4 @@
-//! Batches as Lambda sends them.
+//! Tests of the webhook handler with batches in Lambda's format.
 
 use std::sync::Mutex;
 
@@ -7,12 +7,12 @@ use cellar_api::wire::WebhookDelivery;
 use cellar_catalog::feed::{Feed, FeedId, Item, Span};
 use cellar_catalog::stream::{Kind, StreamName};
 use cellar_engine::memory::{ManualClock, MemoryIndex};
-use cellar_engine::ports::{Index as _, IndexOutcome, NotAccepted, WebhookSender};
+use cellar_engine::ports::{DeliveryRejected, Index as _, IndexOutcome, WebhookSender};
 use serde_json::{Value, json};
 
 use super::*;
 
-/// A record as Lambda sends it: an item of the feed.
+/// A change stream record of a feed item.
 fn record(partition: &str, sort: &str) -> Value {
     json!({
         "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",
@@ -32,13 +32,13 @@ struct Receiver(Mutex<Vec<WebhookDelivery>>);
 
 #[async_trait]
 impl WebhookSender for Receiver {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         self.0.lock().unwrap().push(delivery.clone());
         Ok(())
     }
 }
 
-/// A feed of so many items.
+/// Creates a feed with `items` items.
 async fn index(items: u64) -> Arc<MemoryIndex> {
     let index = Arc::new(MemoryIndex::default());
     let feed = Feed { id: FeedId([1; 8]), first_partition: 0 };
@@ -54,6 +54,7 @@ async fn index(items: u64) -> Arc<MemoryIndex> {
     index
 }
 
+/// Returns the result, and the offsets of the delivered items.
 async fn handle(records: Vec<Value>, items: u64) -> (Result<(), WebhookError>, Vec<u64>) {
     let index = index(items).await;
     let receiver = Arc::new(Receiver::default());
@@ -66,14 +67,14 @@ async fn handle(records: Vec<Value>, items: u64) -> (Result<(), WebhookError>, V
     let handler = WebhookHandler::new(Webhook::new(ports, "books"));
     let event = serde_json::from_value(json!({ "Records": records })).unwrap();
     let handled = handler.handle(event, u64::MAX).await;
-    let had = receiver.0.lock().unwrap();
-    assert!(had.iter().all(|it| it.stack == "books" && it.kind == "cellar.feed"));
-    let items = had.iter().flat_map(|delivery| &delivery.data.items);
+    let deliveries = receiver.0.lock().unwrap();
+    assert!(deliveries.iter().all(|it| it.stack == "books" && it.kind == "cellar.feed"));
+    let items = deliveries.iter().flat_map(|delivery| &delivery.data.items);
     (handled, items.map(|item| item.checkpoint - 1).collect())
 }
 
 #[tokio::test]
-async fn a_batch_tells_from_where_to_where() {
+async fn delivers_the_range_of_a_batch() {
     let partition = "$AppendsEpoch-0_0";
     let batch =
         vec![record(partition, "000003"), record(partition, "000002"), record(partition, "000004")];
@@ -82,7 +83,7 @@ async fn a_batch_tells_from_where_to_where() {
 }
 
 #[tokio::test]
-async fn a_record_that_cannot_be_read_tells_nothing_and_stops_nothing() {
+async fn skips_records_that_cannot_be_read() {
     let partition = "$AppendsEpoch-0_0";
     for wrong in [
         record("$AppendsEpoch-0_", "000001"),
@@ -105,7 +106,7 @@ async fn a_record_that_cannot_be_read_tells_nothing_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_yet_comes_again() {
-    let (handled, had) = handle(vec![record("$AppendsEpoch-0_0", "000005")], 5).await;
-    assert_eq!((handled, had), (Err(WebhookError::NotYetThere), vec![]));
+async fn retries_items_that_are_not_visible_yet() {
+    let (handled, delivered) = handle(vec![record("$AppendsEpoch-0_0", "000005")], 5).await;
+    assert_eq!((handled, delivered), (Err(WebhookError::NotYetThere), vec![]));
 }

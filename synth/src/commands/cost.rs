@@ -62,7 +62,7 @@ fn expected(
         table_bytes: arguments.table_gb,
         request_ms: arguments.request_ms,
     };
-    let policy = config.snapshots.upkeep();
+    let policy = config.snapshots.log_policy();
     let cost = Cost {
         stack: config.stack,
         basis: "estimate",

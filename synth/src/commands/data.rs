@@ -13,9 +13,8 @@ use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
 use cellar_stacks::FeedScope;
 use cellar_stacks::cellar::{
-    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_INDEX_TABLE,
-    OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
-    OUTPUT_STREAM_TABLE,
+    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_EVENT_STREAM_TABLE,
+    OUTPUT_FEED_TABLE, OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
 };
 
 use super::watched::{Place, own_deployed_stack};
@@ -85,8 +84,8 @@ impl Data {
             dynamodb.clone(),
             Arc::clone(&meter),
         );
-        let streams = state.outputs.get(OUTPUT_STREAM_TABLE);
-        let streams = streams.zip(state.outputs.get(OUTPUT_INDEX_TABLE)).map(|(streams, index)| {
+        let streams = state.outputs.get(OUTPUT_EVENT_STREAM_TABLE);
+        let streams = streams.zip(state.outputs.get(OUTPUT_FEED_TABLE)).map(|(streams, index)| {
             let named = (dynamodb.clone(), Arc::clone(&meter));
             let streams = DynamoStreams::named(streams, named.0.clone(), named.1.clone());
             let index = DynamoFeed::named(index, named.0, named.1);
@@ -124,7 +123,7 @@ impl Data {
             random: Arc::clone(&random) as _,
         };
         let reader = FeedReader::new(Arc::clone(&index) as _, incarnation);
-        let auditor = Auditor::new(&streams, reader, ports.indexer(incarnation), clock, random);
+        let auditor = Auditor::new(&streams, reader, ports.build(incarnation), clock, random);
         let logs = (self.feed == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
     }

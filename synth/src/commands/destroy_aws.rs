@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use cellar_stacks::Config;
-use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_INDEX_TABLE, OUTPUT_TABLES};
+use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_FEED_TABLE, OUTPUT_TABLES};
 use serde_json::json;
 
 use super::confirm::confirm;
@@ -78,7 +78,7 @@ async fn destroy(
 
 /// The outputs that name tables, the one that is made of the others too.
 fn all_tables() -> impl Iterator<Item = &'static str> {
-    OUTPUT_TABLES.into_iter().chain([OUTPUT_INDEX_TABLE])
+    OUTPUT_TABLES.into_iter().chain([OUTPUT_FEED_TABLE])
 }
 
 /// The names of what holds data.

@@ -45,8 +45,8 @@ impl Row {
             Finding::Missing { stream, from, to } => {
                 Self::Missing { stream: stream.to_string(), from: *from, to: *to }
             }
-            Finding::Beyond { stream, there, indexed } => {
-                Self::Beyond { stream: stream.to_string(), there: *there, indexed: *indexed }
+            Finding::Beyond { stream, stored, indexed } => {
+                Self::Beyond { stream: stream.to_string(), there: *stored, indexed: *indexed }
             }
             Finding::Disordered { stream, expected, found, at } => Self::Disordered {
                 stream: stream.to_string(),

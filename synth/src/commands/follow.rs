@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
 
-use cellar_stacks::stack::Place;
+use cellar_stacks::template::Place;
 use tokio::time::sleep;
 
 use crate::aws::{Aws, AwsError, StackState};

@@ -98,7 +98,7 @@ fn logs(data: &Data) -> Result<Logs, SynthError> {
     let (entries, segments) = (Arc::clone(&data.tables), Arc::clone(&data.tables));
     let blobs = Arc::clone(&data.blobs);
     let logs = Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom));
-    Ok(logs.at_incarnation(incarnation))
+    Ok(logs.with_incarnation(incarnation))
 }
 
 /// How many, if they were all counted.

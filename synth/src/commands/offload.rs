@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_engine::retention::{Offloader, Planned, RetentionError};
+use cellar_engine::retention::{Offloader, PlannedSegment, RetentionError};
 use cellar_engine::system::SystemClock;
 use cellar_log::retention::Policy;
 
@@ -49,14 +49,14 @@ async fn offload(
     let due = planned.iter().filter(|planned| offload_report::is_due(planned)).count();
     if arguments.dry_run || due == 0 {
         let outcomes =
-            planned.iter().map(|planned| SegmentOutcome::Planned(planned.clone())).collect();
+            planned.iter().map(|planned| SegmentOutcome::PlannedSegment(planned.clone())).collect();
         let report = Report::new(policy, true, outcomes);
         output.result(&report, &report.text());
         return Ok(());
     }
     if !arguments.yes && !output.is_for_programs() {
         let outcomes =
-            planned.iter().map(|planned| SegmentOutcome::Planned(planned.clone())).collect();
+            planned.iter().map(|planned| SegmentOutcome::PlannedSegment(planned.clone())).collect();
         output.note(&Report::new(policy, true, outcomes).text());
         confirm("offloading", &format!("Offload {due} segments?")).await?;
     }
@@ -72,18 +72,18 @@ async fn offload(
 /// Offloads segment by segment. If one fails, the others are still offloaded.
 async fn carry_out(
     offloader: &Offloader,
-    planned: Vec<Planned>,
+    planned: Vec<PlannedSegment>,
     output: &Output,
 ) -> (Vec<SegmentOutcome>, usize, Option<RetentionError>) {
     let (mut outcomes, mut failed, mut first) = (Vec::new(), 0, None);
     for planned in planned {
         if !offload_report::is_due(&planned) {
-            outcomes.push(SegmentOutcome::Planned(planned));
+            outcomes.push(SegmentOutcome::PlannedSegment(planned));
             continue;
         }
         let (log, num) = (planned.segment.log, planned.segment.num);
         let step = output.step(&format!("Offload segment {num} of {log}"));
-        match offloader.carry_out(&planned).await {
+        match offloader.execute(&planned).await {
             Ok(done) => {
                 step.done(&format!("{} entries trimmed", done.deleted));
                 outcomes.push(SegmentOutcome::Done(planned, done));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
 
 use cellar_base::identity::LogId;
-use cellar_engine::retention::{Done, Planned};
+use cellar_engine::retention::{OffloadOutcome, PlannedSegment};
 use cellar_log::{retention::Keep, retention::Plan, retention::Policy};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
@@ -18,12 +18,12 @@ const NUMBERS: [usize; 3] = [0, 1, 2];
 
 /// A segment and its outcome.
 pub(super) enum SegmentOutcome {
-    /// Planned, or kept.
-    Planned(Planned),
+    /// PlannedSegment, or kept.
+    PlannedSegment(PlannedSegment),
     /// Offloaded and trimmed.
-    Done(Planned, Done),
+    Done(PlannedSegment, OffloadOutcome),
     /// Failed, with the reason.
-    Failed(Planned, String),
+    Failed(PlannedSegment, String),
 }
 
 /// The report, as printed with `--json`.
@@ -59,7 +59,7 @@ struct Total {
 }
 
 /// Returns whether the plan does anything.
-pub(super) fn is_due(planned: &Planned) -> bool {
+pub(super) fn is_due(planned: &PlannedSegment) -> bool {
     matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
 
@@ -116,7 +116,7 @@ impl Report {
 impl Row {
     fn of(outcome: SegmentOutcome, policy: Policy) -> Self {
         let (planned, action, why, offload, deleted) = match outcome {
-            SegmentOutcome::Planned(planned) => {
+            SegmentOutcome::PlannedSegment(planned) => {
                 let (action, why) = plan_text(planned.plan, policy);
                 (planned, action, why, None, 0)
             }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use cellar_stacks::cellar::{ARTIFACT_BUCKET, ARTIFACT_KEY};
-use cellar_stacks::stack::Place;
+use cellar_stacks::template::Place;
 
 use super::remember;
 use super::template::synthesize;

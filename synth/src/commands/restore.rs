@@ -5,7 +5,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables};
+use cellar_stacks::cellar::{
+    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables,
+};
 use cellar_stacks::{Config, Template};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -102,7 +104,7 @@ impl<'a> Restore<'a> {
             name.ok_or_else(|| RestoreError::OtherStack { stack: stack.clone(), what })
         };
         let is_there =
-            |name: &&str| *name != OUTPUT_STREAM_TABLE || state.outputs.contains_key(*name);
+            |name: &&str| *name != OUTPUT_EVENT_STREAM_TABLE || state.outputs.contains_key(*name);
         let in_use = OUTPUT_TABLES.into_iter().filter(is_there).map(source);
         let in_use = in_use.collect::<Result<Vec<_>, RestoreError>>()?;
         let is_later = streams_are_later(&aws, &state, arguments.to).await?;
@@ -298,7 +300,8 @@ async fn streams_are_later(
     state: &StackState,
     to: RestoreTime,
 ) -> Result<bool, SynthError> {
-    let (Some(table), RestoreTime::At(at_s)) = (state.outputs.get(OUTPUT_STREAM_TABLE), to) else {
+    let (Some(table), RestoreTime::At(at_s)) = (state.outputs.get(OUTPUT_EVENT_STREAM_TABLE), to)
+    else {
         return Ok(false);
     };
     let made_s = aws.restored_table(table).await?.and_then(|table| table.made_s);

@@ -113,12 +113,12 @@ async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool
         streams,
         blobs: Arc::clone(&data.blobs) as _,
         url: configured.url,
-        receivers: Receivers::AlsoThisMachine,
+        receivers: Receivers::PublicAndLocalhost,
         events: configured.payloads,
         stack: project.config.stack.clone(),
         incarnation,
     };
-    let webhook = parts.webhook();
+    let webhook = parts.build();
     let step = output.step("Deliver what was not delivered");
     let delivered = everything(data, &webhook, &step).await;
     step.ended(delivered, |items| format!("{items} items"))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cellar_stacks::Config;
 use cellar_stacks::difference::Document;
-use cellar_stacks::stack::limits::TEMPLATE_BYTES_MAX;
+use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 
 use super::Against;
 use super::revision::{self, Revision};

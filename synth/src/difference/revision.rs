@@ -52,7 +52,7 @@ pub(super) fn read_beside(
 mod tests {
     use std::process::Command;
 
-    use cellar_stacks::stack::limits::TEMPLATE_BYTES_MAX;
+    use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 
     use super::*;
 

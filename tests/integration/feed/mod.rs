@@ -74,7 +74,7 @@ impl World {
             clock: clock.clone(),
             random: random.clone(),
         };
-        Auditor::new(&streams, FeedReader::new(index, 0), ports.indexer(0), clock, random)
+        Auditor::new(&streams, FeedReader::new(index, 0), ports.build(0), clock, random)
     }
 }
 

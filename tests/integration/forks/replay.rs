@@ -80,7 +80,7 @@ pub(super) async fn replayed(
 ) -> ReplayedFork {
     let replay = planned(cloud, fork, onto).await;
     let preview = replay.preview().await.unwrap();
-    let (one, two) = tokio::join!(replay.run(), replay.carry_out());
+    let (one, two) = tokio::join!(replay.run(), replay.run());
     let done = replay.run().await.unwrap();
     assert_eq!((one.unwrap(), two.unwrap()), (done.clone(), done.clone()), "once");
     assert!(preview == done.mutations, "{:?}", outcomes(&done));

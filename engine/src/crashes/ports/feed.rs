@@ -10,7 +10,8 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::FaultyPorts;
 use crate::ports::{
-    Index, IndexOutcome, ListPage, Lists, NotAccepted, PortError, WebhookProgresses, WebhookSender,
+    DeliveryRejected, Index, IndexOutcome, ListPage, Lists, PortError, WebhookProgresses,
+    WebhookSender,
 };
 
 fn write_failed(error: PortError) -> IndexOutcome {
@@ -78,12 +79,12 @@ impl WebhookProgresses for FaultyPorts {
 
 #[async_trait]
 impl WebhookSender for FaultyPorts {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         let receive = async {
             self.received.lock().unwrap().push(delivery.clone());
             Ok(())
         };
         let sent = self.trouble.around(receive, Err).await;
-        sent.map_err(|error: PortError| NotAccepted { why: error.to_string() })
+        sent.map_err(|error: PortError| DeliveryRejected { reason: error.to_string() })
     }
 }

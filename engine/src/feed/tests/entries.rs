@@ -2,7 +2,7 @@
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_catalog::feed::{EntryKind, put, segment_of_stream, stream_of_segment};
+use cellar_catalog::feed::{EntryKind, entry_span, segment_of_stream, stream_of_segment};
 use cellar_log::records::entry::encode;
 use cellar_log::retention::Policy;
 
@@ -77,7 +77,7 @@ impl Logged {
     /// What the stream of the Entry table says of an entry.
     async fn record(&self, segment: u32, num: u32) -> Span {
         let entry = self.tables.get(log(), position(segment, num)).await.unwrap().unwrap();
-        put(&encode(&entry).unwrap()).unwrap()
+        entry_span(&encode(&entry).unwrap()).unwrap()
     }
 
     async fn index(&self, records: &[(u32, u32)]) -> u64 {
@@ -132,7 +132,7 @@ impl Logged {
             (Policy { offload_after_days: 1, keep_segments: 2 }, Vec::new());
         offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
         for segment in &planned {
-            offloader.carry_out(segment).await.unwrap();
+            offloader.execute(segment).await.unwrap();
         }
     }
 }
@@ -191,7 +191,7 @@ async fn a_fork_has_what_is_its_own_in_the_feed() {
     let new = NewFork { log: fork, source: log(), at: Some(position(1, 1)), author: None };
     logged.logs().fork(new).await.unwrap();
     let first = logged.tables.get(fork, position(2, 0)).await.unwrap().unwrap();
-    let span = put(&encode(&first).unwrap()).unwrap();
+    let span = entry_span(&encode(&first).unwrap()).unwrap();
     assert_eq!(logged.indexer().index(vec![span]).await.unwrap().events, 1);
     assert_eq!(logged.feed().await, [(fork, 2, 0, "Snapshot".to_owned())]);
     let audit = logged.auditor(true).verify().await.unwrap();

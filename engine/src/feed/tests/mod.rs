@@ -41,7 +41,8 @@ impl World {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let time = (clock as _, Arc::new(SystemRandom) as _);
         let streams = self.streams.clone();
-        Indexer::new(self.index.clone(), streams, Arc::new(NoReactions), time, 0).ending(PARTITIONS)
+        Indexer::new(self.index.clone(), streams, Arc::new(NoReactions), time, 0)
+            .with_partition_policy(PARTITIONS)
     }
 
     pub(crate) fn reader(&self) -> FeedReader {
@@ -190,7 +191,7 @@ async fn checkpoints_beyond_the_end_before_the_beginning_and_of_others_are_error
     assert_eq!(beyond(3_000_000).await, Err(FeedError::Beyond));
     let other = world.reader().page(None, Some(FeedId([0; 8])), 10).await;
     assert_eq!(other, Err(FeedError::AnotherFeed));
-    world.indexer().begin_anew().await.unwrap();
+    world.indexer().start_new_feed().await.unwrap();
     assert_eq!(beyond(1_000_001).await, Err(FeedError::AnotherFeed));
     assert_eq!(beyond(2_000_000).await, Ok(true));
     let nothing = World::new();
@@ -221,7 +222,7 @@ async fn a_feed_of_more_than_there_is_says_so() {
     let clock = Arc::new(ManualClock::at(1));
     let random = Arc::new(SystemRandom);
     let auditor = Auditor::new(&other.streams, world.reader(), other.indexer(), clock, random);
-    let beyond = Finding::Beyond { stream: name(0), there: 0, indexed: 2 };
+    let beyond = Finding::Beyond { stream: name(0), stored: 0, indexed: 2 };
     assert_eq!(auditor.verify().await.unwrap().findings, std::slice::from_ref(&beyond));
     assert!(!beyond.can_be_repaired());
 }

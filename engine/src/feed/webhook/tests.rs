@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::feed::tests::World;
 use crate::memory::ManualClock;
-use crate::ports::{Index as _, NotAccepted};
+use crate::ports::{DeliveryRejected, Index as _};
 
 const NOW_MS: u64 = 1_795_246_133_000;
 /// A call that has all the time there is.
@@ -36,7 +36,7 @@ struct Receiver {
 
 #[async_trait]
 impl WebhookSender for Receiver {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         self.clock.advance_ms(self.takes_ms);
         let does = *self.does.lock().unwrap();
         if does != Receives::Refuses {
@@ -44,7 +44,7 @@ impl WebhookSender for Receiver {
         }
         match does {
             Receives::Accepts => Ok(()),
-            _ => Err(NotAccepted { why: "status 503".to_owned() }),
+            _ => Err(DeliveryRejected { reason: "status 503".to_owned() }),
         }
     }
 }
@@ -201,7 +201,7 @@ async fn a_feed_that_was_built_anew_is_delivered_from_its_beginning() {
     let last = test.index(1, 1).await;
     test.deliver(last).await.unwrap();
     assert_eq!(test.had().len(), 1);
-    test.world.indexer().begin_anew().await.unwrap();
+    test.world.indexer().start_new_feed().await.unwrap();
     let place = test.index(1, 1).await;
     let delivered = test.deliver(place).await.unwrap();
     assert!(delivered >= 1);
@@ -230,7 +230,7 @@ async fn a_delivery_has_so_many_items_and_no_more() {
     for (items, deliveries) in [(most, vec![most]), (most + 1, vec![most, 1])] {
         let mut test = Test::new(0);
         // A partition that does not end meanwhile.
-        let indexer = test.world.indexer().ending(PartitionPolicy::default());
+        let indexer = test.world.indexer().with_partition_policy(PartitionPolicy::default());
         for _ in 0..items {
             let span = test.world.append(1, 1).await;
             indexer.index(vec![span]).await.unwrap();
@@ -315,7 +315,7 @@ proptest! {
                     Step::Call { .. } => {}
                     Step::BuildAnew => {
                         anew |= test.world.index.newest_partition(true).await.unwrap().is_some();
-                        test.world.indexer().begin_anew().await.unwrap();
+                        test.world.indexer().start_new_feed().await.unwrap();
                     }
                 }
             }

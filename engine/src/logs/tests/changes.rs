@@ -87,7 +87,7 @@ async fn a_roll_happens_once_whatever_one_call_does() {
             service.create(log(), None).await.unwrap();
             tables.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
             service.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
-            let tail = service.known.last(0, log()).unwrap();
+            let tail = service.tails.last(0, log()).unwrap();
             assert_eq!(service.roll(tail).await, Ok(Rolled::Into { segment: 1 }));
             let appended = service.append(request(1, 0, 2, at(0, 1), "two")).await.unwrap();
             assert_eq!(appended.tail, at(1, 1), "{faulty_call}");
@@ -100,6 +100,6 @@ async fn a_roll_happens_once_whatever_one_call_does() {
 async fn a_segment_without_a_snapshot_is_not_rolled() {
     let logs = logs(&Arc::new(MemoryTables::default()));
     logs.create(log(), None).await.unwrap();
-    let tail = logs.known.last(0, log()).unwrap();
+    let tail = logs.tails.last(0, log()).unwrap();
     assert_eq!(logs.roll(tail).await, Ok(Rolled::NoSnapshotYet));
 }

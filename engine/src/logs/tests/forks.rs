@@ -4,12 +4,12 @@ use cellar_base::limits::{
     MAX_CACHED_LINEAGES, MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS,
 };
 use cellar_log::lineage::Lineage;
-use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::records::fork::{ListedFork, list_number};
 use cellar_log::upkeep::LogPolicy;
 
-use super::super::inherited::KnownLineages;
+use super::super::inherited::LineageCache;
 use super::*;
-use crate::logs::{ForkFault, Forked, NewFork, Upkept};
+use crate::logs::{ForkFault, Forked, NewFork, UpkeepOutcome};
 
 fn alice() -> SubjectKey {
     SubjectKey::new("cellar", "alice")
@@ -252,10 +252,10 @@ async fn nothing_is_written_where_a_fork_inherits() {
     // A process that has read no further than a page of it: upkeep puts nothing there.
     let fresh = logs(&tables);
     let inherited = fresh.get(fork, at(0, 1)).await.unwrap().unwrap();
-    fresh.learn(&[inherited]);
+    fresh.cache_entries(&[inherited]);
     let eager = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     let upkept = fresh.upkeep(fork, &eager).await.unwrap();
-    assert!(matches!(upkept, Upkept::Nothing), "{upkept:?}");
+    assert!(matches!(upkept, UpkeepOutcome::Nothing), "{upkept:?}");
     // And a machine that were wrong would be refused.
     let refused = fresh.check_own(fork, at(0, 9)).await;
     assert!(refused.is_err_and(|error| !error.temporary));
@@ -272,7 +272,7 @@ async fn a_place_in_the_list_that_is_taken_leads_to_the_next() {
     service.fork(one.clone()).await.unwrap();
     let listed = service.forks(source, None).await.unwrap().forks.remove(0);
     // The second wants the very place that some other has.
-    let number = number(two.log, StoppedClock.now_ms());
+    let number = list_number(two.log, StoppedClock.now_ms());
     take_place(&tables, &listed, number).await;
     assert!(!service.fork(two.clone()).await.unwrap().existed);
     let listed = service.forks(source, None).await.unwrap().forks;
@@ -302,14 +302,14 @@ async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
 
 #[test]
 fn as_many_lineages_are_known_as_may_be() {
-    let known = KnownLineages::default();
+    let known = LineageCache::default();
     let id = |number: usize| LogId::from_uuid(uuid::Uuid::from_u128(number as u128));
     for number in 0..MAX_CACHED_LINEAGES {
-        known.keep(id(number), None);
+        known.insert(id(number), None);
     }
-    known.keep(id(0), None);
+    known.insert(id(0), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES - 1)), Some(None::<Lineage>));
-    known.keep(id(MAX_CACHED_LINEAGES), None);
+    known.insert(id(MAX_CACHED_LINEAGES), None);
     assert_eq!(known.get(id(0)), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES)), Some(None));
 }
@@ -446,7 +446,7 @@ async fn a_fork_is_tried_so_often_and_no_more() {
         let two = fork_of(source, "two", None);
         for attempt in 0..taken {
             let now_ms = StoppedClock.now_ms() + u64::from(attempt);
-            take_place(&tables, &listed, number(two.log, now_ms)).await;
+            take_place(&tables, &listed, list_number(two.log, now_ms)).await;
         }
         let tried = service.fork(two).await;
         assert_eq!(tried.is_ok(), forks, "{taken} places are taken: {tried:?}");

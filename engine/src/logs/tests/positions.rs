@@ -3,7 +3,7 @@
 use cellar_log::retention::Plan;
 
 use super::*;
-use crate::retention::{Offloader, Planned};
+use crate::retention::{Offloader, PlannedSegment};
 
 /// A log whose segment 0 ended at 0.2 and whose head is 1.1.
 async fn rolled() -> (Arc<MemoryTables>, Logs) {
@@ -37,8 +37,8 @@ async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
         Offloader::new(tables.clone(), tables.clone(), blobs.clone(), Arc::new(StoppedClock));
     let segment = tables.segment(log(), 0, true).await.unwrap().unwrap();
     let (plan, body_bytes) = (Plan::OffloadAndTrim, 0);
-    let planned = Planned { segment, entries: 3, body_bytes, ended_s: None, plan };
-    assert_eq!(offloader.carry_out(&planned).await.unwrap().deleted, 1);
+    let planned = PlannedSegment { segment, entries: 3, body_bytes, ended_s: None, plan };
+    assert_eq!(offloader.execute(&planned).await.unwrap().deleted, 1);
     Logs::new(tables.clone(), tables.clone(), blobs, clock, Arc::new(Counter::default()))
 }
 
@@ -94,7 +94,7 @@ async fn a_diff_needs_both_its_positions_offloaded_or_not() {
 async fn what_comes_from_an_offload_has_the_incarnation_of_the_tables() {
     for incarnation in [FIRST_INCARNATION, 7] {
         let (tables, _) = rolled().await;
-        let service = offloaded(&tables).await.at_incarnation(incarnation);
+        let service = offloaded(&tables).await.with_incarnation(incarnation);
         let read = service.workbook(log(), Some(at(0, 1)), None).await.unwrap();
         assert_eq!((read.position, read.incarnation), (at(0, 1), incarnation));
     }

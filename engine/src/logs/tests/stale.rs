@@ -246,7 +246,7 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
     let finished = snapshot(Some("sheets/x/roots/y"));
     assert_eq!(tables.put(&finished).await, PutOutcome::Accepted);
     let known = [first.clone().into(), snapshot(None).into()];
-    service.known.learn(service.clock.now_ms(), &known);
+    service.tails.add(service.clock.now_ms(), &known);
     let loaded = service.load(log(), None).await.unwrap();
     assert_eq!(loaded.root.as_deref(), Some("sheets/x/roots/y"));
 }

@@ -19,7 +19,7 @@ use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::progress::{BuildProgress, MAX_RECENT_TILES, MergeProgress, TileChain};
-use crate::logs::{Logs, Reading};
+use crate::logs::{EntryCursor, Logs};
 use crate::snapshots::builder::BuildError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, shape};
 
@@ -142,9 +142,9 @@ impl Work {
         let (mut some, mut earlier, mut later) = (false, None, None);
         // What a merge has done so far belongs to its base.
         let may_begin_later = !anew && self.progress.is_none();
-        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let mut cursor = EntryCursor::from(begin.unwrap_or(Position::FIRST));
         let read =
-            logs.committed(job.log, &mut reading, Some(job.position), None, |entry, done| {
+            logs.visit_committed(job.log, &mut cursor, Some(job.position), None, |entry, done| {
                 let at = entry.position;
                 // The base has its own entry, and the first of a log needs no snapshot.
                 if Some(at) == begin {

@@ -1,4 +1,4 @@
-//! A process's copy of an issuer's keys.
+//! A process's cache of an issuer's public keys.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,34 +10,35 @@ use super::keys::KeySet;
 use super::source::KeySourceFault;
 use crate::token::TokenError;
 
-/// The keys, and when they were fetched.
+/// The cached keys of one issuer and their age.
 #[derive(Default)]
 pub(super) struct KeySetCache {
-    copy: Mutex<(KeySetAge, Arc<KeySet>)>,
-    /// Whoever fetches holds it: everybody else waits, or uses what is there.
-    fetching: tokio::sync::Mutex<()>,
+    cached: Mutex<(KeySetAge, Arc<KeySet>)>,
+    /// Held by the request that fetches keys. Other requests wait for it, or use the cached keys.
+    fetch_lock: tokio::sync::Mutex<()>,
 }
 
-/// A fetch in progress. Dropping it records a failure, so that a fetch that is cancelled counts as one:
-/// otherwise every request would ask an issuer that does not answer, and wait for it.
-struct Fetching<'a> {
+/// A fetch in progress. Dropping it records a failure, so that a cancelled fetch counts as failed.
+/// Otherwise every request would call an issuer that does not respond, and wait for the timeout.
+struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
     begun_s: u64,
     begun: Instant,
 }
 
-impl Drop for Fetching<'_> {
+impl Drop for FetchInProgress<'_> {
     fn drop(&mut self) {
-        // The pause before the next attempt begins when this one fails, not when it began.
+        // The pause before the next attempt starts when this attempt fails, not when it started.
         let failed_s = self.begun_s + self.begun.elapsed().as_secs();
-        let mut copy = self.cache.copy();
-        copy.0 = copy.0.failed(failed_s);
+        let mut cached = self.cache.lock();
+        cached.0 = cached.0.failed(failed_s);
     }
 }
 
 impl KeySetCache {
-    /// The key of that name, at this time, Unix seconds.
-    pub(super) async fn key<F>(
+    /// Returns the key with the id `id` at the time `now_s` (Unix seconds). Fetches the keys first
+    /// if the cached ones are missing, too old or do not include the key.
+    pub(super) async fn get_or_fetch<F>(
         &self,
         id: Option<&str>,
         now_s: u64,
@@ -46,57 +47,63 @@ impl KeySetCache {
     where
         F: Future<Output = Result<KeySet, KeySourceFault>>,
     {
-        let guard = match self.look(id, now_s) {
-            (KeySetStep::FetchOrUse, Some(key)) => match self.fetching.try_lock() {
+        let guard = match self.lookup(id, now_s) {
+            (KeySetStep::FetchOrUse, Some(key)) => match self.fetch_lock.try_lock() {
                 Ok(guard) => guard,
+                // Another request fetches newer keys; the cached key is still valid.
                 Err(_) => return Ok(key),
             },
-            (KeySetStep::Fetch, _) => self.fetching.lock().await,
-            (step, key) => return settled(step, key),
+            (KeySetStep::Fetch, _) => self.fetch_lock.lock().await,
+            (step, key) => return resolve_without_fetch(step, key),
         };
-        // Somebody else may have fetched them meanwhile.
-        let (step, _) = self.look(id, now_s);
+        // Another request may have fetched the keys while this one waited for the lock.
+        let (step, _) = self.lookup(id, now_s);
         if matches!(step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
-            self.fetch(now_s, fetch).await;
+            self.run_fetch(now_s, fetch).await;
         }
         drop(guard);
-        let (step, key) = self.look(id, now_s);
-        settled(step, key)
+        let (step, key) = self.lookup(id, now_s);
+        resolve_without_fetch(step, key)
     }
 
-    async fn fetch<F>(&self, now_s: u64, fetch: impl FnOnce() -> F)
+    async fn run_fetch<F>(&self, now_s: u64, fetch: impl FnOnce() -> F)
     where
         F: Future<Output = Result<KeySet, KeySourceFault>>,
     {
-        let fetching = Fetching { cache: self, begun_s: now_s, begun: Instant::now() };
+        let in_progress = FetchInProgress { cache: self, begun_s: now_s, begun: Instant::now() };
         let fetched = fetch().await;
-        drop(fetching);
+        // Records a failure, which a successful fetch overwrites below.
+        drop(in_progress);
         match fetched {
             Ok(keys) => {
-                let mut copy = self.copy();
-                *copy = (copy.0.fetched(now_s), Arc::new(keys));
+                let mut cached = self.lock();
+                *cached = (cached.0.fetched(now_s), Arc::new(keys));
             }
-            Err(fault) => tracing::warn!(%fault, "an issuer's keys cannot be had"),
+            Err(fault) => tracing::warn!(%fault, "cannot fetch the keys of an issuer"),
         }
     }
 
-    fn look(&self, id: Option<&str>, now_s: u64) -> (KeySetStep, Option<DecodingKey>) {
+    /// Finds a cached key, and decides whether the keys have to be fetched.
+    fn lookup(&self, id: Option<&str>, now_s: u64) -> (KeySetStep, Option<DecodingKey>) {
         let (age, keys) = {
-            let copy = self.copy();
-            (copy.0, Arc::clone(&copy.1))
+            let cached = self.lock();
+            (cached.0, Arc::clone(&cached.1))
         };
         let key = keys.find(id);
         (age.step(key.is_some(), now_s), key.cloned())
     }
 
-    fn copy(&self) -> MutexGuard<'_, (KeySetAge, Arc<KeySet>)> {
-        // Each write leaves it whole.
-        self.copy.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, (KeySetAge, Arc<KeySet>)> {
+        // No writer leaves the value half written, so a poisoned lock is safe to use.
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is left to say where nothing is to be fetched.
-fn settled(step: KeySetStep, key: Option<DecodingKey>) -> Result<DecodingKey, TokenError> {
+/// Returns the cached key, or the error if no key is usable and no fetch is due.
+fn resolve_without_fetch(
+    step: KeySetStep,
+    key: Option<DecodingKey>,
+) -> Result<DecodingKey, TokenError> {
     match (step, key) {
         (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),
         (KeySetStep::Unknown, _) => Err(TokenError::UnknownKey),

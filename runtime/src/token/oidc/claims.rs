@@ -1,22 +1,24 @@
-//! What the tokens of other issuers say.
+//! Validates the claims of OIDC tokens.
 
 use cellar_catalog::oidc::{EMAIL_CLAIM, SUBJECT_CLAIM, VERIFIED_CLAIM};
 use cellar_catalog::spreadsheet::BadPerson;
 use serde_json::{Map, Value};
 
 use crate::token::TokenError;
-use crate::token::verify::{LEEWAY_S, check_length};
+use crate::token::verify::{LEEWAY_S, check_lifetime};
 
-/// Bytes of a subject (`OpenID Connect Core` §2).
+/// Maximum length of a subject (`OpenID Connect Core` §2).
 const MAX_SUBJECT_BYTES: usize = 255;
+/// Upper bound of a time with a fraction, below which `f64` represents whole seconds exactly.
+const MAX_FRACTIONAL_S: f64 = 9e15;
 
-/// A token of the issuer that names nobody.
+/// A token whose claims do not identify a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoPerson {
-    #[error("the claim `{SUBJECT_CLAIM}` is not a text of 1 to {MAX_SUBJECT_BYTES} bytes")]
+    #[error("the claim `{SUBJECT_CLAIM}` is not a string of 1 to {MAX_SUBJECT_BYTES} bytes")]
     Subject,
     #[error(
-        "the claim `{claim}`, which identifies people of this issuer, is missing or not a text"
+        "the claim `{claim}`, which identifies people of this issuer, is missing or not a string"
     )]
     Claim { claim: String },
     #[error("the claim `{EMAIL_CLAIM}` is not verified: `{VERIFIED_CLAIM}` is not true")]
@@ -25,55 +27,59 @@ pub(super) enum NoPerson {
     Person(#[from] BadPerson),
 }
 
-/// Checks when it was made, begins and ends.
+/// Checks the claims `exp`, `nbf` and `iat`, and that the token was issued at or after
+/// `not_before_s`.
 pub(super) fn check_times(
     claims: &Map<String, Value>,
     not_before_s: u64,
     now_s: u64,
 ) -> Result<(), TokenError> {
-    let exp = moment(claims, "exp")?.ok_or(TokenError::Invalid)?;
-    let (nbf, iat) = (moment(claims, "nbf")?, moment(claims, "iat")?);
-    let revoked = not_before_s > 0 && iat.is_none_or(|made_s| made_s < not_before_s);
-    if exp < now_s.saturating_sub(LEEWAY_S) || revoked {
+    let exp = read_time(claims, "exp")?.ok_or(TokenError::Invalid)?;
+    let (nbf, iat) = (read_time(claims, "nbf")?, read_time(claims, "iat")?);
+    let is_revoked = not_before_s > 0 && iat.is_none_or(|issued_s| issued_s < not_before_s);
+    if exp < now_s.saturating_sub(LEEWAY_S) || is_revoked {
         return Err(TokenError::Expired);
     }
     if nbf.max(iat).unwrap_or_default() > now_s.saturating_add(LEEWAY_S) {
         return Err(TokenError::NotYetValid);
     }
-    // Without `iat`, as if it were made now.
-    check_length(iat.unwrap_or(now_s), exp)
+    // A token without `iat` is treated as issued now.
+    check_lifetime(iat.unwrap_or(now_s), exp)
 }
 
-/// A moment in Unix seconds, which may have a fraction (RFC 7519 §2).
-fn moment(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenError> {
+/// Reads a time in Unix seconds and discards its fraction (RFC 7519 §2 permits one).
+fn read_time(claims: &Map<String, Value>, name: &str) -> Result<Option<u64>, TokenError> {
     let Some(value) = claims.get(name) else { return Ok(None) };
-    let whole = value.as_u64();
-    let fraction = || {
-        let seconds = value.as_f64().filter(|seconds| (0.0..9e15).contains(seconds))?;
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it lies in the range of whole numbers, and its fraction is what is cut off"
-        )]
-        Some(seconds as u64)
-    };
-    whole.or_else(fraction).map(Some).ok_or(TokenError::Invalid)
+    let seconds = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));
+    seconds.map(Some).ok_or(TokenError::Invalid)
 }
 
-/// Who it is to the issuer.
+fn truncate_seconds(seconds: f64) -> Option<u64> {
+    if !(0.0..MAX_FRACTIONAL_S).contains(&seconds) {
+        return None;
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the range is checked above, and the fraction is discarded on purpose"
+    )]
+    Some(seconds as u64)
+}
+
+/// Returns the subject: the issuer's stable id of the person.
 pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     let subject = claims.get(SUBJECT_CLAIM).and_then(Value::as_str);
     subject.filter(|it| (1..=MAX_SUBJECT_BYTES).contains(&it.len())).ok_or(NoPerson::Subject)
 }
 
-/// What they are called.
+/// Returns the claim that identifies the person in the catalog. An e-mail address must be verified.
 pub(super) fn person<'a>(claims: &'a Map<String, Value>, claim: &str) -> Result<&'a str, NoPerson> {
     let name = claims.get(claim).and_then(Value::as_str);
     let name = name.ok_or_else(|| NoPerson::Claim { claim: claim.to_owned() })?;
     if claim != EMAIL_CLAIM {
         return Ok(name);
     }
-    // Some issuers write it as a text.
+    // Some issuers send the boolean as a string.
     match claims.get(VERIFIED_CLAIM) {
         Some(Value::Bool(true)) => Ok(name),
         Some(Value::String(text)) if text == "true" => Ok(name),
@@ -95,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_numbers_with_or_without_a_fraction() {
+    fn times_are_numbers_with_or_without_a_fraction() {
         let check = |claims: Value| check_times(&object(&claims), 0, NOW_S);
         for exp in [json!(NOW_S), json!(1_800_000_000.5), json!(NOW_S - LEEWAY_S)] {
             assert_eq!(check(json!({"exp": exp})), Ok(()), "{exp}");
@@ -106,17 +112,17 @@ mod tests {
         assert_eq!(check(json!({})), Err(TokenError::Invalid));
         assert_eq!(check(json!({"exp": NOW_S - LEEWAY_S - 1})), Err(TokenError::Expired));
         for claim in ["nbf", "iat"] {
-            let at = |moment_s: u64| check(json!({"exp": NOW_S + 600, claim: moment_s}));
+            let at = |time_s: u64| check(json!({"exp": NOW_S + 600, claim: time_s}));
             assert_eq!(at(NOW_S + LEEWAY_S), Ok(()));
             assert_eq!(at(NOW_S + LEEWAY_S + 1), Err(TokenError::NotYetValid));
         }
     }
 
     #[test]
-    fn a_token_is_valid_for_so_long_and_no_longer() {
+    fn limits_the_lifetime_of_a_token() {
         let check = |claims: Value| check_times(&object(&claims), 0, NOW_S);
-        for made_s in [NOW_S, NOW_S - 60] {
-            let lasting = |seconds: u64| check(json!({"iat": made_s, "exp": made_s + seconds}));
+        for issued_s in [NOW_S, NOW_S - 60] {
+            let lasting = |seconds: u64| check(json!({"iat": issued_s, "exp": issued_s + seconds}));
             assert_eq!(lasting(MAX_TOKEN_S), Ok(()));
             assert_eq!(lasting(MAX_TOKEN_S + 1), Err(TokenError::ValidTooLong));
         }
@@ -125,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_before_a_moment_or_does_not_say_when_is_refused() {
+    fn rejects_tokens_issued_before_a_time_or_without_iat() {
         let check = |claims: Value| check_times(&object(&claims), NOW_S - 60, NOW_S);
         assert_eq!(check(json!({"exp": NOW_S, "iat": NOW_S - 60})), Ok(()));
         assert_eq!(check(json!({"exp": NOW_S, "iat": NOW_S - 61})), Err(TokenError::Expired));
@@ -133,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn subjects_have_so_many_bytes_and_no_more() {
+    fn limits_the_length_of_subjects() {
         let subject = |sub: Value| subject(&object(&json!({"sub": sub}))).map(str::len);
         assert_eq!(subject(json!("x".repeat(MAX_SUBJECT_BYTES))), Ok(MAX_SUBJECT_BYTES));
         for wrong in [json!("x".repeat(MAX_SUBJECT_BYTES + 1)), json!(""), json!(7), json!(null)] {
@@ -142,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_nobody_has_verified_names_nobody() {
+    fn requires_a_verified_email_address() {
         let person = |verified: Value| {
             let claims = object(&json!({"email": "ann@example.com", "email_verified": verified}));
             person(&claims, EMAIL_CLAIM).map(str::to_owned)

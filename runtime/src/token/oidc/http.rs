@@ -1,4 +1,4 @@
-//! Issuers' documents over HTTP.
+//! Fetches issuers' documents over HTTP.
 
 use async_trait::async_trait;
 use cellar_base::limits::{KEY_SET_TIMEOUT_MS, MAX_KEY_SET_BYTES};
@@ -6,7 +6,7 @@ use cellar_base::limits::{KEY_SET_TIMEOUT_MS, MAX_KEY_SET_BYTES};
 use super::source::{KeySource, KeySourceFault};
 use crate::http::{HttpClient, HttpFault};
 
-/// Asks issuers over HTTP.
+/// A [`KeySource`] over HTTP.
 #[derive(Debug)]
 pub struct HttpKeySource {
     client: HttpClient,
@@ -21,8 +21,8 @@ impl Default for HttpKeySource {
 #[async_trait]
 impl KeySource for HttpKeySource {
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault> {
-        let answer = self.client.get(url, MAX_KEY_SET_BYTES).await;
-        answer.map_err(|fault| {
+        let document = self.client.get(url, MAX_KEY_SET_BYTES).await;
+        document.map_err(|fault| {
             let url = url.to_owned();
             match fault {
                 HttpFault::Unreachable(why) => KeySourceFault::Unreachable { url, why },

@@ -1,4 +1,4 @@
-//! An issuer's public keys (RFC 7517).
+//! An issuer's public keys: JSON Web Key Sets (RFC 7517).
 
 use cellar_base::limits::MAX_KEY_SET_KEYS;
 use cellar_catalog::oidc::TokenAlgorithm;
@@ -7,7 +7,7 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The keys that verify tokens of one algorithm.
+/// The keys of an issuer that verify tokens of one algorithm.
 #[derive(Clone, Default)]
 pub(super) struct KeySet {
     keys: Vec<(Option<String>, DecodingKey)>,
@@ -20,28 +20,28 @@ struct Document<'a> {
 }
 
 impl KeySet {
-    /// The keys of a set that are for this algorithm. What is not understood is left out, as RFC 7517 §5
-    /// asks: an issuer may begin to use something new beside what is there.
+    /// Parses a key set and keeps the keys for `algorithm`. Keys that are not understood are
+    /// skipped, as RFC 7517 §5 requires, so that issuers can add new kinds of keys.
     pub(super) fn parse(
         bytes: &[u8],
         algorithm: TokenAlgorithm,
     ) -> Result<Self, serde_json::Error> {
         let document: Document<'_> = serde_json::from_slice(bytes)?;
         let keys = document.keys.into_iter().take(MAX_KEY_SET_KEYS);
-        let keys = keys.filter_map(|key| {
-            let key: Jwk = serde_json::from_str(key.get()).ok()?;
-            let decoding = decoding_key(&key, algorithm)?;
-            Some((key.common.key_id, decoding))
+        let keys = keys.filter_map(|json| {
+            let key: Jwk = serde_json::from_str(json.get()).ok()?;
+            let decoding_key = to_decoding_key(&key, algorithm)?;
+            Some((key.common.key_id, decoding_key))
         });
         Ok(Self { keys: keys.collect() })
     }
 
-    /// Whether it has none.
     pub(super) fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// The key of that name; without a name the only one that there is.
+    /// Returns the key with the id `id`. Without an id, returns the only key if the set has exactly
+    /// one.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&DecodingKey> {
         match (id, self.keys.as_slice()) {
             (None, [(_, only)]) => Some(only),
@@ -54,8 +54,8 @@ impl KeySet {
     }
 }
 
-/// The algorithm, as the library calls it.
-pub(super) fn algorithm(algorithm: TokenAlgorithm) -> Algorithm {
+/// Converts an algorithm to the type of the `jsonwebtoken` crate.
+pub(super) fn to_library_algorithm(algorithm: TokenAlgorithm) -> Algorithm {
     match algorithm {
         TokenAlgorithm::Rs256 => Algorithm::RS256,
         TokenAlgorithm::Rs384 => Algorithm::RS384,
@@ -69,25 +69,35 @@ pub(super) fn algorithm(algorithm: TokenAlgorithm) -> Algorithm {
     }
 }
 
-/// The key, if it is one that signs by this algorithm, and says nothing else of itself.
-fn decoding_key(key: &Jwk, wanted: TokenAlgorithm) -> Option<DecodingKey> {
-    let common = &key.common;
-    let for_signatures = matches!(common.public_key_use, None | Some(PublicKeyUse::Signature));
-    let named = common.key_algorithm.is_none_or(|it| it == KeyAlgorithm::from(algorithm(wanted)));
-    let curve = |of: TokenAlgorithm| match of {
-        TokenAlgorithm::Es256 => Some(EllipticCurve::P256),
-        TokenAlgorithm::Es384 => Some(EllipticCurve::P384),
-        TokenAlgorithm::EdDsa => Some(EllipticCurve::Ed25519),
-        _ => None,
-    };
-    let fits = match (&key.algorithm, curve(wanted)) {
+/// Converts a key, if it is a signing key of the wanted algorithm. Returns `None` for every other
+/// key.
+fn to_decoding_key(key: &Jwk, wanted: TokenAlgorithm) -> Option<DecodingKey> {
+    let use_fits = matches!(key.common.public_key_use, None | Some(PublicKeyUse::Signature));
+    let wanted_name = KeyAlgorithm::from(to_library_algorithm(wanted));
+    let name_fits = key.common.key_algorithm.is_none_or(|name| name == wanted_name);
+    let type_fits = match (&key.algorithm, curve_of(wanted)) {
         (AlgorithmParameters::RSA(_), None) => true,
         (AlgorithmParameters::EllipticCurve(key), Some(curve)) => key.curve == curve,
         (AlgorithmParameters::OctetKeyPair(key), Some(curve)) => key.curve == curve,
-        // A secret that both sides know is none of an issuer's public keys.
+        // A symmetric secret is never an issuer's public key.
         _ => false,
     };
-    if for_signatures && named && fits { DecodingKey::from_jwk(key).ok() } else { None }
+    if use_fits && name_fits && type_fits { DecodingKey::from_jwk(key).ok() } else { None }
+}
+
+/// Returns the curve of an algorithm; `None` for RSA.
+fn curve_of(algorithm: TokenAlgorithm) -> Option<EllipticCurve> {
+    match algorithm {
+        TokenAlgorithm::Es256 => Some(EllipticCurve::P256),
+        TokenAlgorithm::Es384 => Some(EllipticCurve::P384),
+        TokenAlgorithm::EdDsa => Some(EllipticCurve::Ed25519),
+        TokenAlgorithm::Rs256
+        | TokenAlgorithm::Rs384
+        | TokenAlgorithm::Rs512
+        | TokenAlgorithm::Ps256
+        | TokenAlgorithm::Ps384
+        | TokenAlgorithm::Ps512 => None,
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_keys_are_looked_at_and_no_more() {
+    fn limits_the_number_of_keys() {
         let keys: Vec<Value> = (0..=MAX_KEY_SET_KEYS).map(|it| ed25519(&it.to_string())).collect();
         let set = parse(&keys, TokenAlgorithm::EdDsa);
         assert!(set.find(Some(&(MAX_KEY_SET_KEYS - 1).to_string())).is_some());
@@ -113,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_something_else_or_not_understood_is_left_out() {
+    fn skips_keys_of_other_uses_and_unknown_keys() {
         let with = |name: &str, value: Value| {
             let mut key = ed25519("other");
             key[name] = value;
@@ -139,8 +149,8 @@ mod tests {
             assert!(set.find(Some("other")).is_none(), "{other}");
         }
         assert!(parse(&[ed25519("a")], TokenAlgorithm::Rs256).is_empty());
-        let signs = with("use", json!("sig"));
-        assert!(parse(&[signs], TokenAlgorithm::EdDsa).find(Some("other")).is_some());
+        let for_signatures = with("use", json!("sig"));
+        assert!(parse(&[for_signatures], TokenAlgorithm::EdDsa).find(Some("other")).is_some());
         let secret = json!({"kty": "oct", "kid": "secret", "k": "c2VjcmV0"});
         for algorithm in TokenAlgorithm::ALL {
             assert!(parse(std::slice::from_ref(&secret), algorithm).is_empty());
@@ -148,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_names_no_key_fits_the_only_one() {
+    fn a_missing_key_id_selects_the_only_key() {
         let [one, two] = ["a", "b"].map(ed25519);
         let both = parse(&[one.clone(), two], TokenAlgorithm::EdDsa);
         assert!(both.find(None).is_none() && both.find(Some("")).is_none());
@@ -157,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_set_is_refused() {
+    fn rejects_documents_that_are_not_key_sets() {
         for text in ["", "[]", "{}", r#"{"keys":{}}"#, r#"{"keys":[1,]}"#] {
             assert!(KeySet::parse(text.as_bytes(), TokenAlgorithm::Rs256).is_err(), "{text}");
         }

@@ -1,7 +1,7 @@
 //! Tokens of `OpenID Connect` issuers.
 //!
-//! An issuer, its audience and its algorithm are pinned by the configuration. Its people get what the
-//! catalog gives them, and at most the role that the configuration caps them at.
+//! The configuration fixes the issuer, its audience and its algorithm. People of the issuer get the
+//! access that the catalog gives them, limited to the configured maximum role.
 
 mod cache;
 mod claims;
@@ -23,13 +23,13 @@ use jsonwebtoken::{Algorithm, Validation, decode};
 use serde_json::{Map, Value};
 
 use super::TokenError;
-use super::header::key_name;
+use super::header::read_key_id;
 use cache::KeySetCache;
 #[cfg(feature = "aws")]
 pub use http::HttpKeySource;
 pub use source::{KeySource, KeySourceFault, NoKeySource};
 
-/// Verifies the tokens of one issuer.
+/// Verifies the tokens of one OIDC issuer.
 pub(super) struct OidcVerifier {
     issuer: OidcIssuer,
     algorithm: Algorithm,
@@ -40,63 +40,69 @@ pub(super) struct OidcVerifier {
 }
 
 impl OidcVerifier {
-    /// A verifier for tokens that were not made before that moment, Unix seconds.
+    /// Creates a verifier that rejects tokens issued before `not_before_s` (Unix seconds).
     pub(super) fn new(issuer: OidcIssuer, not_before_s: u64, source: Arc<dyn KeySource>) -> Self {
-        let algorithm = keys::algorithm(issuer.algorithm);
+        let algorithm = keys::to_library_algorithm(issuer.algorithm);
         let mut validation = Validation::new(algorithm);
         validation.set_issuer(&[&issuer.issuer]);
         validation.set_audience(&[&issuer.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Times are compared in `claims`, with the time that the caller gives.
+        // `claims::check_times` compares the times with the caller's clock instead.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         let keys = KeySetCache::default();
         Self { issuer, algorithm, validation, not_before_s, keys, source }
     }
 
-    /// The `iss` of its tokens.
+    /// Returns the `iss` claim of the issuer's tokens.
     pub(super) fn issuer(&self) -> &str {
         &self.issuer.issuer
     }
 
-    /// Who the holder of this token is at this time, Unix seconds.
+    /// Verifies a token at the time `now_s` (Unix seconds) and returns its holder.
     pub(super) async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
-        let name = key_name(token, self.algorithm)?;
-        let fetch = || source::fetch(self.source.as_ref(), &self.issuer);
-        let key = self.keys.key(name.as_deref(), now_s, fetch).await?;
+        let key_id = read_key_id(token, self.algorithm)?;
+        let fetch = || source::fetch_keys(self.source.as_ref(), &self.issuer);
+        let key = self.keys.get_or_fetch(key_id.as_deref(), now_s, fetch).await?;
         let token = decode::<Map<String, Value>>(token, &key, &self.validation);
-        let claims = token.map_err(|error| self.refused(&error))?.claims;
-        self.principal(&claims, now_s)
+        let claims = token.map_err(|error| self.report_invalid(&error))?.claims;
+        self.to_principal(&claims, now_s)
     }
 
-    /// Whoever set up the issuer has to see what does not fit. Only what the issuer has signed is told:
-    /// strangers write nothing into the log.
-    fn refused(&self, error: &jsonwebtoken::errors::Error) -> TokenError {
-        let signed = matches!(
+    /// Logs a token that the issuer signed but that does not fit the configuration, so that the
+    /// operator can correct it. Tokens with an invalid signature are not logged, so that strangers
+    /// cannot write to the log.
+    fn report_invalid(&self, error: &jsonwebtoken::errors::Error) -> TokenError {
+        let is_signature_valid = matches!(
             error.kind(),
             ErrorKind::InvalidAudience
                 | ErrorKind::InvalidIssuer
                 | ErrorKind::MissingRequiredClaim(_)
                 | ErrorKind::Json(_)
         );
-        if signed {
-            tracing::warn!(issuer = self.issuer(), %error, "a token of this issuer is not accepted");
+        if is_signature_valid {
+            tracing::warn!(issuer = self.issuer(), %error, "rejected a token of this issuer");
         }
         TokenError::Invalid
     }
 
-    fn principal(&self, claims: &Map<String, Value>, now_s: u64) -> Result<Principal, TokenError> {
+    fn to_principal(
+        &self,
+        claims: &Map<String, Value>,
+        now_s: u64,
+    ) -> Result<Principal, TokenError> {
         claims::check_times(claims, self.not_before_s, now_s)?;
         let person = claims::subject(claims).and_then(|subject| {
             let name = claims::person(claims, &self.issuer.subject_claim)?;
             Ok((subject, Person::new(self.issuer(), name)?))
         });
         let (subject, person) = person.map_err(|fault| {
-            tracing::warn!(issuer = self.issuer(), %fault, "a token of this issuer is not accepted");
+            tracing::warn!(issuer = self.issuer(), %fault, "rejected a token of this issuer");
             TokenError::Invalid
         })?;
         Ok(Principal {
-            // Not by what they are called: a name may go to somebody else one day.
+            // The subject, and not the name, identifies the person: a name may later belong to
+            // another person.
             subject: SubjectKey::new(self.issuer(), subject),
             author: person.subject,
             issuer: person.issuer,

@@ -1,4 +1,4 @@
-//! Where an issuer's keys come from.
+//! Fetches an issuer's public keys.
 
 use async_trait::async_trait;
 use cellar_base::limits::MAX_KEY_SET_BYTES;
@@ -7,120 +7,125 @@ use serde::Deserialize;
 
 use super::keys::KeySet;
 
-/// Reads documents that issuers publish.
+/// Fetches the documents that issuers publish.
 #[async_trait]
 pub trait KeySource: Send + Sync {
-    /// The document at this URL, at most [`MAX_KEY_SET_BYTES`]. Redirects are not followed.
+    /// Returns the document at `url`, at most [`MAX_KEY_SET_BYTES`] long. Redirects are not
+    /// followed.
     ///
     /// # Errors
-    /// [`KeySourceFault`].
+    /// [`KeySourceFault`] if the document cannot be fetched.
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault>;
 }
 
-/// Why an issuer's keys cannot be had.
+/// An issuer's public keys cannot be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeySourceFault {
-    /// No answer, or none in time.
+    /// The server did not respond, or not in time.
     #[error("{url} does not respond: {why}")]
     Unreachable {
-        /// What was asked for.
+        /// URL of the request.
         url: String,
-        /// What failed.
+        /// The reason.
         why: String,
     },
-    /// An answer that is none.
+    /// The server returned a status other than success.
     #[error("{url} returned status {status}")]
     Status {
-        /// What was asked for.
+        /// URL of the request.
         url: String,
-        /// The status.
+        /// Status of the response.
         status: u16,
     },
-    /// More than anybody needs.
+    /// The document is longer than the limit.
     #[error("{url} has more than {MAX_KEY_SET_BYTES} bytes")]
     TooLarge {
-        /// What was asked for.
+        /// URL of the request.
         url: String,
     },
-    /// Something else.
+    /// The document cannot be parsed.
     #[error("{url} returned an invalid document: {why}")]
     Malformed {
-        /// What was asked for.
+        /// URL of the request.
         url: String,
-        /// What the parser said.
+        /// The parser's message.
         why: String,
     },
-    /// Somebody else's description: with it, one issuer could speak for another.
+    /// The discovery document describes another issuer. Accepting it would let one issuer speak for
+    /// another.
     #[error(
-        "{url} describes the issuer `{found}`: configure the issuer exactly as it names itself"
+        "{url} describes the issuer `{found}`; configure the issuer exactly as it names itself"
     )]
     AnotherIssuer {
-        /// What was asked for.
+        /// URL of the request.
         url: String,
-        /// Whom it describes.
+        /// The issuer that the document describes.
         found: String,
     },
-    /// Keys that anybody on the way can have written.
+    /// The key set is not fetched over HTTPS, so that anyone on the network could replace it.
     #[error("the key set URL {url} is not HTTPS")]
     Untrusted {
-        /// Where they are.
+        /// URL of the key set.
         url: String,
     },
-    /// No key that fits.
+    /// The key set has no key for the configured algorithm.
     #[error("{url} has no key for the configured algorithm")]
     NoKeys {
-        /// What was asked for.
+        /// URL of the request.
         url: String,
     },
 }
 
-/// No issuer answers: for an API without any.
+/// A [`KeySource`] that always fails, for an API without OIDC issuers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoKeySource;
 
 #[async_trait]
 impl KeySource for NoKeySource {
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault> {
-        let why = "this process asks nobody".to_owned();
+        let why = "this process sends no requests to issuers".to_owned();
         Err(KeySourceFault::Unreachable { url: url.to_owned(), why })
     }
 }
 
-/// What is needed of an issuer's description of itself (`OpenID Connect Discovery` §3).
+/// The fields of an issuer's discovery document that are used (`OpenID Connect Discovery` §3).
 #[derive(Deserialize)]
-struct Description {
+struct DiscoveryDocument {
     issuer: String,
     jwks_uri: String,
 }
 
-/// Fetches an issuer's keys.
-pub(super) async fn fetch(
+/// Fetches an issuer's keys, after its discovery document if no key URL is configured.
+pub(super) async fn fetch_keys(
     source: &dyn KeySource,
     issuer: &OidcIssuer,
 ) -> Result<KeySet, KeySourceFault> {
     let url = match &issuer.keys_url {
         Some(url) => url.clone(),
-        None => discover(source, issuer).await?,
+        None => discover_keys_url(source, issuer).await?,
     };
-    let bytes = get(source, &url).await?;
+    let bytes = get_over_https(source, &url).await?;
     let set = KeySet::parse(&bytes, issuer.algorithm);
     let set = set.map_err(|error| malformed(&url, &error))?;
     if set.is_empty() { Err(KeySourceFault::NoKeys { url }) } else { Ok(set) }
 }
 
-/// Where an issuer says that its keys are.
-async fn discover(source: &dyn KeySource, issuer: &OidcIssuer) -> Result<String, KeySourceFault> {
+/// Returns the key set URL from the issuer's discovery document.
+async fn discover_keys_url(
+    source: &dyn KeySource,
+    issuer: &OidcIssuer,
+) -> Result<String, KeySourceFault> {
     let url = issuer.discovery_url();
-    let bytes = get(source, &url).await?;
-    let description: Description =
+    let bytes = get_over_https(source, &url).await?;
+    let document: DiscoveryDocument =
         serde_json::from_slice(&bytes).map_err(|error| malformed(&url, &error))?;
-    if description.issuer != issuer.issuer {
-        return Err(KeySourceFault::AnotherIssuer { url, found: description.issuer });
+    if document.issuer != issuer.issuer {
+        return Err(KeySourceFault::AnotherIssuer { url, found: document.issuer });
     }
-    Ok(description.jwks_uri)
+    Ok(document.jwks_uri)
 }
 
-async fn get(source: &dyn KeySource, url: &str) -> Result<Vec<u8>, KeySourceFault> {
+async fn get_over_https(source: &dyn KeySource, url: &str) -> Result<Vec<u8>, KeySourceFault> {
     if !is_trustworthy(url) {
         return Err(KeySourceFault::Untrusted { url: url.to_owned() });
     }

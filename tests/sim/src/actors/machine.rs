@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_api::sync::{Asked, Cookie, PushOutcome, Pushed, runs};
 use cellar_base::identity::{ClientKey, ClientName, LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_engine::logs::{LogError, News, Pulled, PushClient, Pushing};
+use cellar_engine::logs::{LogError, PullDelta, PullOutcome, PushClient, Pushing};
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::Operation;
 
@@ -191,21 +191,21 @@ impl Machine {
         }
     }
 
-    fn pulled(&mut self, pulled: Pulled) {
+    fn pulled(&mut self, pulled: PullOutcome) {
         match pulled {
-            Pulled::Nothing(_) => {}
-            Pulled::Since(news) => {
+            PullOutcome::Nothing(_) => {}
+            PullOutcome::Since(news) => {
                 self.now.view.extend(news.entries.iter().cloned());
                 self.learn(&news);
             }
-            Pulled::Anew { root, news } => {
+            PullOutcome::Reset { root, news } => {
                 if root.is_some() {
                     self.world().count(Rare::PulledAnew);
                 }
                 self.now.view.clone_from(&news.entries);
                 self.learn(&news);
             }
-            Pulled::Lost => {
+            PullOutcome::UnknownCookie => {
                 let name = self.process.name();
                 self.world().violated(format_args!("{name}'s cookie is not of this log any more"));
             }
@@ -213,7 +213,7 @@ impl Machine {
     }
 
     /// Whatever is acknowledged is not pending any more.
-    fn learn(&mut self, news: &News) {
+    fn learn(&mut self, news: &PullDelta) {
         let last_id = news.last_ids.get(self.name.client()).copied().unwrap_or(0);
         self.now.acknowledged = self.now.acknowledged.max(last_id);
         let acknowledged = self.now.acknowledged;

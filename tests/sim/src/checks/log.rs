@@ -60,7 +60,9 @@ fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
         let of = |entry: &&Arc<Entry>| entry.position.segment() == num;
         let page: Vec<_> = history.iter().filter(of).cloned().collect();
         let from = page.first().map_or(lineage.position, |first| first.position);
-        table.extend(lineage.cut(fork.log, from, &page, false).map_or(page, |cut| cut.entries));
+        table.extend(
+            lineage.inherited_part(fork.log, from, &page, false).map_or(page, |cut| cut.entries),
+        );
     }
     fork.table.splice(..0, table);
     let inherited =

@@ -192,7 +192,7 @@ impl World {
             pokes: Arc::new(NoPokes),
             meter: Arc::new(Meter::default()),
         };
-        let router = router(ApiState::over(&settings, ports).unwrap());
+        let router = router(ApiState::from_ports(&settings, ports).unwrap());
         Self { tables, streams, index, blobs, router }
     }
 

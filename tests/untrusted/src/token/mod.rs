@@ -92,7 +92,7 @@ fn verify(token: &str) -> bool {
     }
     // Only who has a token of this stack learns about its times.
     if let Err(error) = &verified
-        && error.clone().told() != TokenError::Invalid
+        && error.clone().public() != TokenError::Invalid
     {
         assert_eq!(reference, Err(Refused::Time), "{token}: {error}");
     }

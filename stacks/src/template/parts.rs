@@ -5,34 +5,32 @@ use serde_json::{Value, json};
 
 use crate::expression::Expression;
 
-/// A value that is given when the stack is deployed.
+/// A value that is passed in when the stack is deployed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Parameter {
-    /// What it is for.
     #[serde(default)]
     pub description: String,
-    /// Its CloudFormation type; this crate writes `String` only.
+    /// CloudFormation type of the parameter; this crate writes `String` only.
     #[serde(rename = "Type")]
     pub parameter_type: String,
-    /// Its value if none is given; the stack's own parameters have none.
+    /// Value that is used if none is passed. Parameters of the Cellar stack have no default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
 
-/// A value that whoever deploys the stack can read.
+/// A value that can be read from the deployed stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Output {
-    /// What it is.
     #[serde(default)]
     pub description: String,
-    /// The value, perhaps an intrinsic function.
+    /// The value, which may contain intrinsic functions.
     pub value: Value,
 }
 
 impl Parameter {
-    /// A text without a default: a deployment that does not give it is refused.
+    /// Creates a required string parameter.
     pub fn text(description: &str) -> Self {
         Self {
             description: description.to_owned(),
@@ -43,7 +41,6 @@ impl Parameter {
 }
 
 impl Output {
-    /// An output with its meaning.
     pub fn new(description: &str, value: impl Into<Expression>) -> Self {
         Self { description: description.to_owned(), value: value.into().into() }
     }

@@ -1,4 +1,4 @@
-//! Resources must not wait for each other in a circle.
+//! Finds dependency cycles between resources.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,39 +10,42 @@ use crate::expression::{
 use crate::stack::error::{Holder, SynthesisError};
 use crate::template::{Resource, Template};
 
-/// Resources by logical id, each with those that have to be made before it.
+/// Resources by logical id, each with the resources that must be created first.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
-/// One finding for each circle; circles that share a resource may be told as one.
-pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
+/// Returns one error for each dependency cycle. Cycles that share a resource may be reported as
+/// one.
+pub(super) fn find_cycles(template: &Template) -> Vec<SynthesisError> {
     let graph: Graph<'_> = template
         .resources
         .iter()
-        .map(|(logical_id, resource)| (logical_id.as_str(), earlier(resource, template)))
+        .map(|(logical_id, resource)| (logical_id.as_str(), dependencies(resource, template)))
         .collect();
-    let mut done = BTreeSet::new();
-    let mut findings = Vec::new();
+    let mut visited = BTreeSet::new();
+    let mut faults = Vec::new();
     for &start in graph.keys() {
-        if let Some(path) = circle_from(start, &graph, &mut done) {
+        if let Some(path) = find_cycle_from(start, &graph, &mut visited) {
             let first = path.first().cloned().unwrap_or_default();
             let kind = template.kind_of(&first).unwrap_or_default();
-            findings.push(SynthesisError::Circle { holder: Holder::new(&first, kind), path });
+            let holder = Holder::new(&first, kind);
+            faults.push(SynthesisError::DependencyCycle { holder, path });
         }
     }
-    findings
+    faults
 }
 
-fn earlier(resource: &Resource, template: &Template) -> BTreeSet<String> {
+fn dependencies(resource: &Resource, template: &Template) -> BTreeSet<String> {
     let mut names = resource.depends_on.iter().cloned().collect();
     for value in resource.properties.values() {
-        collect(value, 0, &mut names);
+        collect_names(value, 0, &mut names);
     }
     names.retain(|name| template.resources.contains_key(name));
     names
 }
 
-/// All names that a value refers to. What is malformed or too deep has a finding of its own.
-fn collect(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
+/// Collects all names that a value refers to. Ignores malformed and too deeply nested values, which
+/// other checks report.
+fn collect_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     if depth > NESTING_MAX {
         return;
     }
@@ -54,11 +57,11 @@ fn collect(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
             names.insert(logical_id.to_owned());
         }
         Ok(Some(Intrinsic::Join { parts, .. })) => {
-            parts.iter().for_each(|part| collect(part, depth + 1, names));
+            parts.iter().for_each(|part| collect_names(part, depth + 1, names));
         }
         Ok(Some(Intrinsic::Substitution { text, variables })) => {
             let variables = variables.into_iter().flatten();
-            variables.for_each(|(_, inner)| collect(inner, depth + 1, names));
+            variables.for_each(|(_, inner)| collect_names(inner, depth + 1, names));
             for part in parse_substitution(text).unwrap_or_default() {
                 match part {
                     SubstitutionPart::Text(_) => {}
@@ -72,9 +75,11 @@ fn collect(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
             }
         }
         Ok(None) => match value {
-            Value::Array(items) => items.iter().for_each(|item| collect(item, depth + 1, names)),
+            Value::Array(items) => {
+                items.iter().for_each(|item| collect_names(item, depth + 1, names))
+            }
             Value::Object(entries) => {
-                entries.values().for_each(|inner| collect(inner, depth + 1, names));
+                entries.values().for_each(|inner| collect_names(inner, depth + 1, names));
             }
             _ => {}
         },
@@ -82,36 +87,40 @@ fn collect(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The first circle that a walk from `start` meets. `done` are resources that earlier walks have
-/// finished. The walk keeps its own stack: a chain of 500 resources must not exhaust the thread's.
-fn circle_from<'a>(
+/// Returns the first cycle on a depth-first walk from `start`. Adds all resources on the way to
+/// `visited`.
+///
+/// The walk uses an explicit stack, because a chain as long as a template allows could overflow the
+/// stack of the thread.
+fn find_cycle_from<'a>(
     start: &'a str,
     graph: &'a Graph<'a>,
-    done: &mut BTreeSet<&'a str>,
+    visited: &mut BTreeSet<&'a str>,
 ) -> Option<Vec<String>> {
-    let mut way = vec![(start, next_of(start, graph))];
-    while let Some((current, next)) = way.last_mut() {
+    let mut walk = vec![(start, dependencies_of(start, graph))];
+    while let Some((current, pending)) = walk.last_mut() {
         let current = *current;
-        match next.next().filter(|_| !done.contains(current)) {
-            None => {
-                done.insert(current);
-                way.pop();
-            }
-            Some(name) => {
-                if let Some(from) = way.iter().position(|(on_way, _)| on_way == name) {
-                    let members = way.iter().skip(from).map(|(on_way, _)| (*on_way).to_owned());
-                    let path = members.chain([name.clone()]).collect();
-                    done.extend(way.iter().map(|(on_way, _)| *on_way));
-                    return Some(path);
-                }
-                way.push((name, next_of(name, graph)));
-            }
+        let next = if visited.contains(current) { None } else { pending.next() };
+        let Some(next) = next else {
+            visited.insert(current);
+            walk.pop();
+            continue;
+        };
+        if let Some(cycle_start) = walk.iter().position(|(name, _)| name == next) {
+            let members = walk.iter().skip(cycle_start).map(|(name, _)| (*name).to_owned());
+            let path = members.chain([next.clone()]).collect();
+            visited.extend(walk.iter().map(|(name, _)| *name));
+            return Some(path);
         }
+        walk.push((next, dependencies_of(next, graph)));
     }
     None
 }
 
-fn next_of<'a>(name: &str, graph: &'a Graph<'a>) -> impl Iterator<Item = &'a String> + use<'a> {
+fn dependencies_of<'a>(
+    name: &str,
+    graph: &'a Graph<'a>,
+) -> impl Iterator<Item = &'a String> + use<'a> {
     graph.get(name).into_iter().flatten()
 }
 
@@ -121,29 +130,29 @@ mod tests {
     use crate::expression::Expression;
     use crate::stack::Stack;
 
-    fn waiting_for(expression: Expression) -> Role {
+    fn role_that_uses(expression: Expression) -> Role {
         let statement = Statement::allow("Use", ["logs:PutLogEvents"], [expression]);
         Role::assumed_by(Service::Lambda).policy("use", [statement])
     }
 
     #[test]
-    fn a_circle_is_told_with_the_way_round() {
+    fn reports_the_resources_of_a_cycle() {
         let mut stack = Stack::new("test");
         let arn = |name: &str| Expression::attribute(name, "Arn");
-        stack.add("First", waiting_for(arn("Second"))).unwrap();
-        stack.add("Second", waiting_for(Expression::substitution("${Third.Arn}"))).unwrap();
-        stack.add("Third", waiting_for(Expression::concatenation([arn("Second")]))).unwrap();
+        stack.add("First", role_that_uses(arn("Second"))).unwrap();
+        stack.add("Second", role_that_uses(Expression::substitution("${Third.Arn}"))).unwrap();
+        stack.add("Third", role_that_uses(Expression::concatenation([arn("Second")]))).unwrap();
         assert_eq!(
             stack.synthesize().unwrap_err().to_string(),
-            "`Second` (AWS::IAM::Role): it waits for itself: Second -> Third -> Second; remove \
+            "`Second` (AWS::IAM::Role): dependency cycle: Second -> Third -> Second; remove \
              one of these references"
         );
     }
 
     #[test]
-    fn a_resource_must_not_wait_for_itself() {
+    fn a_resource_cannot_depend_on_itself() {
         let mut stack = Stack::new("test");
-        stack.add("Only", waiting_for(Expression::attribute("Only", "Arn"))).unwrap();
+        stack.add("Only", role_that_uses(Expression::attribute("Only", "Arn"))).unwrap();
         let message = stack.synthesize().unwrap_err().to_string();
         assert!(message.contains("Only -> Only"), "{message}");
     }
@@ -160,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn two_ways_to_the_same_resource_are_no_circle() {
+    fn two_paths_to_a_resource_are_not_a_cycle() {
         let mut stack = Stack::new("test");
         let arn = |name: &str| Expression::attribute(name, "Arn");
         stack.add("Base", LogGroup::new(1)).unwrap();
-        stack.add("Left", waiting_for(arn("Base"))).unwrap();
-        stack.add("Right", waiting_for(arn("Base"))).unwrap();
+        stack.add("Left", role_that_uses(arn("Base"))).unwrap();
+        stack.add("Right", role_that_uses(arn("Base"))).unwrap();
         let both = Expression::concatenation([arn("Left"), arn("Right")]);
-        stack.add("Above", waiting_for(both)).unwrap();
+        stack.add("Above", role_that_uses(both)).unwrap();
         assert!(stack.synthesize().is_ok());
     }
 }

@@ -1,31 +1,31 @@
-//! Where in the source a resource was made: what a deployment names when the resource fails.
+//! Source lines of resources, for the error messages of failed deployments.
 
 use std::fmt;
 use std::panic::Location;
 
-/// The folder of this crate's source in the workspace.
+/// Path of this crate's source in the workspace.
 const SOURCE: &str = "stacks/src/";
 
-/// A line of the source, such as `stacks/src/cellar/storage.rs:41`: relative to the workspace, wherever
-/// that was built.
+/// A line of the source, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the
+/// workspace, wherever that was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     location: &'static Location<'static>,
 }
 
 impl Place {
-    /// The line that called the function that asks for it.
+    /// Returns the line that called the `#[track_caller]` function that calls this method.
     #[track_caller]
     pub(crate) fn caller() -> Self {
         Self { location: Location::caller() }
     }
 
-    /// The file, relative to the workspace, with `/` between its parts.
+    /// Returns the path of the file relative to the workspace, with `/` as separator.
     pub fn file(&self) -> String {
-        relative(self.location.file())
+        workspace_path(self.location.file())
     }
 
-    /// The line, from 1.
+    /// Returns the line number, from 1.
     pub fn line(&self) -> u32 {
         self.location.line()
     }
@@ -37,11 +37,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// A crate that is a dependency of another workspace has absolute paths.
-fn relative(file: &str) -> String {
+/// Removes the workspace folder from a path. Paths are absolute if this crate was built as a
+/// dependency of another workspace.
+fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
     match file.rfind(SOURCE) {
-        Some(at) => file.split_at(at).1.to_owned(),
+        Some(start) => file.split_at(start).1.to_owned(),
         None => file,
     }
 }
@@ -51,16 +52,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_the_line_that_asked_relative_to_the_workspace() {
+    fn a_place_is_the_calling_line_relative_to_the_workspace() {
         let (place, line) = (Place::caller(), line!());
-        assert_eq!(place.to_string(), format!("stacks/src/stack/place.rs:{line}"));
+        assert_eq!(place.to_string(), format!("stacks/src/template/place.rs:{line}"));
         for (file, expected) in [
             ("stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
             ("/home/somebody/cellar/stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
             (r"C:\cellar\stacks\src\cellar\api.rs", "stacks/src/cellar/api.rs"),
             ("/elsewhere/main.rs", "/elsewhere/main.rs"),
         ] {
-            assert_eq!(relative(file), expected);
+            assert_eq!(workspace_path(file), expected);
         }
     }
 }
