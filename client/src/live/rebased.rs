@@ -54,7 +54,7 @@ impl RebasedView {
     /// Adds a new edit after the other pending edits.
     pub(super) fn add_edit(&mut self, pending: &PendingMutation) {
         let Ok(rebased) = &mut self.rebased else { return };
-        let outlook = rebased.rebase.place(pending);
+        let outlook = rebased.rebase.add_pending(pending);
         apply_outlook(&mut self.fold, &outlook);
         rebased.outlooks.push(outlook);
         self.is_installed = false;

@@ -160,7 +160,7 @@ impl LiveSheet {
         }
         for answer in reply.results {
             if let Some(position) = answer.position {
-                self.own.answered(position);
+                self.own.add_position(position);
             }
             self.answers.insert(answer.id, answer);
         }
@@ -270,7 +270,7 @@ impl LiveSheet {
 
     /// Settles the pending edits that are in the known entries.
     pub(super) fn acknowledge_known_entries(&mut self) {
-        let own = self.canonical.entries().iter().filter(|entry| self.own.has(entry));
+        let own = self.canonical.entries().iter().filter(|entry| self.own.contains(entry));
         let own: Vec<EntryView> = own.cloned().collect();
         for entry in &own {
             self.acknowledge_entry(entry);
@@ -279,7 +279,7 @@ impl LiveSheet {
 
     /// Settles the pending edits in an own entry; counts an entry of another client.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
-        if !self.own.has(entry) {
+        if !self.own.contains(entry) {
             self.unreported.new_entries += usize::from(entry.kind == EntryKind::Edits);
             return;
         }

@@ -126,7 +126,7 @@ impl ReadableState {
             incarnation: self.incarnation,
             extent,
             formats: formats.newest,
-            formats_truncated: formats.cut,
+            formats_truncated: formats.truncated,
             cells,
             next: None,
         })

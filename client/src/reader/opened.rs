@@ -225,7 +225,7 @@ impl EntryTail {
         applied.map_err(|error| invalid_reply(source, error.to_string()))?;
         self.last_position = Some(entry.position);
         self.next_position = entry.next_position();
-        if self.fold.weight_bytes() > MAX_REPLAY_BYTES {
+        if self.fold.memory_bytes() > MAX_REPLAY_BYTES {
             let why = WorkbookTooLarge.to_string();
             return Err(ReaderError::from_problem(ProblemKind::RangeTooLarge, why));
         }

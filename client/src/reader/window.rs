@@ -9,7 +9,7 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_snapshot::cells::{self, cells};
+use cellar_snapshot::cells::{TileCell, visible_cells};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::{Fetch, ObjectKind};
@@ -132,10 +132,10 @@ impl ReadableState {
         merged: &Tile,
     ) -> Result<Vec<CellAt>, ReaderError> {
         let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let tile_cells = cells(merged, &metadata.formats);
+        let tile_cells = visible_cells(merged, &metadata.formats);
         let texts = self.load_long_texts(source, &tile_cells).await?;
         let displayed = tile_cells.into_iter().map(|tile_cell| {
-            let cells::TileCell { row, column, mut cell, long_text } = tile_cell;
+            let TileCell { row, column, mut cell, long_text } = tile_cell;
             if let Some(hash) = long_text {
                 cell.value = match texts.get(&ChunkHash(hash)) {
                     Some(text) => Value::Text(text.clone()),
@@ -152,7 +152,7 @@ impl ReadableState {
     async fn load_long_texts(
         &self,
         source: &SnapshotSource,
-        tile_cells: &[cells::TileCell],
+        tile_cells: &[TileCell],
     ) -> Result<BTreeMap<ChunkHash, String>, ReaderError> {
         let mut texts = BTreeMap::new();
         let hashes = tile_cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash));

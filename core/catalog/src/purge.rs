@@ -22,7 +22,7 @@ pub struct Resident {
     pub status: Option<Status>,
 }
 
-/// What to do with a deleted log.
+/// Plan for a deleted log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedPlan {
     /// Keep the log, which can still be undeleted.

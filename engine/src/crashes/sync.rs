@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_api::sync::{Asked, Cookie, Pushed, runs};
+use cellar_api::sync::{Cookie, ParsedArguments, Pushed, group_into_runs};
 use cellar_base::identity::ClientName;
 use cellar_base::position::Position;
 use cellar_log::entry::FIRST_INCARNATION;
@@ -40,7 +40,7 @@ impl Group {
     async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Again> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
         let mut learned = Vec::new();
-        for run in runs(pushed) {
+        for run in group_into_runs(pushed) {
             let client = client(run.client());
             let outcome = logs.push(&pushing, &client, run).await.map_err(again)?;
             assert!(!outcome.unknown_client && outcome.gap.is_none(), "{outcome:?}");
@@ -89,7 +89,11 @@ impl Driver for Group {
 }
 
 fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushed {
-    Pushed { client, id, asked: Asked::Edit { base, incarnation: FIRST_INCARNATION, operation } }
+    Pushed {
+        client,
+        id,
+        arguments: ParsedArguments::Edit { base, incarnation: FIRST_INCARNATION, operation },
+    }
 }
 
 /// Edits of two clients, one that cannot be read, one on a position that is not there, and an undo.
@@ -100,7 +104,7 @@ async fn group() -> Crashes<Group> {
         pushed(0, 1, at(0, 1), set(0, "one")),
         pushed(0, 2, at(0, 1), set(1, "two")),
         pushed(1, 1, at(0, 0), set(2, "another's")),
-        Pushed { client: 0, id: 3, asked: Asked::Nothing(unreadable) },
+        Pushed { client: 0, id: 3, arguments: ParsedArguments::Invalid(unreadable) },
     ];
     let second = vec![
         pushed(0, 4, at(0, 3), undo),

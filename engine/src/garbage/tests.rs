@@ -80,8 +80,8 @@ async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     ports
 }
 
-fn collector(ports: &Arc<FaultyPorts>, versions: Arc<dyn BlobVersions>) -> Collector {
-    Collector::new(GarbagePorts {
+fn collector(ports: &Arc<FaultyPorts>, versions: Arc<dyn BlobVersions>) -> GarbageCollector {
+    GarbageCollector::new(GarbagePorts {
         logs: Arc::new(ports.logs()),
         pending: Some(Arc::clone(ports) as _),
         blobs: Arc::clone(ports) as _,
@@ -90,7 +90,10 @@ fn collector(ports: &Arc<FaultyPorts>, versions: Arc<dyn BlobVersions>) -> Colle
     })
 }
 
-async fn collect(ports: &Arc<FaultyPorts>, logs: &[LogId]) -> Result<Collected, GarbageError> {
+async fn collect(
+    ports: &Arc<FaultyPorts>,
+    logs: &[LogId],
+) -> Result<CollectedGarbage, GarbageError> {
     let needed = logs.iter().map(|log| Needed { log: *log, is_due: false });
     let collector = collector(ports, Arc::clone(ports) as _);
     collector.collect(log(), &needed.collect::<Vec<_>>()).await
@@ -104,7 +107,7 @@ async fn what_only_a_fork_had_goes_and_all_else_is_as_if_it_had_never_been() {
     // As long as both are needed, only what snapshots have put down on their way goes.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
-    assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), Collected::default());
+    assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
     let of_fork = collect(&forked, &[log()]).await.unwrap();
     assert!(of_fork.objects > 20 && of_fork.bytes > 1_000, "{of_fork:?}");
     collect(&alone, &[log()]).await.unwrap();
@@ -139,7 +142,7 @@ async fn the_root_that_a_purged_segment_begins_with_stays() {
         ports.blobs.everything().contains_key(&offloaded.unwrap()),
         "the offloaded segment names it"
     );
-    assert_eq!(collect(&ports, &[log()]).await.unwrap(), Collected::default());
+    assert_eq!(collect(&ports, &[log()]).await.unwrap(), CollectedGarbage::default());
 }
 
 /// A store into which somebody writes everything again after each list.

@@ -98,7 +98,7 @@ impl Logs {
             name,
             extent,
             formats: formats.newest,
-            formats_cut: formats.cut,
+            formats_cut: formats.truncated,
             cells,
             next,
         })

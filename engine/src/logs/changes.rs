@@ -12,7 +12,7 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
-use cellar_snapshot::touched::{Touched, touched};
+use cellar_snapshot::touched::{TouchedCells, touched_cells};
 
 use super::committed::EntryCursor;
 use super::{LogError, Logs, View};
@@ -69,7 +69,7 @@ impl Logs {
         let mut fold = Fold::new(view.metadata.clone());
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: to })?;
         let (metadata, level) = fold.finish();
-        let touched = touched(&view.metadata, &metadata, &level);
+        let touched = touched_cells(&view.metadata, &metadata, &level);
         let before = view.touched_state(&touched).await?;
         let imported = self.imported_cells(&view, &operations, (metadata, level)).await?;
         Ok(Changes { before, operations, imported })
@@ -121,7 +121,7 @@ impl Logs {
                 continue;
             }
             let mut cells = PlacedCells::new();
-            for part in Touched::all(import.extent).windows() {
+            for part in TouchedCells::whole_sheet(import.extent).windows() {
                 let found = import_view.stored_cells(import.sheet, &part.window).await?;
                 all.fill(import.sheet, found.iter().cloned())?;
                 cells.extend(found);

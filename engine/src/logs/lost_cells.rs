@@ -10,7 +10,7 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_snapshot::cells::held;
+use cellar_snapshot::cells::stored_cells;
 use cellar_snapshot::merge::Window;
 
 use super::view::LongText;
@@ -153,7 +153,7 @@ impl LostCellScan {
             if tile.cells() < SPARSE_BAND_CELLS {
                 band_rows = band_rows.saturating_mul(2);
             }
-            for placed in held(&tile) {
+            for placed in stored_cells(&tile) {
                 let Some(hash) = placed.long_text else { continue };
                 let LongText::Lost(fault) = view.long_text(hash).await? else { continue };
                 if self.cells.len() == MAX_LOST_CELLS_AT_ONCE {
@@ -165,7 +165,7 @@ impl LostCellScan {
                     sheet_name: name.to_owned(),
                     place: CellName { row: placed.row, column: placed.column },
                     preview: placed.cell.text(),
-                    why: fault.short(),
+                    why: fault.summary(),
                     formula: placed.cell.formula,
                 });
             }

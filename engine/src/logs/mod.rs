@@ -99,7 +99,7 @@ impl Logs {
     ) -> Self {
         let (tails, last_ids) = (TailCache::default(), LastIdCache::default());
         let last_offloaded = OffloadedCache::default();
-        let objects = ObjectStore::with_memory(Arc::clone(&blobs));
+        let objects = ObjectStore::with_cache(Arc::clone(&blobs));
         let (roots, lineages) = (RootCache::default(), LineageCache::default());
         let incarnation = FIRST_INCARNATION;
         Self {

@@ -54,7 +54,7 @@ impl Logs {
         group: &str,
         cookie: Option<Cookie>,
     ) -> Result<PullOutcome, LogError> {
-        let ids = ClientIds::of(subject, group);
+        let ids = ClientIds::new(subject, group);
         let Some(cookie) = cookie else { return self.pull_from_snapshot(log, ids, None).await };
         if cookie.log != log {
             return Ok(PullOutcome::UnknownCookie);
@@ -77,15 +77,15 @@ impl Logs {
             (None, false)
         };
         match (plan_pull(&cookie, newest, snapshot), loaded) {
-            (PullPlan::Nothing, _) => Ok(PullOutcome::Nothing(cookie)),
-            (PullPlan::Since, Some(loaded)) if !needs_reload => {
+            (PullPlan::Unchanged, _) => Ok(PullOutcome::Nothing(cookie)),
+            (PullPlan::EntriesSince, Some(loaded)) if !needs_reload => {
                 let more = loaded.next.is_some();
                 Ok(PullOutcome::Since(pull_delta(cookie, ids, loaded.entries, more)))
             }
-            (PullPlan::Since | PullPlan::Anew, _) => {
+            (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
                 self.pull_from_snapshot(log, ids, Some(cookie.position)).await
             }
-            (PullPlan::Lost, _) => Ok(PullOutcome::UnknownCookie),
+            (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
         }
     }
 
@@ -114,7 +114,7 @@ impl Logs {
         let first = loaded.entries.first().map_or(Position::FIRST, |first| first.position);
         if let Some(root) = &loaded.root {
             let root = self.objects.root(root).await?;
-            ids.learn_root(&self.root_clients(log, &root).await?);
+            ids.add_root(&self.root_clients(log, &root).await?);
         }
         let snapshot = loaded.root.is_some().then_some(first);
         let cookie = Cookie { log, incarnation: loaded.incarnation, position: first, snapshot };
@@ -130,7 +130,7 @@ fn pull_delta(
     entries: Vec<Arc<Entry>>,
     more: bool,
 ) -> PullDelta {
-    entries.iter().for_each(|entry| ids.learn(entry));
+    entries.iter().for_each(|entry| ids.add_entry(entry));
     let position = entries.last().map_or(cookie.position, |last| last.position);
     PullDelta { cookie: Cookie { position, ..cookie }, entries, last_ids: ids.into_ids(), more }
 }

@@ -78,7 +78,8 @@ async fn level_stats(
     in_root: bool,
 ) -> Result<LevelStats, LogError> {
     let mut objects = Objects::default();
-    let index = store.ready(family, &mut objects, |objects| level.level.all(objects)).await?;
+    let index =
+        store.ready(family, &mut objects, |objects| level.level.load_level(objects)).await?;
     let tiles =
         index.sheets.iter().flat_map(|sheet| &sheet.stripes).map(|stripe| stripe.tiles.len());
     let tiles = u64::try_from(tiles.sum::<usize>()).unwrap_or(u64::MAX);
@@ -113,5 +114,5 @@ async fn measure_open(
 }
 
 fn snapshot_error(family: LogId, error: &SnapshotError) -> LogError {
-    LogError::Snapshot(crate::snapshots::shape(family, error))
+    LogError::Snapshot(crate::snapshots::snapshot_fault(family, error))
 }

@@ -12,14 +12,14 @@ use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
-use cellar_snapshot::cells::{TileCell, cells, held};
+use cellar_snapshot::cells::{TileCell, stored_cells, visible_cells};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Objects;
 use cellar_snapshot::root::Root;
 use cellar_snapshot::tile::Tile;
-use cellar_snapshot::touched::Touched;
+use cellar_snapshot::touched::TouchedCells;
 use cellar_snapshot::view;
 
 use super::committed::EntryCursor;
@@ -87,7 +87,7 @@ impl Logs {
                     applied.map_err(|_| LogError::Corrupt { at: entry.position })?;
                 }
             }
-            if fold.weight_bytes() > MAX_REPLAY_BYTES {
+            if fold.memory_bytes() > MAX_REPLAY_BYTES {
                 return Err(LogError::TooLarge(WorkbookTooLarge));
             }
             Ok(ControlFlow::Continue(()))
@@ -116,7 +116,7 @@ impl View {
     ) -> Result<Vec<TileCell>, LogError> {
         let tile = self.tile(sheet, window).await?;
         let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let found = cells(&tile, &own.formats);
+        let found = visible_cells(&tile, &own.formats);
         self.with_long_texts(found).await
     }
 
@@ -127,20 +127,22 @@ impl View {
         window: &Window,
     ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
         let tile = self.tile(sheet, window).await?;
-        let found = self.with_long_texts(held(&tile).collect()).await?;
+        let found = self.with_long_texts(stored_cells(&tile).collect()).await?;
         Ok(found.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)).collect())
     }
 
     /// Returns the state with only the touched cells.
     pub(super) async fn touched_state(
         &mut self,
-        touched: &BTreeMap<SheetId, Touched>,
+        touched: &BTreeMap<SheetId, TouchedCells>,
     ) -> Result<Workbook, LogError> {
         let mut workbook = Workbook::from_metadata(&self.metadata);
         for (sheet, touched) in touched {
             for part in touched.windows() {
                 let mut found = self.stored_cells(*sheet, &part.window).await?;
-                found.retain(|((row, column), _)| !part.partly || touched.has(*row, *column));
+                found.retain(|((row, column), _)| {
+                    !part.partly || touched.has_single_cell(*row, *column)
+                });
                 workbook.fill(*sheet, found)?;
             }
         }

@@ -183,12 +183,12 @@ async fn mend(ports: &Arc<FaultyPorts>) {
 }
 
 /// Purges all that is due, forks first.
-async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<Removed>, PurgeError> {
+async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> {
     let purger = purger(ports);
     let mut removed = Vec::new();
     for planned in purger.survey().await? {
         if planned.plan == DeletedPlan::Purge {
-            removed.push(purger.carry_out(planned.log).await?);
+            removed.push(purger.purge(planned.log).await?);
         }
     }
     Ok(removed)
@@ -204,7 +204,7 @@ async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it()
     ports.clock.advance_ms(KEPT_MS);
     assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Forked { forks: 1 })]);
     let before = everything(&ports, &[log(), fork(), other()]);
-    let refused = purger(&ports).carry_out(log()).await;
+    let refused = purger(&ports).purge(log()).await;
     assert_eq!(refused, Err(PurgeError::Forked { log: log(), fork: fork() }));
     assert_eq!(everything(&ports, &[log(), fork(), other()]), before, "nothing is removed");
     change(&ports, fork(), CatalogAction::Delete).await;
@@ -273,7 +273,7 @@ async fn what_somebody_restored_at_the_last_moment_stays() {
     change(&ports, other(), CatalogAction::Activate).await;
     ports.clock.advance_ms(KEPT_MS);
     let before = everything(&ports, &[other()]);
-    let refused = purger(&ports).carry_out(other()).await;
+    let refused = purger(&ports).purge(other()).await;
     let rejection = Rejection::NotPurgeable;
     assert_eq!(refused, Err(PurgeError::Refused { log: other(), rejection }));
     assert_eq!(everything(&ports, &[other()]), before);

@@ -6,7 +6,7 @@ mod tests;
 use std::sync::Arc;
 
 use cellar_base::record::Item;
-use cellar_snapshot::relay::{RelayAction, RelayError, decide};
+use cellar_snapshot::relay::{RelayAction, RelayError, decide_relay_action};
 
 use crate::ports::{Jobs, PendingTags, PortError};
 
@@ -80,7 +80,7 @@ impl Relay {
     }
 
     async fn relay_change(&self, change: &EntryChange) -> Result<(), RelayFailure> {
-        match decide(&change.name, &change.image)? {
+        match decide_relay_action(&change.name, &change.image)? {
             RelayAction::Ignore => Ok(()),
             RelayAction::SendJob(job) => Ok(self.jobs.send(&job.encode()).await?),
             RelayAction::RemovePendingTag { key } => {

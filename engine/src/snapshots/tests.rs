@@ -1,6 +1,6 @@
 //! Crashes everywhere: at each request of a worker, before it is done, after it, or without an end.
 
-mod anew;
+mod rebuild;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};

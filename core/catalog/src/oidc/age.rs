@@ -11,7 +11,7 @@ pub struct KeySetAge {
     failed_s: Option<u64>,
 }
 
-/// What to do before a token is verified.
+/// Step to take before a token is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySetStep {
     /// Verify the token with the cached key.

@@ -82,7 +82,7 @@ impl KnownState {
         if inserts_past_the_end(operation) {
             return Ok(false);
         }
-        match self.summary.sheets.fault(operation) {
+        match self.summary.sheets.check_operation(operation) {
             Ok(()) => {
                 if let Operation::SetFormat(set) = operation {
                     self.check_format_limit(set)?;

@@ -12,7 +12,7 @@ pub struct Policy {
     pub keep_segments: u32,
 }
 
-/// What to do with a segment.
+/// Plan for a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
     /// Keep the segment.

@@ -11,23 +11,27 @@ use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
     RejectionReason, SetCells, SheetId, StoredOperation,
 };
-use cellar_sheet::oracle::Plain;
-use cellar_sheet::oracle::intent::{Intent, sensible};
+use cellar_sheet::oracle::PlainWorkbook;
+use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
 use cellar_sheet::workbook::Workbook;
 
 /// Returns the state after operations on an empty workbook, and the operations as they were made
 /// valid.
-fn state(operations: Vec<Operation>) -> (Plain, Vec<Operation>) {
-    after(&Plain::new(), operations, 1)
+fn state(operations: Vec<Operation>) -> (PlainWorkbook, Vec<Operation>) {
+    after(&PlainWorkbook::new(), operations, 1)
 }
 
 /// Applies operations to a state, after making each operation valid on it. Returns the new state
 /// and the valid operations.
-fn after(base: &Plain, operations: Vec<Operation>, tag: u32) -> (Plain, Vec<Operation>) {
+fn after(
+    base: &PlainWorkbook,
+    operations: Vec<Operation>,
+    tag: u32,
+) -> (PlainWorkbook, Vec<Operation>) {
     let mut plain = base.clone();
     let mut done = Vec::new();
     for (tag, operation) in (tag..).zip(operations) {
-        let operation = sensible(&plain, operation);
+        let operation = redirect_to_existing_sheet(&plain, operation);
         plain.apply(&operation, tag);
         done.push(operation);
     }
@@ -57,7 +61,7 @@ proptest! {
     ) {
         let (base, _) = state(before);
         let (mut head, others) = after(&base, others, 10);
-        let mine = sensible(&base, mine);
+        let mine = redirect_to_existing_sheet(&base, mine);
         let mut expected = head.clone();
         Intent::of(&base, &mine, 20).apply(&mut expected);
         for operation in committed(&mine, &SpaceMap::from_operations(&others)) {
@@ -77,7 +81,7 @@ proptest! {
     ) {
         let (base, _) = state(before);
         let (_, others) = after(&base, others, 10);
-        let mine = sensible(&base, mine);
+        let mine = redirect_to_existing_sheet(&base, mine);
         let mut step_by_step = vec![mine.clone()];
         for operation in &others {
             let map = SpaceMap::from_operations(std::slice::from_ref(operation));
@@ -101,7 +105,7 @@ proptest! {
         two in any_operation(),
     ) {
         let (base, before) = state(before);
-        let (one, two) = (sensible(&base, one), sensible(&base, two));
+        let (one, two) = (redirect_to_existing_sheet(&base, one), redirect_to_existing_sheet(&base, two));
         prop_assume!(!depends_on_order(&one, &two));
         let in_order = |first: &Operation, second: &Operation| {
             let rest = committed(second, &SpaceMap::from_operations(std::slice::from_ref(first)));
@@ -109,7 +113,7 @@ proptest! {
             workbook(&all)
         };
         let (left, right) = (in_order(&one, &two), in_order(&two, &one));
-        if let Some(what) = cellar_sheet::oracle::looks_different(&left, &right) {
+        if let Some(what) = cellar_sheet::oracle::display_difference(&left, &right) {
             return Err(TestCaseError::fail(format!("{what}: {one:?} and {two:?}")));
         }
     }

@@ -224,7 +224,7 @@ impl ImportChecker {
 
 /// Returns the maximum stored size of a chunk with the stated length.
 fn max_stored_bytes(chunk: &ChunkRef) -> usize {
-    let stated = usize::try_from(chunk.most_stored_bytes()).unwrap_or(usize::MAX);
+    let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     stated.min(MAX_STORED_CHUNK_BYTES)
 }
 

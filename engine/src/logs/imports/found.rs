@@ -108,7 +108,7 @@ impl UnverifiedObject {
     }
 
     fn has_length_of(&self, stated: &ChunkRef) -> bool {
-        u64::try_from(self.stored.len()).is_ok_and(|bytes| stated.is_about(bytes))
+        u64::try_from(self.stored.len()).is_ok_and(|bytes| stated.accepts_stored_bytes(bytes))
     }
 
     fn verified(self) -> VerifiedObject {

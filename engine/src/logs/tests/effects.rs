@@ -32,7 +32,7 @@ async fn append(
 /// Sheet 77 never was, and sheet 1 is there.
 async fn check(logs: &Logs, log: LogId, first_id: u64, base: Position) {
     let never = append(logs, log, first_id, base, on_sheet(77)).await.rejection.unwrap();
-    assert_eq!(never.detail, "there is no sheet 77: the sheets are 0 to 1");
+    assert_eq!(never.detail, "sheet 77 does not exist; the sheets are 0 to 1");
     assert_eq!(append(logs, log, first_id + 1, base, on_sheet(1)).await.rejection, None);
 }
 

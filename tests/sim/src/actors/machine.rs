@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cellar_api::sync::{Asked, Cookie, PushOutcome, Pushed, runs};
+use cellar_api::sync::{Cookie, ParsedArguments, PushOutcome, Pushed, group_into_runs};
 use cellar_base::identity::{ClientKey, ClientName, LogId, SubjectKey};
 use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, PullDelta, PullOutcome, PushClient, Pushing};
@@ -146,7 +146,11 @@ impl Machine {
         let pending = self.now.pending.iter().skip(skipped);
         let pushed = pending.map(|(id, base, operation)| {
             let (base, incarnation, operation) = (*base, cookie.incarnation, operation.clone());
-            Pushed { client: 0, id: *id, asked: Asked::Edit { base, incarnation, operation } }
+            Pushed {
+                client: 0,
+                id: *id,
+                arguments: ParsedArguments::Edit { base, incarnation, operation },
+            }
         });
         let pushed: Vec<_> = pushed.collect();
         let Some(first) = pushed.first().map(|first| first.id) else { return };
@@ -249,7 +253,7 @@ async fn push(
     pushed: Vec<Pushed>,
 ) -> Result<PushOutcome, LogError> {
     let (pushing, mut last) = (Pushing { log, author: None }, PushOutcome::default());
-    for run in runs(pushed) {
+    for run in group_into_runs(pushed) {
         last = server.logs.push(&pushing, &client, run).await?;
         if last.unknown_client || last.gap.is_some() {
             break;

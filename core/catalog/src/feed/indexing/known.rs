@@ -64,7 +64,7 @@ impl Known {
         *self = Self::default();
     }
 
-    /// Drops all cached marks if there are more than `MAX_KNOWN_MARKS`.
+    /// Drops all cached marks if there are more than `MAX_CACHED_MARKS`.
     pub(in crate::feed) fn limit_marks(mut self) -> Self {
         if self.marks.len() > MAX_CACHED_MARKS {
             self.marks.clear();

@@ -62,7 +62,7 @@ fn edits_of_a_sheet_that_never_existed_are_rejected_also_on_retry() {
         let appended = world.run(request.clone(), &[]).unwrap();
         assert_eq!(answers(&appended), [NO_SHEET, NO_SHEET, DONE]);
         let detail = &appended.results[0].rejection.as_ref().unwrap().detail;
-        assert_eq!(detail, "there is no sheet 77: the sheets are 0");
+        assert_eq!(detail, "sheet 77 does not exist; the sheets are 0");
     }
     assert_eq!((world.puts.len(), world.states_read), (1, 0));
 }

@@ -17,8 +17,8 @@ use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_sheet::oracle::intent::{Intent, sensible};
-use cellar_sheet::oracle::{Plain, Tag};
+use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
+use cellar_sheet::oracle::{PlainWorkbook, Tag};
 
 /// A step of the test.
 #[derive(Debug, Clone)]
@@ -110,7 +110,7 @@ fn tagged(first: Tag, parts: &[Operation]) -> impl Iterator<Item = (Tag, &Operat
 struct Model {
     world: World,
     /// State after each entry.
-    states: Vec<Plain>,
+    states: Vec<PlainWorkbook>,
     clients: [Client; 2],
     tags: Tag,
 }
@@ -118,12 +118,12 @@ struct Model {
 impl Model {
     fn new() -> Self {
         let clients = Default::default();
-        Self { world: World::new(1), states: vec![Plain::new()], clients, tags: 1_000 }
+        Self { world: World::new(1), states: vec![PlainWorkbook::new()], clients, tags: 1_000 }
     }
 
     /// Returns the state that a client sees: the log up to its base, followed by its own pending
     /// mutations.
-    fn view(&self, who: usize) -> Plain {
+    fn view(&self, who: usize) -> PlainWorkbook {
         let client = &self.clients[who];
         let mut view = self.states[client.base as usize].clone();
         let seen =
@@ -165,7 +165,7 @@ impl Model {
     fn resolve(&self, num: u32, parts: Vec<Operation>) -> Resolved {
         let mut state = self.states[num as usize].clone();
         let operations = parts.into_iter().map(|part| {
-            let part = sensible(&state, part);
+            let part = redirect_to_existing_sheet(&state, part);
             state.apply(&part, 1);
             part
         });
@@ -179,7 +179,7 @@ impl Model {
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
             Step::Write(who, operation) => {
-                let operation = sensible(&self.view(who), operation);
+                let operation = redirect_to_existing_sheet(&self.view(who), operation);
                 if !(operation.is_resolved_on_append()
                     || matches!(operation, Operation::Rejected(_)))
                 {

@@ -1,15 +1,12 @@
-//! What can go wrong, and what to do about it.
+//! Errors of the commands, each with its remedy.
+
+mod maintenance;
 
 use std::path::PathBuf;
 
 use cellar::ClientError;
 use cellar::files::FileError;
 use cellar::profile::ProfileError;
-use cellar_engine::feed::AuditError;
-use cellar_engine::logs::LogError;
-use cellar_engine::ports::PortError;
-use cellar_engine::reprocess::RebuildRefusal;
-use cellar_engine::retention::RetentionError;
 use cellar_local::LocalError;
 use cellar_runtime::token::MintError;
 use cellar_stacks::difference::{DifferenceError, DocumentError};
@@ -18,20 +15,19 @@ use miette::Diagnostic;
 
 use crate::aws::AwsError;
 use crate::bundle::BundleError;
-use crate::commands::Stage;
-use crate::commands::purge::PurgeFailure;
-use crate::commands::webhook::WebhookFailure;
-use crate::deployment::{RestoreError, StalePlan};
-use crate::project::{stage_fault, stage_help};
+use crate::deployment::{DeploymentPhase, RestoreError, StalePlan};
+use crate::git::GitError;
+
+pub(crate) use maintenance::MaintenanceError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum SynthError {
-    /// The configuration.
+    /// The configuration is invalid.
     #[error(transparent)]
     #[diagnostic(code(synth::config), help("`synth init --print` shows every field"))]
     Config(#[from] ConfigError),
-    /// A configuration file that is no text.
+    /// The configuration file is not text.
     #[error("{} is not UTF-8 text", path.display())]
     #[diagnostic(
         code(synth::config_encoding),
@@ -41,14 +37,14 @@ pub(crate) enum SynthError {
         /// The file.
         path: PathBuf,
     },
-    /// A configuration file that was named and is not there.
+    /// The file of `--config` does not exist.
     #[error("configuration file {} not found", path.display())]
     #[diagnostic(code(synth::no_config), help("create it with `synth init`"))]
     NoConfig {
         /// The file.
         path: PathBuf,
     },
-    /// A configuration or a state folder that was found upwards, and that other accounts may write.
+    /// The nearest configuration or state folder is writable by another account.
     #[error("refused: {0}")]
     #[diagnostic(
         code(synth::stranger),
@@ -58,111 +54,101 @@ pub(crate) enum SynthError {
         )
     )]
     Stranger(#[from] cellar::owner::UntrustedFile),
-    /// No stage, where there are some, or one that is not there.
-    #[error("{}", stage_fault(asked.as_deref()))]
-    #[diagnostic(code(synth::stage), help("{}", stage_help(known)))]
+    /// The configuration has no such stage, or has stages and none is selected.
+    #[error("{}", stage_message(requested.as_deref()))]
+    #[diagnostic(code(synth::stage), help("{}", stage_help(available)))]
     Stage {
-        /// The stage that was asked for.
-        asked: Option<String>,
-        /// Those that there are.
-        known: Vec<String>,
+        /// The stage of `--stage`, if it is given.
+        requested: Option<String>,
+        /// The stages of the configuration.
+        available: Vec<String>,
     },
-    /// The stack.
+    /// The stack cannot be synthesized.
     #[error(transparent)]
     #[diagnostic(code(synth::stack))]
     Stack(#[from] CellarStackError),
-    /// The bundle.
+    /// The bundle cannot be built or read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Bundle(#[from] BundleError),
-    /// A template that is compared with.
+    /// The old template of a comparison cannot be read.
     #[error("{name}: {cause}")]
     #[diagnostic(
         code(synth::template),
         help("pass the output of `synth template`, or a template from CloudFormation")
     )]
     Template {
-        /// Its name.
+        /// Name of the file, revision or stack.
         name: String,
-        /// The cause.
+        /// What is wrong with the template.
         cause: DocumentError,
     },
-    /// A comparison.
+    /// Two templates cannot be compared.
     #[error(transparent)]
     #[diagnostic(code(synth::difference))]
     Difference(#[from] DifferenceError),
-    /// A revision of git.
-    #[error("cannot read {revision:?} from git: {message}")]
-    #[diagnostic(
-        code(synth::revision),
-        help(
-            "pass a revision such as main, or a file in a revision such as main:infra/template.json"
-        )
-    )]
-    Revision {
-        /// As it was given.
-        revision: String,
-        /// What git said.
-        message: String,
-    },
-    /// A difference that is not to be.
+    /// Git failed, or does not know a revision.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Git(#[from] GitError),
+    /// A change has the severity of `--fail-on`, or a higher one.
     #[error("the change is {severity}")]
     #[diagnostic(
         code(synth::grave),
         help("see the output above; `--fail-on` sets the lowest severity that fails")
     )]
-    Grave {
-        /// How grave.
+    TooSevere {
+        /// The highest severity of the changes.
         severity: &'static str,
     },
-    /// The local cloud.
+    /// The local stack failed.
     #[error("{cause}")]
     #[diagnostic(code(synth::local))]
     Local {
         /// The cause.
         cause: LocalError,
-        /// What to do.
+        /// The remedy, if the cause has one.
         #[help]
         help: Option<String>,
     },
-    /// A file.
-    #[error("cannot {what} {}: {cause}", path.display())]
+    /// A file cannot be read, written or moved.
+    #[error("cannot {operation} {}: {cause}", path.display())]
     #[diagnostic(code(synth::file), help("check the permissions of the file and its folder"))]
     Io {
-        /// What was tried.
-        what: &'static str,
+        /// The operation, such as "read".
+        operation: &'static str,
         /// The file.
         path: PathBuf,
         /// The cause.
         cause: std::io::Error,
     },
-    /// A state file.
+    /// A file under `.cellar/` cannot be read or written.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// The profile, or a token that is given without a URL.
+    /// The profile is invalid, or a token is given without a URL.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Profile(#[from] ProfileError),
-    /// A file that exists and is not overwritten.
+    /// An output file already exists.
     #[error("{} already exists", path.display())]
     #[diagnostic(code(synth::exists), help("nothing was changed; pass `--force` to overwrite it"))]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// A call of the API.
+    /// A request to the API failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(#[from] ClientError),
-    /// A key or token.
+    /// A key cannot be read, or a token cannot be signed.
     #[error(transparent)]
     #[diagnostic(
         code(synth::token),
         help("create a signing key with `synth token init`; `synth token --help` shows examples")
     )]
     Mint(#[from] MintError),
-    /// No private key to sign with.
+    /// The private key does not exist.
     #[error("signing key {} not found", path.display())]
     #[diagnostic(
         code(synth::no_key),
@@ -171,19 +157,19 @@ pub(crate) enum SynthError {
         )
     )]
     NoKey {
-        /// Where it should be.
+        /// The expected file.
         path: PathBuf,
     },
-    /// A public key that cannot be put into the configuration by itself.
-    #[error("{} has a form that cannot be edited safely", path.display())]
-    #[diagnostic(code(synth::edit), help("add this to it:\n{snippet}"))]
+    /// The configuration file cannot be edited without changing other fields or comments.
+    #[error("cannot edit {} safely", path.display())]
+    #[diagnostic(code(synth::edit), help("add this to the file:\n{snippet}"))]
     Edit {
         /// The file.
         path: PathBuf,
-        /// What to add.
+        /// The lines to add.
         snippet: String,
     },
-    /// Nothing is deployed that is known here.
+    /// No URL is given, and no deployment is known here.
     #[error(
         "no deployment found: .cellar/profile.json does not exist in this or a parent directory"
     )]
@@ -192,7 +178,17 @@ pub(crate) enum SynthError {
         help("run `synth deploy --local`, or pass --url and --token")
     )]
     NotDeployed,
-    /// An API that no token is known for.
+    /// The state folder of the local stack does not exist.
+    #[error("no local stack found: {} does not exist", folder.display())]
+    #[diagnostic(
+        code(synth::not_deployed),
+        help("start it with `synth deploy --local`, or pass --aws for the stack in AWS")
+    )]
+    NoLocalStack {
+        /// The state folder.
+        folder: PathBuf,
+    },
+    /// No token is given for the API, and none is saved.
     #[error("no token is configured for {url}")]
     #[diagnostic(
         code(synth::no_token),
@@ -202,147 +198,75 @@ pub(crate) enum SynthError {
         )
     )]
     NoToken {
-        /// Its URL.
+        /// URL of the API.
         url: String,
     },
     /// The smoke test failed.
     #[error("the smoke test failed: {failed} of {checks} checks")]
     #[diagnostic(code(synth::smoke), help("{advice}"))]
     Smoke {
-        /// How many failed.
+        /// Number of checks that failed.
         failed: usize,
-        /// How many there are.
+        /// Number of checks that ran.
         checks: usize,
-        /// Where to look.
+        /// The first failure.
         advice: String,
     },
-    /// The background process ended before it was ready.
+    /// The background process exited before it was ready.
     #[error("{message}")]
     #[diagnostic(code(synth::detached))]
     Detached {
-        /// What it said.
+        /// Its last message.
         message: String,
-        /// What to do.
+        /// The remedy.
         #[help]
         help: String,
     },
-    /// The local cloud that runs is another one than was asked for.
-    #[error("a local stack with another {what} is already running at {url}")]
+    /// A local stack with other settings is already running.
+    #[error("a local stack with another {setting} is already running at {url}")]
     #[diagnostic(
         code(synth::other_cloud),
         help("stop it with `synth destroy --local` (the data is kept) and deploy again")
     )]
-    OtherCloud {
-        /// Its URL.
+    OtherLocalStack {
+        /// URL of the running stack.
         url: String,
-        /// What is different.
-        what: &'static str,
+        /// The setting that differs, such as "port".
+        setting: &'static str,
     },
-    /// Another process uses the state folder, and has not said who it is.
+    /// Another process has locked the state folder and has not written its process id yet.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,
-    /// A process that does not end.
+    /// The process of the local stack does not exit.
     #[error("the local stack did not stop within {grace_s} s")]
     #[diagnostic(code(synth::stop), help("{advice}"))]
     Stop {
-        /// How long it was waited for.
+        /// Seconds waited.
         grace_s: u64,
-        /// How to end it by hand.
+        /// How to end the process.
         advice: String,
     },
-    /// Wrong usage that the arguments alone do not show.
+    /// Invalid usage.
     #[error("{0}")]
     #[diagnostic(code(synth::usage), help("`synth --help` shows examples"))]
     Usage(String),
-    /// The feed could not be compared or mended.
-    #[error("the feed could not be verified or repaired: {0}")]
-    #[diagnostic(
-        code(synth::feed),
-        help("the event streams were not changed; run the command again to resume")
-    )]
-    Feed(AuditError),
-    /// A stack of an earlier Cellar.
-    #[error("the stack has no Feed table: it was deployed by an earlier version")]
-    #[diagnostic(code(synth::no_index), help("update it with `synth deploy`"))]
-    NoIndex,
-    /// The webhook.
+    /// A maintenance command failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Webhook(#[from] WebhookFailure),
-    /// Some segments could not be offloaded.
-    #[error("{failed} of {segments} segments were not offloaded: {first}")]
-    #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
-    Offload {
-        /// How many failed.
-        failed: usize,
-        /// Number of segments to offload.
-        segments: usize,
-        /// Why the first did.
-        first: RetentionError,
-    },
-    /// Deleted spreadsheets that were not purged.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Purge(#[from] PurgeFailure),
-    /// The survey of the segments failed.
-    #[error("cannot read the tables: {0}")]
-    #[diagnostic(code(synth::survey), help("nothing was changed; run the command again"))]
-    Survey(RetentionError),
-    /// What was lost could not be found out.
-    #[error("cannot read the tables: {0}")]
-    #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run the command again"))]
-    Look(PortError),
-    /// Something that was found and could not be mended.
-    #[error("{failed} of {due} repairs failed: {first}")]
-    #[diagnostic(code(synth::reprocess), help("nothing is lost; run the command again to resume"))]
-    Reprocess {
-        /// How many failed.
-        failed: usize,
-        /// How many were to be done.
-        due: usize,
-        /// Why the first did.
-        first: PortError,
-    },
-    /// Something is lost that no message brings back.
-    #[error("{lost} findings cannot be repaired by this command")]
-    #[diagnostic(
-        code(synth::lost),
-        help(
-            "see the report: restore bodies and offloaded segments from older versions of their objects, and \
-             rebuild snapshots with `synth reprocess --rebuild --spreadsheet ID`"
-        )
-    )]
-    Lost {
-        /// How many.
-        lost: usize,
-    },
-    /// Cells that were not all looked at, or not all replaced.
-    #[error("not all cells were checked and replaced: {0}")]
-    #[diagnostic(
-        code(synth::lost_cells),
-        help("fix the cause and run the command again; no cell is replaced twice")
-    )]
-    LostCells(LogError),
-    /// A rebuild that was not begun, or not to its end.
-    #[error("not all snapshots were rebuilt: {0}")]
-    #[diagnostic(
-        code(synth::rebuild),
-        help("the log was not changed; fix the cause and run the command again")
-    )]
-    Rebuild(RebuildRefusal),
-    /// Something that needs a yes and did not get one.
-    #[error("{what} was not confirmed")]
+    Maintenance(#[from] MaintenanceError),
+    /// The user did not confirm an action.
+    #[error("{action} was not confirmed")]
     #[diagnostic(code(synth::unconfirmed), help("answer `yes`, or pass --yes"))]
     Unconfirmed {
-        /// What.
-        what: &'static str,
+        /// The action, such as "the deployment".
+        action: &'static str,
     },
-    /// AWS.
+    /// A request to AWS failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Aws(#[from] AwsError),
-    /// No such stack.
+    /// The stack does not exist.
     #[error("stack {stack} does not exist in {place}")]
     #[diagnostic(
         code(synth::no_stack),
@@ -354,39 +278,42 @@ pub(crate) enum SynthError {
         )
     )]
     NoStack {
-        /// Its name.
+        /// Name of the stack.
         stack: String,
-        /// The account and the region.
+        /// Account and region.
         place: String,
-        /// Where it may be instead, and what to do then.
+        /// Advice if the last deployment went to another account or region.
         elsewhere: Option<String>,
     },
-    /// A stack that somebody else is changing.
+    /// Another operation is changing the stack.
     #[error("stack {stack} is being changed: {status}")]
     #[diagnostic(
         code(synth::stack_busy),
-        help("wait until the change has finished, then run `synth deploy` again")
+        help("wait until the change has finished, then run the same command again")
     )]
     StackBusy {
-        /// Its name.
+        /// Name of the stack.
         stack: String,
-        /// Its status.
+        /// Status of the stack in CloudFormation.
         status: String,
     },
-    /// A stack that CloudFormation left half-way.
-    #[error("the stack {stack} is stuck in {status}{}", cause.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
+    /// An operation failed in a way that CloudFormation could not roll back.
+    #[error(
+        "stack {stack} is stuck in {status}{}",
+        cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default()
+    )]
     #[diagnostic(code(synth::stack_stuck), help("{help}"))]
     StackStuck {
-        /// Its name.
+        /// Name of the stack.
         stack: String,
-        /// Its status.
+        /// Status of the stack in CloudFormation.
         status: String,
-        /// The resource at fault, and what AWS says of it, if the events know.
+        /// The failed resource and the reason, if the stack's events contain them.
         cause: Option<String>,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
-    /// A stack of that name that somebody else made for something else.
+    /// A stack with the configured name exists and is not a stack of Cellar.
     #[error("stack {stack} in {place} does not belong to Cellar")]
     #[diagnostic(
         code(synth::foreign_stack),
@@ -397,12 +324,12 @@ pub(crate) enum SynthError {
         )
     )]
     ForeignStack {
-        /// Its name.
+        /// Name of the stack.
         stack: String,
-        /// The account and the region.
+        /// Account and region.
         place: String,
     },
-    /// AWS goes on, and we do not see it.
+    /// The progress of a change cannot be read. AWS continues the change.
     #[error("lost the connection to AWS while it changes stack {stack}: {cause}")]
     #[diagnostic(
         code(synth::lost_sight),
@@ -412,32 +339,32 @@ pub(crate) enum SynthError {
             cause.remedy()
         )
     )]
-    LostSight {
-        /// Its name.
+    ConnectionLost {
+        /// Name of the stack.
         stack: String,
-        /// The command that was running.
+        /// The command to run again, without `synth`.
         command: &'static str,
-        /// Why it cannot.
+        /// Why the progress cannot be read.
         cause: AwsError,
     },
-    /// A deployment that would lose data.
+    /// The deployment would lose data without `--allow-data-loss`.
     #[error("the deployment would delete or replace resources that hold data: {ids}")]
     #[diagnostic(
         code(synth::data_would_be_lost),
         help("nothing was changed; to allow it, pass --allow-data-loss LOGICAL_ID for each")
     )]
     DataWouldBeLost {
-        /// Logical ids.
+        /// Logical ids of the resources, separated by commas.
         ids: String,
     },
-    /// A plan that is not there.
+    /// The plan file does not exist.
     #[error("plan {} not found", path.display())]
     #[diagnostic(code(synth::no_plan), help("create it with `synth plan -o FILE`"))]
     NoPlan {
         /// The file.
         path: PathBuf,
     },
-    /// A plan that is about something else by now.
+    /// Something changed since the plan was created.
     #[error("plan {} was not applied: {cause}", path.display())]
     #[diagnostic(
         code(synth::stale_plan),
@@ -446,47 +373,47 @@ pub(crate) enum SynthError {
     StalePlan {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// What changed.
         cause: StalePlan,
     },
-    /// Somebody does not wait any longer.
-    #[error("interrupted: {}", stage.left(stack))]
-    #[diagnostic(code(synth::interrupted), help("{}", stage.next_step(stack)))]
+    /// The user pressed Ctrl-C.
+    #[error("interrupted: {}", phase.interrupted_state(stack))]
+    #[diagnostic(code(synth::interrupted), help("{}", phase.next_step(stack)))]
     Interrupted {
-        /// The stack's name.
+        /// Name of the stack.
         stack: String,
-        /// How far it had come.
-        stage: Stage,
+        /// The phase that was interrupted.
+        phase: DeploymentPhase,
     },
-    /// A restore that cannot be done.
+    /// The tables cannot be restored.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Restore(#[from] RestoreError),
-    /// A deployment that failed.
-    #[error("{what} could not be {done}: {reason}")]
+    /// CloudFormation failed to deploy, import or delete.
+    #[error("{resource} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
     DeployFailed {
-        /// The resource at fault.
-        what: String,
-        /// What was to be done: deployed, deleted.
+        /// The failed resource with its type, or the stack.
+        resource: String,
+        /// Past participle of the operation, such as "deployed".
         done: &'static str,
-        /// What AWS says.
+        /// Reason given by AWS.
         reason: String,
-        /// What to do, and how the stack is now.
+        /// The remedy, and the state of the stack.
         help: String,
     },
-    /// A stack that is none of Cellar's.
+    /// The stack lacks an output of every Cellar stack.
     #[error("stack output {output} not found")]
     #[diagnostic(
         code(synth::no_output),
-        help("is `stack` in cellar.yaml the name of another stack?")
+        help("check that `stack` in cellar.yaml is the name of a Cellar stack")
     )]
     NoOutput {
-        /// The output.
+        /// Name of the output.
         output: &'static str,
     },
-    /// A file that should name the resources of a stack.
-    #[error("{} does not name the resources of a stack: {why}", path.display())]
+    /// The file of `runbook --resources` is not a list of stack resources.
+    #[error("{} is not a list of stack resources: {why}", path.display())]
     #[diagnostic(
         code(synth::resources),
         help("write it with `aws cloudformation describe-stack-resources --stack-name NAME`")
@@ -494,15 +421,30 @@ pub(crate) enum SynthError {
     Resources {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         why: String,
     },
-    /// A template for people that does not render.
+    /// A text template does not render.
     #[error("cannot render the text: {0}")]
     #[diagnostic(code(synth::text))]
     Text(#[from] handlebars::RenderError),
-    /// The process itself.
+    /// The process cannot use the operating system as needed.
     #[error("the command cannot run: {0}")]
     #[diagnostic(code(synth::process))]
     Process(std::io::Error),
+}
+
+fn stage_message(requested: Option<&str>) -> String {
+    match requested {
+        Some(name) => format!("the configuration has no stage `{name}`"),
+        None => "the configuration has stages, and none is selected".to_owned(),
+    }
+}
+
+fn stage_help(available: &[String]) -> String {
+    if available.is_empty() {
+        return "the configuration has no stages: remove --stage (and unset CELLAR_STAGE)"
+            .to_owned();
+    }
+    format!("pass --stage (or set CELLAR_STAGE): {}", available.join(", "))
 }

@@ -1,98 +1,98 @@
-//! Which objects an object names: whoever follows all names from the roots that are in use has found every
-//! object that must stay.
+//! The references of snapshot objects to other objects. Following all references from the roots in use
+//! finds every object that must not be deleted.
 
-use super::SnapshotError;
 use super::chunk::{self, UnreadableChunk};
 use super::index::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, RowIndex, Stripes};
 use super::level::{ChunkHash, ChunkRef, StoredTile};
 use super::packed::{Bounds, unpack};
 use super::root::{PackedFormats, Root};
 use super::tile::Tile;
+use crate::error::SnapshotError;
 use cellar_sheet::operation::{ImportSheet, Operation};
 
-/// What an object names.
+/// The objects that an object refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Named {
-    /// Chunks of an index, which name others.
+pub struct References {
+    /// Chunks of a tile index; these refer to further objects.
     pub index: Vec<ChunkHash>,
-    /// Chunks of cells, which name the long texts among them.
+    /// Chunks of cells; these refer to long texts.
     pub tiles: Vec<ChunkHash>,
-    /// Objects that name nothing: formats, numbers of sheets, clients, long texts.
+    /// Objects without references: range formats, sheet ids, clients and long texts.
     pub leaves: Vec<ChunkHash>,
 }
 
-/// An object of which cannot be said what it names.
+/// The references of an object cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfollowable {
-    /// It is damaged, or no chunk of an index.
+pub enum UnreadableReferences {
+    /// The object is damaged, or not a chunk of a tile index.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
-    /// It is no chunk of cells.
+    /// The object is not a chunk of cells.
     #[error(transparent)]
     Tile(#[from] UnreadableChunk),
 }
 
-impl Named {
-    /// What a root names.
+impl References {
+    /// Returns the references of a root.
     ///
     /// # Errors
-    /// [`Unfollowable`] if cells that are inside of it cannot be read.
-    pub fn by_root(root: &Root) -> Result<Self, Unfollowable> {
-        let mut named = Self::default();
-        root.all_levels().try_for_each(|level| named.add_level(&level.level))?;
+    /// [`UnreadableReferences`] if cells stored inside the root are invalid.
+    pub fn of_root(root: &Root) -> Result<Self, UnreadableReferences> {
+        let mut references = Self::default();
+        root.all_levels().try_for_each(|level| references.add_level(&level.level))?;
         for sheet in &root.sheets {
             if let PackedFormats::Chunks(chunks) = &sheet.formats {
-                named.leaves.extend(chunks.iter().map(|chunk| chunk.hash));
+                references.leaves.extend(chunks.iter().map(|chunk| chunk.hash));
             }
         }
         if let Kept::Chunk(used) = &root.used {
-            named.leaves.push(used.hash);
+            references.leaves.push(used.hash);
         }
-        named.leaves.extend(root.clients.iter().map(|clients| clients.hash));
-        Ok(named)
+        references.leaves.extend(root.clients.iter().map(|clients| clients.hash));
+        Ok(references)
     }
 
-    /// What operations name: the indexes of imported sheets.
+    /// Returns the references of operations: those in the tile indexes of imported sheets.
     ///
     /// # Errors
-    /// As [`Named::by_root`].
-    pub fn by_operations(operations: &[Operation]) -> Result<Self, Unfollowable> {
-        let mut named = Self::default();
+    /// [`UnreadableReferences`] if a tile index or cells stored inside it are invalid.
+    pub fn of_operations(operations: &[Operation]) -> Result<Self, UnreadableReferences> {
+        let mut references = Self::default();
         for operation in operations {
             if let Operation::ImportSheet(ImportSheet { tile_index: index, .. }) = operation {
-                named.add_stripes(&Stripes::of_import(index)?)?;
+                references.add_stripes(&Stripes::of_import(index)?)?;
             }
         }
-        Ok(named)
+        Ok(references)
     }
 
-    /// What a chunk of an index names, from its bytes as stored.
+    /// Returns the references of a chunk of a tile index, given its name and stored bytes.
     ///
     /// # Errors
-    /// [`Unfollowable`] if it is damaged or another.
-    pub fn by_index(hash: ChunkHash, stored: &[u8]) -> Result<Self, Unfollowable> {
-        let mut named = Self::default();
+    /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
+    pub fn of_index_chunk(hash: ChunkHash, stored: &[u8]) -> Result<Self, UnreadableReferences> {
+        let mut references = Self::default();
         match IndexChunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)? {
             IndexChunk::Moves(_) => {}
-            IndexChunk::Parts(parts) => named.add_parts(&parts),
-            IndexChunk::Stripes(stripes) => named.add_rows(&stripes)?,
-            IndexChunk::Tiles(tiles) => named.add_tiles(&tiles)?,
+            IndexChunk::Parts(parts) => references.add_parts(&parts),
+            IndexChunk::Stripes(stripes) => references.add_rows(&stripes)?,
+            IndexChunk::Tiles(tiles) => references.add_tiles(&tiles)?,
         }
-        Ok(named)
+        Ok(references)
     }
 
-    /// What a chunk of cells names, from its bytes as stored.
+    /// Returns the references of a chunk of cells, given its name and stored bytes.
     ///
     /// # Errors
-    /// As [`Named::by_index`].
-    pub fn by_tile(hash: ChunkHash, stored: &[u8]) -> Result<Self, Unfollowable> {
+    /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
+    pub fn of_tile(hash: ChunkHash, stored: &[u8]) -> Result<Self, UnreadableReferences> {
         let tile = chunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)?;
-        let mut named = Self::default();
-        named.add_texts(&tile);
-        Ok(named)
+        let mut references = Self::default();
+        references.add_texts(&tile);
+        Ok(references)
     }
 
-    fn add_level(&mut self, level: &PackedLevel) -> Result<(), Unfollowable> {
+    fn add_level(&mut self, level: &PackedLevel) -> Result<(), UnreadableReferences> {
         level.sheets.iter().try_for_each(|sheet| {
             if let Kept::Chunk(moves) = &sheet.moves {
                 self.index.push(moves.hash);
@@ -101,7 +101,7 @@ impl Named {
         })
     }
 
-    fn add_stripes(&mut self, stripes: &Stripes) -> Result<(), Unfollowable> {
+    fn add_stripes(&mut self, stripes: &Stripes) -> Result<(), UnreadableReferences> {
         match stripes {
             Stripes::Inline(stripes) => return self.add_rows(stripes),
             Stripes::Parts(parts) => self.add_parts(parts),
@@ -114,7 +114,7 @@ impl Named {
         self.index.extend(parts.items().iter().map(|chunk| chunk.hash));
     }
 
-    fn add_rows(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), Unfollowable> {
+    fn add_rows(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), UnreadableReferences> {
         stripes.items().iter().try_for_each(|rows| match rows {
             RowIndex::Tiles(tiles) => self.add_tiles(tiles),
             RowIndex::Parts(parts) => {
@@ -124,7 +124,7 @@ impl Named {
         })
     }
 
-    fn add_tiles(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), Unfollowable> {
+    fn add_tiles(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), UnreadableReferences> {
         tiles.items().iter().try_for_each(|tile| {
             match &tile.stored {
                 StoredTile::Chunk(chunk) => self.tiles.push(chunk.hash),
@@ -160,7 +160,7 @@ mod tests {
         ChunkHash([byte; 32])
     }
 
-    /// A tile of a number and a long text.
+    /// Returns a tile with a number and a long text.
     fn tile(text: ChunkHash) -> Tile {
         let mut column = TileColumn::new(0);
         column.values.push(1, TileValue::Number(7.0));
@@ -168,14 +168,14 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Everything that can be reached, in objects that were packed; tiles are not looked into.
-    fn reached(named: Named, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
+    /// Returns the names of all objects reachable through `objects`, without following references of tiles.
+    fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
             named.leaves.into_iter().chain(named.tiles).collect();
         for index in named.index {
             let object = objects.iter().find(|object| object.chunk.hash == index).unwrap();
-            let below = Named::by_index(index, &object.stored).unwrap();
-            assert!(Named::by_index(hash(0), &object.stored).is_err(), "another object");
+            let below = References::of_index_chunk(index, &object.stored).unwrap();
+            assert!(References::of_index_chunk(hash(0), &object.stored).is_err(), "another object");
             reached.insert(index);
             reached.extend(self::reached(below, objects));
         }
@@ -185,20 +185,20 @@ mod tests {
     #[test]
     fn a_tile_names_its_long_texts() {
         let packed = pack(&chunk::encode(&tile(hash(9))).unwrap(), Bounds::CHUNK).unwrap();
-        let named = Named::by_tile(packed.chunk.hash, &packed.stored).unwrap();
-        assert_eq!(named, Named { leaves: vec![hash(9)], ..Named::default() });
-        assert!(Named::by_tile(hash(1), &packed.stored).is_err(), "another object");
-        assert!(Named::by_index(packed.chunk.hash, &packed.stored).is_err(), "a tile");
+        let named = References::of_tile(packed.chunk.hash, &packed.stored).unwrap();
+        assert_eq!(named, References { leaves: vec![hash(9)], ..References::default() });
+        assert!(References::of_tile(hash(1), &packed.stored).is_err(), "another object");
+        assert!(References::of_index_chunk(packed.chunk.hash, &packed.stored).is_err(), "a tile");
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_passed_over() {
-        // Its level 0 has three bytes in the place of a tile.
-        assert!(Named::by_root(&sample()).is_err());
+    fn an_unreadable_tile_is_an_error() {
+        // The sample's level 0 has three arbitrary bytes instead of a tile.
+        assert!(References::of_root(&sample()).is_err());
     }
 
     proptest! {
-        /// Whatever a level is packed into, and wherever a root has it: all of it can be reached.
+        /// All objects of a level are reachable, whatever the pack limits are and wherever the root stores the level.
         #[test]
         fn everything_that_a_root_is_made_of_is_named(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),
@@ -227,13 +227,13 @@ mod tests {
             let mut root = sample();
             let level = RootLevel { level: packed, ..root.level_0.take().unwrap() };
             (root.levels, root.level_0) = (vec![], Some(level));
-            // What else the sample has in chunks.
+            // The other chunks of the sample.
             expected.extend(root.clients.map(|clients| clients.hash));
             expected.insert(chunk_of(7).hash);
             if let Kept::Chunk(used) = &root.used {
                 expected.insert(used.hash);
             }
-            prop_assert_eq!(reached(Named::by_root(&root).unwrap(), &objects), expected);
+            prop_assert_eq!(reached(References::of_root(&root).unwrap(), &objects), expected);
         }
     }
 }

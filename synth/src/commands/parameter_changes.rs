@@ -1,15 +1,21 @@
-//! What CloudFormation says that it will change besides what differs in the template: what hangs on the
-//! values of parameters, as the code of the functions does.
+//! Changes that only CloudFormation can predict, because they depend on parameters, such as the code of the
+//! functions.
 
 use std::collections::BTreeSet;
 
 use crate::aws::{Change, PlannedAction, Replacement};
 use crate::cli::Output;
 
-/// Shows those changes that were not shown.
-pub(super) fn show_others(changes: &[Change], shown: &BTreeSet<&str>, output: &Output) {
-    let mut others: Vec<&Change> =
-        changes.iter().filter(|it| it.certain && !shown.contains(it.logical_id.as_str())).collect();
+/// Prints the predicted changes of resources that are not in `shown_ids`.
+pub(super) fn show_parameter_changes(
+    changes: &[Change],
+    shown_ids: &BTreeSet<&str>,
+    output: &Output,
+) {
+    let mut others: Vec<&Change> = changes
+        .iter()
+        .filter(|change| change.certain && !shown_ids.contains(change.logical_id.as_str()))
+        .collect();
     others.sort_by_key(|change| change.logical_id.as_str());
     if !others.is_empty() {
         output.note("\nChanged by parameters");
@@ -20,23 +26,20 @@ pub(super) fn show_others(changes: &[Change], shown: &BTreeSet<&str>, output: &O
 }
 
 fn text(change: &Change) -> String {
-    let mark = match (change.action, change.replacement) {
-        (PlannedAction::Add, _) => "+",
-        (PlannedAction::Remove, _) => "-",
-        (_, Replacement::Yes | Replacement::Maybe) => "!",
-        _ => "~",
-    };
-    let anew = match (change.action, change.replacement) {
-        (PlannedAction::Modify, Replacement::Yes) => " is replaced",
-        (PlannedAction::Modify, Replacement::Maybe) => " may be replaced",
-        (PlannedAction::Modify, Replacement::No) => " is updated",
-        _ => "",
+    let (mark, action) = match (change.action, change.replacement) {
+        (PlannedAction::Add, _) => ("+", ""),
+        (PlannedAction::Remove, _) => ("-", ""),
+        (PlannedAction::Modify, Replacement::Yes) => ("!", " is replaced"),
+        (PlannedAction::Modify, Replacement::Maybe) => ("!", " may be replaced"),
+        (PlannedAction::Modify, Replacement::No) => ("~", " is updated"),
+        (PlannedAction::Other, Replacement::No) => ("~", ""),
+        (PlannedAction::Other, Replacement::Yes | Replacement::Maybe) => ("!", ""),
     };
     let properties = match change.properties.as_slice() {
         [] => String::new(),
         properties => format!(": {}", properties.join(", ")),
     };
-    format!("  {mark} {} ({}){anew}{properties}", change.logical_id, change.resource_type)
+    format!("  {mark} {} ({}){action}{properties}", change.logical_id, change.resource_type)
 }
 
 #[cfg(test)]
@@ -44,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_reads_as_one_of_the_template_does() {
+    fn formats_each_kind_of_change() {
         let change = |action, replacement| Change {
             action,
             logical_id: "Function".to_owned(),

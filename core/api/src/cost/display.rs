@@ -1,22 +1,22 @@
-//! A cost in words, for people.
+//! Display of a cost as human-readable text.
 
 use std::fmt;
 
 use super::Cost;
 use cellar_base::count::{count, grouped};
 
-/// `1 write unit, 0.5 read units`: what is zero is left out, and so are requests to tables, whose
-/// units say what they cost.
+/// Formats a cost such as `1 write unit, 0.5 read units`. Omits zeros. Omits requests to tables,
+/// because only their units are billed.
 impl fmt::Display for Cost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> = [
-            counted(self.write_units, "write unit", "write units"),
-            read_units(self.read_half_units),
-            objects(self.object_puts, self.object_bytes_sent, "S3 PUT", "S3 PUTs"),
-            objects(self.object_gets, self.object_bytes_received, "S3 GET", "S3 GETs"),
-            counted(self.object_tags, "S3 tag request", "S3 tag requests"),
-            counted(self.object_deletes, "S3 DELETE", "S3 DELETEs"),
-            counted(self.queue_requests, "queue request", "queue requests"),
+            count_unless_zero(self.write_units, "write unit", "write units"),
+            format_read_units(self.read_half_units),
+            format_objects(self.object_puts, self.object_bytes_sent, "S3 PUT", "S3 PUTs"),
+            format_objects(self.object_gets, self.object_bytes_received, "S3 GET", "S3 GETs"),
+            count_unless_zero(self.object_tags, "S3 tag request", "S3 tag requests"),
+            count_unless_zero(self.object_deletes, "S3 DELETE", "S3 DELETEs"),
+            count_unless_zero(self.queue_requests, "queue request", "queue requests"),
         ]
         .into_iter()
         .flatten()
@@ -28,19 +28,19 @@ impl fmt::Display for Cost {
     }
 }
 
-fn counted(number: u64, one: &str, many: &str) -> Option<String> {
+fn count_unless_zero(number: u64, one: &str, many: &str) -> Option<String> {
     (number > 0).then(|| count(number, one, many))
 }
 
-fn read_units(halves: u64) -> Option<String> {
+fn format_read_units(halves: u64) -> Option<String> {
     if halves.is_multiple_of(2) {
-        return counted(halves / 2, "read unit", "read units");
+        return count_unless_zero(halves / 2, "read unit", "read units");
     }
     Some(format!("{}.5 read units", grouped(halves / 2)))
 }
 
-fn objects(number: u64, bytes: u64, one: &str, many: &str) -> Option<String> {
-    Some(format!("{} ({})", counted(number, one, many)?, count(bytes, "byte", "bytes")))
+fn format_objects(number: u64, bytes: u64, one: &str, many: &str) -> Option<String> {
+    Some(format!("{} ({})", count_unless_zero(number, one, many)?, count(bytes, "byte", "bytes")))
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_there_is_is_named() {
+    fn omits_zeros() {
         let none = Cost::default();
         for (cost, expected) in [
             (none, "nothing"),

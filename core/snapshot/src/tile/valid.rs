@@ -1,4 +1,4 @@
-//! What every reader of a tile may rely on.
+//! Validates tiles in memory.
 
 use super::{TextLayer, Tile, TileColumn, TileValue};
 use cellar_base::limits::{
@@ -6,30 +6,30 @@ use cellar_base::limits::{
 };
 
 impl Tile {
-    /// Whether rows and columns ascend within a sheet, no column is empty, formulas stand in rows that
-    /// have a value, numbers are finite, and texts are where they should be and no longer than they
-    /// may be.
+    /// Returns whether the tile is valid: rows and columns ascend within the limits of a sheet, no
+    /// column is empty, every formula's row has a value, numbers are finite, and texts are within
+    /// their limits.
     #[must_use]
-    pub fn is_sound(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.columns.is_sorted_by(|one, next| one.column < next.column)
-            && self.columns.iter().all(TileColumn::is_sound)
+            && self.columns.iter().all(TileColumn::is_valid)
     }
 }
 
 impl TileColumn {
-    fn is_sound(&self) -> bool {
+    fn is_valid(&self) -> bool {
         let rows = self.values.rows();
         !self.is_empty()
             && self.column < MAX_COLUMNS
-            && ascending(rows)
+            && are_valid_rows(rows)
             && rows.len() == self.values.values().len()
-            && self.values.values().iter().all(|value| self.holds(value))
-            && texts(&self.formulas, MAX_FORMULA_BYTES)
+            && self.values.values().iter().all(|value| self.is_valid_value(value))
+            && are_valid_texts(&self.formulas, MAX_FORMULA_BYTES)
             && self.formulas.rows().iter().all(|row| rows.binary_search(row).is_ok())
-            && texts(&self.formats, MAX_FORMAT_BYTES)
+            && are_valid_texts(&self.formats, MAX_FORMAT_BYTES)
     }
 
-    fn holds(&self, value: &TileValue) -> bool {
+    fn is_valid_value(&self, value: &TileValue) -> bool {
         match value {
             TileValue::Number(number) => number.is_finite(),
             TileValue::Text(span) => {
@@ -48,16 +48,16 @@ impl TileColumn {
     }
 }
 
-fn ascending(rows: &[u32]) -> bool {
+fn are_valid_rows(rows: &[u32]) -> bool {
     rows.is_sorted_by(|one, next| one < next) && rows.last().is_none_or(|row| *row < MAX_ROWS)
 }
 
-fn texts(layer: &TextLayer, most_bytes: usize) -> bool {
+fn are_valid_texts(layer: &TextLayer, max_bytes: usize) -> bool {
     let fits = |span: &super::TextSpan| {
         let text = span.of(layer.texts());
-        u32::try_from(text.len()) == Ok(span.len) && text.len() <= most_bytes
+        u32::try_from(text.len()) == Ok(span.len) && text.len() <= max_bytes
     };
-    ascending(layer.rows())
+    are_valid_rows(layer.rows())
         && layer.rows().len() == layer.spans().len()
         && layer.spans().iter().all(fits)
 }
