@@ -58,6 +58,12 @@ pub const EXIT_USAGE: u8 = 64;
 /// Number of threads of the async runtime.
 const WORKER_THREADS: usize = 2;
 
+/// Returns the definition of the command line, for its reference page.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::grouped()
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
