@@ -5,12 +5,14 @@
 //! adapter passes the `contract` suite.
 
 pub mod catalog;
+#[cfg(any(test, feature = "testing"))]
 pub mod contract;
 #[cfg(test)]
 mod crashes;
 pub mod feed;
 pub mod garbage;
 pub mod logs;
+#[cfg(any(test, feature = "testing"))]
 pub mod memory;
 pub mod meter;
 pub mod ports;

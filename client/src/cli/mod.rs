@@ -55,6 +55,12 @@ pub const EXIT_DIFFERENCES: u8 = 2;
 /// Invalid usage (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
 
+/// Returns the definition of the command line, for its reference page.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::grouped()
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {

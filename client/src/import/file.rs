@@ -263,7 +263,7 @@ pub(super) mod tests {
         for (name, content, expected) in [
             ("a.xlsx", &b"a,b\n1,2\n"[..], "not an xlsx, xlsb or ods workbook"),
             ("a.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on", "password-protected"),
-            ("a.ods", b"PK\x03\x04cut", "damaged or was cut off"),
+            ("a.ods", b"PK\x03\x04cut", "damaged or truncated"),
             ("b.csv", b"\xff\xfea\0", "UTF-16"),
         ] {
             let path = folder.path().join(name);

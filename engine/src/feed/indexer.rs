@@ -12,13 +12,13 @@ use futures_util::future::try_join_all;
 
 use super::reactions::Reactions;
 use super::sources::Sources;
-use crate::ports::{Clock, Entries, Index, IndexOutcome, PortError, Random, Streams};
+use crate::ports::{Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, Streams};
 
 /// Indexes appended events. Caches the end of the feed, so that a batch of events of one stream
 /// usually costs two writes and no read.
 #[derive(Clone)]
 pub struct Indexer {
-    index: Arc<dyn Index>,
+    index: Arc<dyn FeedTable>,
     sources: Sources,
     reactions: Arc<dyn Reactions>,
     clock: Arc<dyn Clock>,
@@ -56,7 +56,7 @@ impl Indexer {
     /// Returns an indexer of these event streams, in tables of this incarnation.
     #[must_use]
     pub fn new(
-        index: Arc<dyn Index>,
+        index: Arc<dyn FeedTable>,
         streams: Arc<dyn Streams>,
         reactions: Arc<dyn Reactions>,
         (clock, random): (Arc<dyn Clock>, Arc<dyn Random>),
@@ -180,14 +180,14 @@ impl Indexer {
     }
 }
 
-fn answer(outcome: IndexOutcome) -> Result<IndexingAnswer, PortError> {
+fn answer(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
     match outcome {
-        IndexOutcome::Done => Ok(IndexingAnswer::Done),
-        IndexOutcome::Exists => Ok(IndexingAnswer::Exists),
-        IndexOutcome::Unknown(error) => {
+        FeedWriteOutcome::Done => Ok(IndexingAnswer::Done),
+        FeedWriteOutcome::Exists => Ok(IndexingAnswer::Exists),
+        FeedWriteOutcome::Unknown(error) => {
             tracing::warn!(%error, "the outcome of a write to the Feed table is unknown");
             Ok(IndexingAnswer::Unknown)
         }
-        IndexOutcome::Failed(error) => Err(error),
+        FeedWriteOutcome::Failed(error) => Err(error),
     }
 }

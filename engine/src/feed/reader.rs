@@ -5,12 +5,12 @@ use std::sync::Arc;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
-use crate::ports::{Index, PortError};
+use crate::ports::{FeedTable, PortError};
 
 /// Reads the feed of one stack.
 #[derive(Clone)]
 pub struct FeedReader {
-    index: Arc<dyn Index>,
+    index: Arc<dyn FeedTable>,
     tables_incarnation: u32,
 }
 
@@ -70,7 +70,7 @@ struct ItemRun {
 impl FeedReader {
     /// Returns a reader of the feed in tables of this incarnation.
     #[must_use]
-    pub fn new(index: Arc<dyn Index>, tables_incarnation: u32) -> Self {
+    pub fn new(index: Arc<dyn FeedTable>, tables_incarnation: u32) -> Self {
         Self { index, tables_incarnation }
     }
 
@@ -117,15 +117,17 @@ impl FeedReader {
         from: Option<Checkpoint>,
         feed: Option<FeedId>,
     ) -> Result<FeedPage, FeedError> {
-        let first =
+        let first_partition =
             u64::from(self.tables_incarnation).saturating_mul(FEED_PARTITIONS_PER_INCARNATION);
-        let start = Checkpoint::at(first, 0).map_err(|_| FeedError::Beyond)?;
-        match from {
-            _ if feed.is_some() => Err(FeedError::AnotherFeed),
-            Some(from) if from < start => Err(FeedError::AnotherFeed),
-            Some(from) if from > start => Err(FeedError::Beyond),
-            _ => Ok(FeedPage { feed: None, items: Vec::new(), next: start, is_end: true }),
+        let start = Checkpoint::at(first_partition, 0).map_err(|_| FeedError::Beyond)?;
+        let from = from.unwrap_or(start);
+        if feed.is_some() || from < start {
+            return Err(FeedError::AnotherFeed);
         }
+        if from > start {
+            return Err(FeedError::Beyond);
+        }
+        Ok(FeedPage { feed: None, items: Vec::new(), next: start, is_end: true })
     }
 
     /// Adds items of one partition to a page, starting at the page's end.

@@ -11,7 +11,7 @@ use cellar_log::{retention::OffloadedFault, retention::decode_offloaded};
 
 use super::Logs;
 use super::append::contiguous;
-use crate::ports::{BlobKey, Got, Page, PortError};
+use crate::ports::{BlobKey, GetOutcome, Page, PortError};
 
 /// Cache of the offloaded segment that was read last, by its object key. The key contains a hash of
 /// the content.
@@ -119,9 +119,9 @@ pub(crate) async fn read_offloaded(
     };
     let max_bytes = u64::try_from(MAX_OFFLOADED_OBJECT_BYTES).unwrap_or(u64::MAX);
     let bytes = match blobs.get(&key, max_bytes).await? {
-        Got::Found { bytes, .. } => bytes,
-        Got::Absent => return unusable("the object does not exist".to_owned()),
-        Got::TooLong { length } => {
+        GetOutcome::Found { bytes, .. } => bytes,
+        GetOutcome::Absent => return unusable("the object does not exist".to_owned()),
+        GetOutcome::TooLong { length } => {
             return unusable(format!(
                 "the object has {length} bytes; at most {max_bytes} are allowed"
             ));

@@ -11,7 +11,7 @@ use cellar_sheet::operation::Operation;
 use uuid::Uuid;
 
 use super::{LogError, Logs};
-use crate::ports::{BlobKey, Got, Kept, PortError, PresignedRequest, UploadGrant};
+use crate::ports::{BlobKey, GetOutcome, KeepOutcome, PortError, PresignedRequest, UploadGrant};
 use crate::sha256::sha256;
 
 /// A request to append an uploaded object as an entry.
@@ -140,9 +140,9 @@ impl Logs {
         let fault = |fault| Err(LogError::Upload(fault));
         let max_bytes = u64::try_from(MAX_UPLOAD_BYTES).unwrap_or(u64::MAX);
         let (head, bytes) = match self.retry_read(|| self.blobs.get(key, max_bytes)).await? {
-            Got::Found { head, bytes } => (head, bytes),
-            Got::Absent => return fault(UploadFault::Absent),
-            Got::TooLong { length } => return fault(UploadFault::TooLong { bytes: length }),
+            GetOutcome::Found { head, bytes } => (head, bytes),
+            GetOutcome::Absent => return fault(UploadFault::Absent),
+            GetOutcome::TooLong { length } => return fault(UploadFault::TooLong { bytes: length }),
         };
         let has_announced_length = u64::try_from(bytes.len()) == Ok(announced.bytes);
         if !has_announced_length || sha256(&bytes) != announced.sha256 {
@@ -190,8 +190,8 @@ impl Logs {
     /// Removes the `pending` tag. A failure is only logged, since the relay removes the tag later.
     async fn remove_pending_tag(&self, key: &BlobKey) {
         match self.retry_read(|| self.blobs.keep(key)).await {
-            Ok(Kept::Kept) => {}
-            Ok(Kept::Absent) => {
+            Ok(KeepOutcome::Kept) => {}
+            Ok(KeepOutcome::Absent) => {
                 tracing::error!(%key, "the object of a completed upload is missing")
             }
             Err(error) => {

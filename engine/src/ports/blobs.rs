@@ -44,7 +44,7 @@ pub struct BlobHead {
 
 /// Metadata and tag of an upload that is not completed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inspected {
+pub struct BlobInspection {
     pub head: BlobHead,
     /// Set if the object has the pending tag.
     pub pending: bool,
@@ -52,7 +52,7 @@ pub struct Inspected {
 
 /// Result of reading an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Got {
+pub enum GetOutcome {
     /// The complete object.
     Found { head: BlobHead, bytes: Bytes },
     /// The object does not exist.
@@ -66,7 +66,7 @@ pub enum Got {
 
 /// Result of removing the pending tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeepOutcome {
     /// The object does not expire; it may or may not have had the tag.
     Kept,
     /// The object does not exist: it expired, or was never uploaded.
@@ -109,7 +109,7 @@ pub trait Blobs: Send + Sync {
     ///
     /// # Errors
     /// [`PortError`]; temporary if the received bytes do not match the checksum.
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError>;
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError>;
 
     /// Returns the metadata of an object; `None` if the object does not exist. One request.
     ///
@@ -128,16 +128,16 @@ pub trait Blobs: Send + Sync {
     ///
     /// # Errors
     /// As [`Blobs::head`].
-    async fn inspect(&self, key: &BlobKey) -> Result<Option<Inspected>, PortError> {
+    async fn inspect(&self, key: &BlobKey) -> Result<Option<BlobInspection>, PortError> {
         let Some(head) = self.head(key).await? else { return Ok(None) };
-        Ok(self.pending(key).await?.map(|pending| Inspected { head, pending }))
+        Ok(self.pending(key).await?.map(|pending| BlobInspection { head, pending }))
     }
 
     /// Removes the pending tag, so that the object does not expire. One request.
     ///
     /// # Errors
     /// As [`Blobs::head`].
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError>;
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError>;
 
     /// Deletes an object, if it exists. One request.
     ///

@@ -24,6 +24,21 @@ pub struct Received {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt(pub String);
 
+/// Retention and dead-letter rules of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueRules {
+    /// Time in milliseconds after which a message is dropped.
+    pub retention_ms: u64,
+    /// Number of receives before a message moves to the dead-letter queue; `None` for no limit.
+    pub max_receive_count: Option<u32>,
+}
+
+impl QueueRules {
+    /// The longest retention of SQS, without a dead-letter queue.
+    pub const LONGEST: Self =
+        Self { retention_ms: 14 * 24 * 60 * 60 * 1_000, max_receive_count: None };
+}
+
 /// A job queue.
 ///
 /// Messages are delivered at least once, in any order. A received message is hidden for its

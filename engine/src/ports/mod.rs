@@ -5,7 +5,7 @@ mod blob_versions;
 mod blobs;
 mod clock;
 mod entries;
-mod index;
+mod feed_table;
 mod jobs;
 mod lists;
 mod pending_snapshots;
@@ -20,13 +20,13 @@ mod webhook;
 pub use blob_key::{BlobKey, BlobKeyError};
 pub use blob_versions::{BlobVersions, ListedVersion, VersionMarker, VersionPage};
 pub use blobs::{
-    BlobHead, BlobPage, Blobs, Got, Inspected, Kept, ListedBlob, NewBlob, STATE_PENDING, STATE_TAG,
-    Sha256,
+    BlobHead, BlobInspection, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob,
+    STATE_PENDING, STATE_TAG, Sha256,
 };
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
-pub use index::{Index, IndexOutcome};
-pub use jobs::{Jobs, Receipt, Received, check_body, check_max, check_visibility};
+pub use feed_table::{FeedTable, FeedWriteOutcome};
+pub use jobs::{Jobs, QueueRules, Receipt, Received, check_body, check_max, check_visibility};
 pub use lists::{ListPage, Lists};
 pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{BlobKey, Blobs, Kept, PortError};
+use super::{BlobKey, Blobs, KeepOutcome, PortError};
 
 /// Tags of uploaded objects. The bucket's lifecycle rule deletes an object while it has the tag.
 #[async_trait]
@@ -21,6 +21,6 @@ pub trait PendingTags: Send + Sync {
 impl PendingTags for Arc<dyn Blobs> {
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError> {
         let key = BlobKey::new(key).map_err(|error| PortError::permanent(error.to_string()))?;
-        Ok(self.keep(&key).await? == Kept::Kept)
+        Ok(self.keep(&key).await? == KeepOutcome::Kept)
     }
 }

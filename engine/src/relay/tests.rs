@@ -11,8 +11,8 @@ use cellar_snapshot::relay::INSERT;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::*;
-use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue, QueueRules};
-use crate::ports::{Receipt, Received};
+use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue};
+use crate::ports::{QueueRules, Receipt, Received};
 
 fn log() -> LogId {
     LogId::derive(&cellar_base::identity::SubjectKey::new("relay", "test"), "log").unwrap()
@@ -42,7 +42,7 @@ async fn nums(queue: &MemoryQueue) -> Vec<u32> {
     jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.num()).collect()
 }
 
-/// A queue that does not answer after some messages.
+/// A queue that fails after some messages.
 struct Failing {
     left: Mutex<u32>,
     tries: Mutex<u32>,
@@ -88,13 +88,13 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
-    // Once more: the same jobs again, which their worker drops, and the tag stays away.
+    // A repeated batch sends the same jobs, which the worker drops, and the tag stays removed.
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
 }
 
 #[tokio::test]
-async fn a_record_that_can_never_succeed_is_reported_and_holds_up_nothing() {
+async fn a_permanent_failure_does_not_stop_the_batch() {
     let mut poisoned = snapshot(1);
     poisoned.image.remove(TYPE);
     for bad in [poisoned, external(1, "uploads/a/gone"), external(1, "elsewhere")] {
@@ -107,7 +107,7 @@ async fn a_record_that_can_never_succeed_is_reported_and_holds_up_nothing() {
 }
 
 #[tokio::test]
-async fn behind_a_service_that_does_not_answer_nothing_is_tried() {
+async fn a_temporary_failure_stops_the_batch() {
     let jobs = Failing::after(1);
     let relay = Relay::new(jobs.clone(), Arc::new(MemoryPendingTags::default()));
     let batch = [snapshot(0), snapshot(1), snapshot(2)];
@@ -120,7 +120,7 @@ async fn behind_a_service_that_does_not_answer_nothing_is_tried() {
 }
 
 #[tokio::test]
-async fn the_first_failure_is_the_one_that_is_reported() {
+async fn reports_the_first_failure() {
     let jobs = Failing::after(0);
     let relay = Relay::new(jobs, Arc::new(MemoryPendingTags::default()));
     let batch = [external(4, "uploads/a/gone"), snapshot(5), snapshot(6)];

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::object_cache::ObjectCache;
 use crate::meter::carried;
-use crate::ports::{BlobKey, Blobs, Got, NewBlob, PortError};
+use crate::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError};
 use crate::sha256::sha256;
 
 /// Media type of chunks and roots after decompression.
@@ -222,9 +222,9 @@ fn blob_key(key: &str) -> Result<BlobKey, ObjectFault> {
 async fn get_object(blobs: &dyn Blobs, key: &str, max_bytes: usize) -> Result<Bytes, ObjectFault> {
     let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     match blobs.get(&blob_key(key)?, max_bytes).await.map_err(ObjectFault::Store)? {
-        Got::Found { bytes, .. } => Ok(bytes),
-        Got::Absent => Err(ObjectFault::Missing { key: key.to_owned() }),
-        Got::TooLong { length } => {
+        GetOutcome::Found { bytes, .. } => Ok(bytes),
+        GetOutcome::Absent => Err(ObjectFault::Missing { key: key.to_owned() }),
+        GetOutcome::TooLong { length } => {
             Err(ObjectFault::Damaged { key: key.to_owned(), why: format!("it has {length} bytes") })
         }
     }

@@ -11,7 +11,9 @@ use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, UpkeepOutcome};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Blobs, Clock, Entries, Index, Lists, Pokes, Random, Segments, Streams};
+use cellar_engine::ports::{
+    Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, Segments, Streams,
+};
 use cellar_log::upkeep::LogPolicy;
 use tokio::sync::Mutex;
 #[cfg(feature = "aws")]
@@ -67,7 +69,7 @@ pub struct ApiPorts {
     /// The EventStream table.
     pub streams: Arc<dyn Streams>,
     /// The Feed table.
-    pub index: Arc<dyn Index>,
+    pub index: Arc<dyn FeedTable>,
     /// The spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The stack's S3 bucket.

@@ -19,7 +19,7 @@ use cellar_catalog::records::list::{self, list_partition};
 use cellar_catalog::stream::StreamName;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
+use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
 
 use super::items::{from_attributes, to_attributes, to_value};
 use super::{consumed_units, refused_units, update_refused, write_units};
@@ -47,7 +47,7 @@ impl DynamoFeed {
         condition: &str,
         name: &str,
         value: Option<Attribute>,
-    ) -> IndexOutcome {
+    ) -> FeedWriteOutcome {
         let units = write_units(item_bytes(&record));
         let put = self
             .client
@@ -64,16 +64,16 @@ impl DynamoFeed {
         match put.send().await {
             Ok(reply) => {
                 self.meter.count(0.0, consumed_units(reply.consumed_capacity()));
-                IndexOutcome::Done
+                FeedWriteOutcome::Done
             }
             Err(error) => match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(_)) => {
                     self.meter.count(0.0, refused_units(units));
-                    IndexOutcome::Exists
+                    FeedWriteOutcome::Exists
                 }
                 _ => match port_error(&error) {
-                    error if error.temporary => IndexOutcome::Unknown(error),
-                    error => IndexOutcome::Failed(error),
+                    error if error.temporary => FeedWriteOutcome::Unknown(error),
+                    error => FeedWriteOutcome::Failed(error),
                 },
             },
         }
@@ -95,7 +95,7 @@ impl DynamoFeed {
         reply.item().map(from_attributes).transpose()
     }
 
-    async fn put_new(&self, record: Item) -> IndexOutcome {
+    async fn put_new(&self, record: Item) -> FeedWriteOutcome {
         self.put(record, "attribute_not_exists(#a)", FEED_PARTITION_KEY, None).await
     }
 
@@ -127,13 +127,13 @@ fn limited(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
 }
 
 #[async_trait]
-impl Index for DynamoFeed {
+impl FeedTable for DynamoFeed {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
         let last = self.last(PARTITIONS.to_owned(), consistent).await?;
         Ok(last.as_ref().map(decode_partition).transpose()?)
     }
 
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
         self.put_new(encode_partition(partition, feed)).await
     }
 
@@ -142,10 +142,10 @@ impl Index for DynamoFeed {
         Ok(last.as_ref().map(decode_item).transpose()?)
     }
 
-    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> IndexOutcome {
+    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
         match encode_item(at, item) {
             Ok(record) => self.put_new(record).await,
-            Err(error) => IndexOutcome::Failed(error.into()),
+            Err(error) => FeedWriteOutcome::Failed(error.into()),
         }
     }
 
@@ -211,8 +211,8 @@ impl Lists for DynamoFeed {
         let condition = "attribute_not_exists(#a) OR #a <= :a";
         let version = Some(Attribute::Number(entry.version));
         match self.put(record, condition, NEXT_INDEX, version).await {
-            IndexOutcome::Done | IndexOutcome::Exists => Ok(()),
-            IndexOutcome::Unknown(error) | IndexOutcome::Failed(error) => Err(error),
+            FeedWriteOutcome::Done | FeedWriteOutcome::Exists => Ok(()),
+            FeedWriteOutcome::Unknown(error) | FeedWriteOutcome::Failed(error) => Err(error),
         }
     }
 

@@ -17,7 +17,7 @@ use cellar_catalog::feed::{self, Span};
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{IndexError, Indexer};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Clock, Index, Lists, Random, Streams};
+use cellar_engine::ports::{Clock, FeedTable, Lists, Random, Streams};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_snapshot::relay::INSERT;
 
@@ -50,7 +50,7 @@ pub struct IndexerHandler {
 /// The ports of an indexer.
 pub struct IndexerPorts {
     /// The Feed table.
-    pub index: Arc<dyn Index>,
+    pub index: Arc<dyn FeedTable>,
     /// The spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The EventStream table.

@@ -42,7 +42,8 @@ impl RelayHandler {
 
 #[cfg(test)]
 mod tests {
-    use cellar_engine::memory::{ManualClock, MemoryPendingTags, MemoryQueue, QueueRules};
+    use cellar_engine::memory::{ManualClock, MemoryPendingTags, MemoryQueue};
+    use cellar_engine::ports::QueueRules;
     use serde_json::{Value, json};
 
     use super::*;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cellar_catalog::feed::Checkpoint;
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::feed::{Webhook, WebhookError};
-use cellar_engine::ports::{Index as _, WebhookProgresses as _};
+use cellar_engine::ports::{FeedTable as _, WebhookProgresses as _};
 use cellar_runtime::webhook::{Secret, WebhookParts, WebhookSecrets};
 use serde::Serialize;
 

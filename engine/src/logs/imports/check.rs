@@ -19,7 +19,7 @@ use super::super::{LogError, retried};
 use super::found::{UnverifiedObject, VerifiedObject, is_old};
 use super::{ImportFault, blob_key};
 use crate::meter::carried;
-use crate::ports::{BlobHead, Blobs, Clock, Got, PortError, Random};
+use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::snapshots::new_object;
 
 /// The owner of uploads, and the family under which their objects are published.
@@ -201,9 +201,9 @@ impl ImportChecker {
     ) -> Result<Option<(BlobHead, Bytes)>, LogError> {
         let (key, max_bytes) = (blob_key(key)?, u64::try_from(max_bytes).unwrap_or(u64::MAX));
         match self.repeated(|| self.blobs.get(&key, max_bytes)).await? {
-            Got::Found { head, bytes } => Ok(Some((head, bytes))),
-            Got::Absent => Ok(None),
-            Got::TooLong { length } => {
+            GetOutcome::Found { head, bytes } => Ok(Some((head, bytes))),
+            GetOutcome::Absent => Ok(None),
+            GetOutcome::TooLong { length } => {
                 let why = format!("it has {length} bytes; at most {max_bytes} are allowed here");
                 Err(ImportFault::Unreadable { hash, why }.into())
             }

@@ -1,11 +1,11 @@
-//! Positions that do not exist: between the end of one segment and the beginning of the next.
+//! Positions that do not exist, between the end of a segment and the next segment.
 
 use cellar_log::retention::Plan;
 
 use super::*;
 use crate::retention::{Offloader, PlannedSegment};
 
-/// A log whose segment 0 ended at 0.2 and whose head is 1.1.
+/// Creates a log whose segment 0 ended at 0.2 and whose head is 1.1.
 async fn rolled() -> (Arc<MemoryTables>, Logs) {
     let tables = Arc::new(MemoryTables::default());
     let service = logs(&tables);
@@ -29,7 +29,7 @@ async fn rolled() -> (Arc<MemoryTables>, Logs) {
     (tables, service)
 }
 
-/// Logs over the same tables after segment 0 was offloaded and trimmed.
+/// Returns a log service after segment 0 was offloaded and trimmed.
 async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
     let blobs = Arc::new(MemoryBlobs::new(Arc::new(StoppedClock)));
     let clock = Arc::new(StoppedClock);
@@ -60,7 +60,7 @@ async fn check_history(service: &Logs) {
 }
 
 #[tokio::test]
-async fn history_from_behind_the_end_of_a_segment_does_not_exist_offloaded_or_not() {
+async fn rejects_history_after_the_end_of_a_segment() {
     let (tables, service) = rolled().await;
     check_history(&service).await;
     check_history(&logs(&tables)).await;
@@ -83,7 +83,7 @@ async fn check_diff(service: &Logs) {
 }
 
 #[tokio::test]
-async fn a_diff_needs_both_its_positions_offloaded_or_not() {
+async fn rejects_a_diff_of_missing_positions() {
     let (tables, service) = rolled().await;
     check_diff(&service).await;
     check_diff(&logs(&tables)).await;
@@ -91,7 +91,7 @@ async fn a_diff_needs_both_its_positions_offloaded_or_not() {
 }
 
 #[tokio::test]
-async fn what_comes_from_an_offload_has_the_incarnation_of_the_tables() {
+async fn offloaded_entries_have_the_incarnation_of_the_tables() {
     for incarnation in [FIRST_INCARNATION, 7] {
         let (tables, _) = rolled().await;
         let service = offloaded(&tables).await.with_incarnation(incarnation);

@@ -114,7 +114,8 @@ impl World {
             let first = CellName { row: 0, column: 0 };
             let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
             let rectangle = Rectangle { first, last };
-            let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen: None };
+            let query =
+                CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: None };
             let read = logs.cells(log(), &query).await.unwrap();
             cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
             from = read.next;
@@ -311,7 +312,7 @@ async fn a_missing_and_a_damaged_chunk_are_said_clearly_and_others_are_read() {
     let first = CellName { row: 0, column: 0 };
     let rectangle = Rectangle { first, last: CellName { row: 9, column: 9 } };
     let (at, from, seen) = (None, None, None);
-    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen };
+    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
     let error = world.logs().cells(log(), &query).await.unwrap_err();
     assert!(error.to_string().contains("the log still has everything"), "{error}");
     // Nothing is lost: the log has it all, and another build stores the chunks again.
@@ -405,7 +406,7 @@ async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
     let first = CellName { row: 0, column: 0 };
     let rectangle = Rectangle { first, last: CellName { row: 9, column: 9 } };
     let (at, from, seen) = (None, None, None);
-    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen };
+    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
     let before = reader.view(log(), None, None).await.unwrap().position;
     delete_all(&world, "").await;
     let error = reader.cells(log(), &query).await.unwrap_err().to_string();

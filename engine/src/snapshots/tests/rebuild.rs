@@ -43,7 +43,7 @@ async fn survives_anew(planned: Vec<(usize, Fault)>, messages: &[u32], ms: u64) 
     let last_of_first = seen.iter().rposition(|(its, _)| *its == job(0));
     let first_of_second = seen.iter().position(|(its, _)| *its == job(1));
     assert!(last_of_first < first_of_second, "{what}: one on the other");
-    world.ports.trouble.requests()
+    world.ports.faults.requests()
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The Feed table in memory: the same records, the same conditions, no database.
+//! In-memory Feed table, with the records and conditions of the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,14 @@ use cellar_catalog::records::webhook;
 use cellar_catalog::stream::StreamName;
 use cellar_catalog::webhook::WebhookProgress;
 
-use crate::ports::{Index, IndexOutcome, PortError, WebhookProgresses};
+use crate::ports::{FeedTable, FeedWriteOutcome, PortError, WebhookProgresses};
 
 type Key = (String, String);
 type Items = BTreeMap<Key, Item>;
 
-/// The table in memory; consistent reads and eventually consistent ones see the same.
+/// An in-memory Feed table. All reads are strongly consistent.
 #[derive(Debug, Default)]
-pub struct MemoryIndex {
+pub struct MemoryFeed {
     items: Mutex<Items>,
 }
 
@@ -34,34 +34,34 @@ fn key_of(record: &Item) -> Key {
     (text(FEED_PARTITION_KEY), text(FEED_SORT_KEY))
 }
 
-impl MemoryIndex {
+impl MemoryFeed {
     pub(super) fn lock(&self) -> MutexGuard<'_, Items> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A table of its own that holds the same.
+    /// Returns an independent copy of the table.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { items: Mutex::new(self.lock().clone()) }
     }
 
-    /// All of its records, in the order of their keys.
+    /// Returns all records, sorted by key.
     #[cfg(test)]
-    pub(crate) fn everything(&self) -> Vec<Item> {
+    pub(crate) fn all_records(&self) -> Vec<Item> {
         self.lock().values().cloned().collect()
     }
 
-    fn put_new(&self, record: Item) -> IndexOutcome {
+    fn put_new(&self, record: Item) -> FeedWriteOutcome {
         let mut items = self.lock();
         let key = key_of(&record);
         if items.contains_key(&key) {
-            return IndexOutcome::Exists;
+            return FeedWriteOutcome::Exists;
         }
         items.insert(key, record);
-        IndexOutcome::Done
+        FeedWriteOutcome::Done
     }
 
-    /// The last record of a partition.
+    /// Returns the last record of a partition.
     fn last(&self, partition: &str) -> Option<Item> {
         let items = self.lock();
         let mut range = items.range((partition.to_owned(), String::new())..);
@@ -74,19 +74,19 @@ impl MemoryIndex {
         last
     }
 
-    /// Takes an item away, as if the table had lost it: for tests of those who look for that.
+    /// Removes an item as if the table had lost it, for tests of repairs.
     pub fn lose(&self, at: Checkpoint) {
         self.lock().remove(&key_of(&item_key(at)));
     }
 }
 
 #[async_trait]
-impl Index for MemoryIndex {
+impl FeedTable for MemoryFeed {
     async fn newest_partition(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
         Ok(self.last(PARTITIONS).as_ref().map(decode_partition).transpose()?)
     }
 
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
         self.put_new(encode_partition(partition, feed))
     }
 
@@ -95,10 +95,10 @@ impl Index for MemoryIndex {
         Ok(last.as_ref().map(decode_item).transpose()?)
     }
 
-    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> IndexOutcome {
+    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
         match encode_item(at, item) {
             Ok(record) => self.put_new(record),
-            Err(error) => IndexOutcome::Failed(error.into()),
+            Err(error) => FeedWriteOutcome::Failed(error.into()),
         }
     }
 
@@ -126,7 +126,7 @@ impl Index for MemoryIndex {
         let mut items = self.lock();
         let key = key_of(&mark_key(stream));
         let there = items.get(&key).map(decode_mark).transpose()?;
-        // A mark of a later feed is higher, wherever it is.
+        // A mark of a later feed is greater, whatever its index.
         if there.is_none_or(|(_, there)| there < mark) {
             items.insert(key, encode_mark(stream, mark));
         }
@@ -135,7 +135,7 @@ impl Index for MemoryIndex {
 }
 
 #[async_trait]
-impl WebhookProgresses for MemoryIndex {
+impl WebhookProgresses for MemoryFeed {
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
         let items = self.lock();
         let record = items.get(&key_of(&webhook::key()));
@@ -172,8 +172,8 @@ mod tests {
 
     #[tokio::test]
     async fn memory_keeps_the_contract() {
-        contract::index(&MemoryIndex::default()).await;
-        contract::lists(&MemoryIndex::default()).await;
-        contract::webhook(&MemoryIndex::default()).await;
+        contract::feed_table(&MemoryFeed::default()).await;
+        contract::lists(&MemoryFeed::default()).await;
+        contract::webhook(&MemoryFeed::default()).await;
     }
 }

@@ -8,7 +8,7 @@ use super::PortError;
 
 /// Outcome of a conditional put to the Feed table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IndexOutcome {
+pub enum FeedWriteOutcome {
     /// The record was written durably.
     Done,
     /// A record with the same key exists; nothing was written.
@@ -22,7 +22,7 @@ pub enum IndexOutcome {
 /// The Feed table. Items and partitions never change. Adapters must not retry writes: the indexing
 /// machine decides what an unknown outcome allows.
 #[async_trait]
-pub trait Index: Send + Sync {
+pub trait FeedTable: Send + Sync {
     /// Returns the newest partition and its feed; `None` before the first partition.
     ///
     /// # Errors
@@ -30,22 +30,22 @@ pub trait Index: Send + Sync {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError>;
 
     /// Creates a partition if it does not exist.
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome;
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome;
 
     /// Reads the last item of a partition and its offset with strong consistency.
     ///
     /// # Errors
-    /// As [`Index::newest_partition`].
+    /// As [`FeedTable::newest_partition`].
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError>;
 
     /// Writes an item if its place is free.
-    async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome;
+    async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome;
 
     /// Returns items of a partition from `from` on, in order, at most `limit`. Empty only if there
     /// are no more items. An eventually consistent read may have gaps.
     ///
     /// # Errors
-    /// As [`Index::newest_partition`].
+    /// As [`FeedTable::newest_partition`].
     async fn items(
         &self,
         from: Checkpoint,
@@ -57,13 +57,13 @@ pub trait Index: Send + Sync {
     /// indexed.
     ///
     /// # Errors
-    /// As [`Index::newest_partition`].
+    /// As [`FeedTable::newest_partition`].
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError>;
 
     /// Raises the mark of a stream, unless the stored mark is as high or belongs to a later feed.
     /// Idempotent.
     ///
     /// # Errors
-    /// As [`Index::newest_partition`].
+    /// As [`FeedTable::newest_partition`].
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError>;
 }

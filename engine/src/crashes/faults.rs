@@ -1,4 +1,4 @@
-//! What goes wrong with a request, and with which.
+//! Faults that are injected into requests.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -9,64 +9,64 @@ use tokio::sync::Notify;
 
 use crate::ports::PortError;
 
-/// What goes wrong with a request.
+/// A fault of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It is not done, and an error says so.
+    /// The request has no effect and returns a temporary error.
     Refused,
-    /// It is done, and its answer is an error.
+    /// The request takes effect, but returns an error.
     ReplyLost,
-    /// It is not done, and an error says that another try would not help.
+    /// The request has no effect and returns a permanent error.
     Denied,
-    /// It and those that follow are not done, for longer than anybody tries again.
+    /// This and the following requests fail, longer than any retries.
     Outage,
-    /// The worker dies before it is done.
+    /// The process dies before the request takes effect.
     DiesBefore,
-    /// The worker dies when it is done.
+    /// The process dies after the request took effect.
     DiesAfter,
-    /// The worker stands still, and it is done when it wakes up.
+    /// The process freezes, and the request takes effect when it resumes.
     FreezesBefore,
-    /// It is done, and then the worker stands still.
+    /// The request takes effect, then the process freezes.
     FreezesAfter,
-    /// Whoever stands still goes on beside the one whose request this is.
+    /// A frozen process resumes concurrently with this request.
     Wakes,
 }
 
 impl Fault {
-    /// Whether the request is done before it fails.
+    /// Returns whether the request takes effect before the fault.
     pub(crate) fn is_after(self) -> bool {
         matches!(self, Self::ReplyLost | Self::DiesAfter | Self::FreezesAfter)
     }
 
-    /// Whether whoever asks stands still.
+    /// Returns whether the process freezes.
     pub(crate) fn freezes(self) -> bool {
         matches!(self, Self::FreezesBefore | Self::FreezesAfter)
     }
 }
 
-/// Requests that an outage takes: more than anybody's attempts.
+/// Number of requests that fail in an outage; exceeds the maximum number of attempts.
 const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 
-/// Counts the requests and lets some of them fail.
+/// Counts requests and injects the planned faults.
 #[derive(Default)]
-pub(crate) struct Trouble {
+pub(crate) struct FaultPlan {
     requests: AtomicUsize,
-    /// The numbers of those that read.
+    /// Numbers of the requests that are reads.
     reads: Mutex<HashSet<usize>>,
     over: AtomicBool,
     running: AtomicUsize,
     most_running: AtomicUsize,
     planned: Vec<(usize, Fault)>,
-    /// The worker of the request is dead.
+    /// Notified when the process of a request dies.
     pub(crate) died: Notify,
-    /// The worker of the request stands still.
+    /// Notified when the process of a request freezes.
     pub(crate) froze: Notify,
-    /// Whoever stands still is to go on.
+    /// Notified when frozen processes may resume.
     pub(crate) wakes: Notify,
 }
 
-impl Trouble {
-    /// These requests, by their numbers, go wrong like this.
+impl FaultPlan {
+    /// Returns a plan with a fault for each of these request numbers.
     pub(crate) fn planned(planned: Vec<(usize, Fault)>) -> Self {
         Self { planned, ..Self::default() }
     }
@@ -79,34 +79,33 @@ impl Trouble {
         self.planned.iter().find(at).map(|(_, fault)| *fault)
     }
 
-    /// From now on nothing fails or is counted; who stands still goes on standing.
+    /// Stops injecting faults and counting requests. Frozen processes stay frozen.
     pub(crate) fn pause(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 
-    /// What is planned goes wrong again.
-    pub(crate) fn go_on(&self) {
+    /// Injects the planned faults again.
+    pub(crate) fn resume(&self) {
         self.over.store(false, Ordering::SeqCst);
     }
 
-    /// From now on nothing fails, and who stands still wakes up.
+    /// Stops injecting faults, and resumes frozen processes.
     pub(crate) fn end(&self) {
         self.pause();
         self.wakes.notify_waiters();
     }
 
-    /// How many requests there were.
+    /// Returns the number of requests.
     pub(crate) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// How many requests there were since the last call; they are numbered anew.
+    /// Returns the number of requests since the last call, and restarts their numbers.
     pub(crate) fn take_requests(&self) -> usize {
         self.requests.swap(0, Ordering::SeqCst)
     }
 
-    /// Whether the request with this number reads: whether it was done before it failed or not is the
-    /// same, then.
+    /// Returns whether a request is a read, for which faults before and after it are equivalent.
     pub(crate) fn reads(&self, number: usize) -> bool {
         self.reads.lock().unwrap().contains(&number)
     }
@@ -119,7 +118,7 @@ impl Trouble {
         self.around(request, Err).await
     }
 
-    /// The most requests that were under way at the same time.
+    /// Returns the maximum number of concurrent requests.
     pub(crate) fn most_running(&self) -> usize {
         self.most_running.load(Ordering::SeqCst)
     }
@@ -141,7 +140,7 @@ impl Trouble {
         request: impl Future<Output = T> + Send,
         failed: impl FnOnce(PortError) -> T + Send,
     ) -> T {
-        // Whoever works beside this one gets a turn.
+        // Let concurrent tasks run.
         tokio::task::yield_now().await;
         if self.over.load(Ordering::SeqCst) {
             return request.await;
