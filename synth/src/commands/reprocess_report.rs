@@ -103,7 +103,7 @@ struct Total {
 }
 
 impl Report {
-    /// Builds the report of these outcomes.
+    /// Builds the report of `outcomes`.
     pub(super) fn new(
         survey: SurveyCounts,
         arguments: &ReprocessArguments,
