@@ -1,13 +1,12 @@
-//! The checksums of S3, under the interface by which the AWS SDK and `s3s` ask the crate `crc-fast` for
-//! them.
+//! CRC checksums of S3, with the API of the crate `crc-fast` that the AWS SDK and `s3s` call.
 //!
-//! That crate has tables of 50 checksums, for processors without an instruction for them, and any of them
-//! may be asked for at run time: 700 KB that no compressor makes smaller, a sixth of the bundle. S3 has
-//! three of them, and Cellar's own objects carry a SHA-256 instead. They are computed by `crc` here, more
-//! slowly.
+//! The original crate contains lookup tables for 50 checksums, any of which can be selected at run
+//! time: 700 KB that do not compress, a sixth of the Lambda bundle. S3 uses only three of these
+//! checksums, and Cellar's own objects carry a SHA-256 instead. This crate computes the three with
+//! `crc`, more slowly.
 //!
-//! If the SDK wants a newer `crc-fast` one day, cargo says that this one is not used, and the test of the
-//! bundle's size fails.
+//! If an update of the SDK requires a newer `crc-fast`, Cargo warns that this patch is unused, and
+//! the test of the bundle size fails.
 
 use crc::{CRC_32_ISCSI, CRC_32_ISO_HDLC, CRC_64_NVME, Crc};
 
@@ -15,7 +14,7 @@ static CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 static CRC32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 static CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_NVME);
 
-/// A checksum that S3 has.
+/// A CRC algorithm that S3 supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CrcAlgorithm {
     /// CRC-32.
@@ -26,7 +25,7 @@ pub enum CrcAlgorithm {
     Crc64Nvme,
 }
 
-/// A checksum of bytes that come one after the other.
+/// An incremental checksum computation.
 #[derive(Clone)]
 pub struct Digest(State);
 
@@ -37,7 +36,7 @@ enum State {
 }
 
 impl Digest {
-    /// Of no bytes yet.
+    /// Starts a checksum of an empty input.
     #[must_use]
     pub fn new(algorithm: CrcAlgorithm) -> Self {
         Self(match algorithm {
@@ -47,7 +46,7 @@ impl Digest {
         })
     }
 
-    /// Goes on with these bytes.
+    /// Appends `bytes` to the input.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             State::Crc32(digest) => digest.update(bytes),
@@ -55,7 +54,7 @@ impl Digest {
         }
     }
 
-    /// The checksum so far, in the lowest bits.
+    /// Returns the checksum of the input so far. A 32-bit checksum is in the low bits.
     #[must_use]
     pub fn finalize(&self) -> u64 {
         match &self.0 {
@@ -71,7 +70,7 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-/// The checksum of these bytes, in the lowest bits.
+/// Returns the checksum of `bytes`. A 32-bit checksum is in the low bits.
 #[must_use]
 pub fn checksum(algorithm: CrcAlgorithm, bytes: &[u8]) -> u64 {
     let mut digest = Digest::new(algorithm);
@@ -83,9 +82,9 @@ pub fn checksum(algorithm: CrcAlgorithm, bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// What the catalogue of checksums gives for `123456789`.
+    /// The check values of the CRC catalogue, for the input `123456789`.
     #[test]
-    fn checksums_are_those_of_the_catalogue() {
+    fn checksums_match_the_catalogue() {
         for (algorithm, expected) in [
             (CrcAlgorithm::Crc32IsoHdlc, 0xcbf4_3926),
             (CrcAlgorithm::Crc32Iscsi, 0xe306_9283),

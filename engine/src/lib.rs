@@ -1,15 +1,18 @@
-//! The engine: port traits, and the async drivers that run the core's rules over them.
+//! The engine: port traits, and the async services that run the state machines of the core crates
+//! over the ports.
 //!
-//! Nothing here knows DynamoDB or HTTP: adapters implement the [`ports`], and every adapter passes
-//! the one [`contract`] suite.
+//! The engine does not depend on DynamoDB or HTTP. Adapters implement the [`ports`], and every
+//! adapter passes the `contract` suite.
 
 pub mod catalog;
+#[cfg(any(test, feature = "testing"))]
 pub mod contract;
 #[cfg(test)]
 mod crashes;
 pub mod feed;
 pub mod garbage;
 pub mod logs;
+#[cfg(any(test, feature = "testing"))]
 pub mod memory;
 pub mod meter;
 pub mod ports;

@@ -1,5 +1,4 @@
-//! Offloads and trims old segments: run by an operator, at any time, any
-//! number of times, also while others append and read.
+//! Offloads and trims old segments. Idempotent, and safe to run while others append and read.
 
 use std::sync::Arc;
 
@@ -16,74 +15,53 @@ use cellar_log::{
     retention::offloaded_key, retention::plan,
 };
 
-use crate::logs::{OffloadedRead, is_whole, read_offloaded};
+use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NewBlob, PortError, Retention};
 use crate::retry::retried;
 use crate::sha256::sha256;
 
-/// Why a segment could not be offloaded or trimmed; nothing is lost.
+/// Error of offloading or trimming a segment; no data is lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
-    /// The store does not answer or refuses.
+    /// The store failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// It does not fit an offloaded segment.
+    /// The segment does not fit an object.
     #[error("segment {segment} of {log} cannot be offloaded: {fault}")]
-    Offload {
-        /// The log.
-        log: LogId,
-        /// The segment.
-        segment: u32,
-        /// Why.
-        fault: OffloadedFault,
-    },
-    /// It has holes, or no End Segment.
-    #[error("segment {segment} of {log} is not whole: it is left as it is")]
-    NotWhole {
-        /// The log.
-        log: LogId,
-        /// The segment.
-        segment: u32,
-    },
-    /// The trim was given up.
+    Offload { log: LogId, segment: u32, fault: OffloadedFault },
+    /// The segment has gaps or no End Segment.
+    #[error("segment {segment} of {log} has gaps or no End Segment; it was not offloaded")]
+    NotWhole { log: LogId, segment: u32 },
+    /// The trim was refused.
     #[error("segment {segment} of {log} was not trimmed: {refusal}")]
-    Trim {
-        /// The log.
-        log: LogId,
-        /// The segment.
-        segment: u32,
-        /// Why.
-        refusal: TrimRefusal,
-    },
+    Trim { log: LogId, segment: u32, refusal: TrimRefusal },
 }
 
-/// A segment, and what is to be done with it.
+/// A segment with the retention plan for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
-    /// The segment.
+pub struct PlannedSegment {
     pub segment: Segment,
-    /// Entries that it has, or had before it was trimmed.
+    /// Number of entries of the segment, including trimmed entries.
     pub entries: u64,
-    /// Bytes of their bodies in the table.
+    /// Size of the entry bodies in the table.
     pub body_bytes: u64,
-    /// When it ended, Unix seconds; the newest of a log has not.
+    /// Time when the segment was closed, Unix seconds; `None` for the newest segment of a log.
     pub ended_s: Option<u64>,
-    /// What is to be done.
     pub plan: Plan,
 }
 
-/// What was done with a segment.
+/// Result of offloading or trimming a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
-    /// The key of its offloaded copy.
+pub struct OffloadOutcome {
+    /// Key of the offloaded copy.
     pub offloaded: Option<String>,
-    /// Bytes of the offloaded segment, if it was written now.
+    /// Size of the offloaded copy, if this call wrote it.
     pub offloaded_bytes: Option<u64>,
-    /// Entries deleted from the table.
+    /// Number of entries that were deleted from the table.
     pub deleted: u64,
 }
 
-/// Offloading and trimming over the ports.
+/// Offloads and trims segments over the ports.
 pub struct Offloader {
     entries: Arc<dyn Entries>,
     retention: Arc<dyn Retention>,
@@ -92,7 +70,7 @@ pub struct Offloader {
 }
 
 impl Offloader {
-    /// Over these ports.
+    /// Returns an offloader over these ports.
     #[must_use]
     pub fn new(
         entries: Arc<dyn Entries>,
@@ -103,7 +81,7 @@ impl Offloader {
         Self { entries, retention, blobs, clock }
     }
 
-    /// Repeats what failed for a while: all of it is idempotent.
+    /// Runs an idempotent request with retries.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -111,55 +89,58 @@ impl Offloader {
         retried(self.clock.as_ref(), call).await
     }
 
-    /// Plans for every segment of every log; `each` gets them log by log, as they are read.
+    /// Plans the retention of every segment of every log. Calls `each` for each segment, log by
+    /// log.
     ///
     /// # Errors
     /// [`RetentionError::Store`].
     pub async fn survey(
         &self,
         policy: Policy,
-        mut each: impl FnMut(Planned),
+        mut each: impl FnMut(PlannedSegment),
     ) -> Result<(), RetentionError> {
-        let (mut after, mut log) = (None, Vec::<Segment>::new());
+        let (mut after, mut log_segments) = (None, Vec::<Segment>::new());
         loop {
             let page = self.retried(|| self.retention.all_segments(after.clone())).await?;
             for segment in page.segments {
-                if log.first().is_some_and(|first| first.log != segment.log) {
-                    self.plan_log(&std::mem::take(&mut log), policy, &mut each).await?;
+                if log_segments.first().is_some_and(|first| first.log != segment.log) {
+                    self.plan_log(&log_segments, policy, &mut each).await?;
+                    log_segments.clear();
                 }
-                log.push(segment);
+                log_segments.push(segment);
             }
             after = page.next;
             if after.is_none() {
-                return self.plan_log(&log, policy, &mut each).await;
+                return self.plan_log(&log_segments, policy, &mut each).await;
             }
         }
     }
 
     async fn plan_log(
         &self,
-        log: &[Segment],
+        log_segments: &[Segment],
         policy: Policy,
-        each: &mut impl FnMut(Planned),
+        each: &mut impl FnMut(PlannedSegment),
     ) -> Result<(), RetentionError> {
-        let Some(newest) = log.iter().map(|segment| segment.num).max() else { return Ok(()) };
+        let Some(newest) = log_segments.iter().map(|segment| segment.num).max() else {
+            return Ok(());
+        };
         let now_s = self.clock.now_ms() / 1_000;
-        for (index, segment) in log.iter().enumerate() {
-            // A segment ends when the one behind it begins.
-            let ended_s = log.get(index.saturating_add(1)).map(|next| next.created_s);
+        for (index, segment) in log_segments.iter().enumerate() {
+            // A segment is closed when the next one is opened.
+            let ended_s = log_segments.get(index + 1).map(|next| next.created_s);
             let closed_s = ended_s.unwrap_or(now_s);
-            let planned = |trimmed| plan(segment, newest, closed_s, trimmed, now_s, policy);
-            let plan = match planned(false) {
+            let plan_if = |is_trimmed| plan(segment, newest, closed_s, is_trimmed, now_s, policy);
+            let plan = match plan_if(false) {
                 Plan::Keep(keep) => Plan::Keep(keep),
-                // Only for these is a read spent.
-                _ => planned(self.is_trimmed(segment).await?),
+                // Only a segment that would be trimmed is worth the read.
+                Plan::Trim | Plan::OffloadAndTrim => plan_if(self.is_trimmed(segment).await?),
             };
-            let last = || self.entries.last(segment.log, segment.num, false);
-            let last = self.retried(last).await?;
-            let count = |last: &Arc<Entry>| u64::from(last.position.num()).saturating_add(1);
-            each(Planned {
+            let last = self.retried(|| self.entries.last(segment.log, segment.num, false)).await?;
+            let count_entries = |last: &Arc<Entry>| u64::from(last.position.num()) + 1;
+            each(PlannedSegment {
                 segment: segment.clone(),
-                entries: last.as_ref().map_or(0, count),
+                entries: last.as_ref().map_or(0, count_entries),
                 body_bytes: last.as_ref().map_or(0, |last| last.header.segment_bytes),
                 ended_s,
                 plan,
@@ -168,54 +149,58 @@ impl Offloader {
         Ok(())
     }
 
-    /// A segment of which nothing but its first entry and its End Segment is left.
+    /// Returns whether only the first entry and the End Segment of a segment are left.
     async fn is_trimmed(&self, segment: &Segment) -> Result<bool, RetentionError> {
-        let Ok(first) = Position::new(segment.num, 0) else { return Ok(false) };
-        let marked = self.retried(|| self.entries.get(segment.log, first)).await?;
-        if !marked.is_some_and(|first| first.is_trimmed()) {
+        let Ok(first_position) = Position::new(segment.num, 0) else { return Ok(false) };
+        let first = self.retried(|| self.entries.get(segment.log, first_position)).await?;
+        if !first.is_some_and(|first| first.is_trimmed()) {
             return Ok(false);
         }
-        let Some(behind) = first.next_in_segment() else { return Ok(true) };
-        let left = self.retried(|| self.entries.page(segment.log, behind, true)).await?;
-        Ok(left.entries.len() <= 1)
+        let Some(second) = first_position.next_in_segment() else { return Ok(true) };
+        let rest = self.retried(|| self.entries.page(segment.log, second, true)).await?;
+        Ok(rest.entries.len() <= 1)
     }
 
-    /// Does what was planned.
+    /// Executes a plan.
     ///
     /// # Errors
-    /// [`RetentionError`] with the segment; repeat it later.
-    pub async fn carry_out(&self, planned: &Planned) -> Result<Done, RetentionError> {
+    /// [`RetentionError`] with the segment; the call can be repeated.
+    pub async fn execute(
+        &self,
+        planned: &PlannedSegment,
+    ) -> Result<OffloadOutcome, RetentionError> {
         let segment = &planned.segment;
-        let (key, offloaded_bytes) = match planned.plan {
+        match planned.plan {
             Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::TrimmedAlready | Keep::Inherited) => {
-                return Ok(Done { offloaded: None, offloaded_bytes: None, deleted: 0 });
+                Ok(OffloadOutcome { offloaded: None, offloaded_bytes: None, deleted: 0 })
             }
+            Plan::OffloadAndTrim => self.offload_and_trim(segment).await,
             Plan::Trim => match self.trim(segment, segment.offloaded.as_deref()).await {
-                // The object was lost or damaged while the entries are still there: once more.
+                // The copy is missing or damaged, and the entries still exist: offload again.
                 Err(RetentionError::Trim { refusal: TrimRefusal::NotOffloaded, .. }) => {
-                    let (key, bytes) = self.offload(segment).await?;
-                    (key, Some(bytes))
+                    self.offload_and_trim(segment).await
                 }
                 trimmed => {
                     let Trimmed { deleted } = trimmed?;
                     let offloaded = segment.offloaded.clone();
-                    return Ok(Done { offloaded, offloaded_bytes: None, deleted });
+                    Ok(OffloadOutcome { offloaded, offloaded_bytes: None, deleted })
                 }
             },
-            Plan::OffloadAndTrim => {
-                let (key, bytes) = self.offload(segment).await?;
-                (key, Some(bytes))
-            }
-        };
-        let Trimmed { deleted } = self.trim(segment, Some(&key)).await?;
-        Ok(Done { offloaded: Some(key), offloaded_bytes, deleted })
+        }
     }
 
-    /// Packs a segment into an object and records its key; gives the key and its bytes.
+    async fn offload_and_trim(&self, segment: &Segment) -> Result<OffloadOutcome, RetentionError> {
+        let (key, bytes) = self.offload(segment).await?;
+        let Trimmed { deleted } = self.trim(segment, Some(&key)).await?;
+        Ok(OffloadOutcome { offloaded: Some(key), offloaded_bytes: Some(bytes), deleted })
+    }
+
+    /// Packs a segment into an object and records its key. Returns the key and the size of the
+    /// object.
     async fn offload(&self, segment: &Segment) -> Result<(String, u64), RetentionError> {
         let (log, num) = (segment.log, segment.num);
         let entries = self.whole_segment(log, num).await?;
-        let plain: Vec<Entry> = entries.iter().map(|entry| unmarked(entry)).collect();
+        let plain: Vec<Entry> = entries.iter().map(|entry| without_trim_mark(entry)).collect();
         let object = encode_offloaded(&plain).map_err(|fault| RetentionError::Offload {
             log,
             segment: num,
@@ -238,7 +223,7 @@ impl Offloader {
         Ok((key, bytes))
     }
 
-    /// All entries of a segment that has ended.
+    /// Reads all entries of a closed segment.
     async fn whole_segment(
         &self,
         log: LogId,
@@ -257,7 +242,7 @@ impl Offloader {
             entries.extend(page.entries);
             next = last.filter(|_| page.more).and_then(Position::next_in_segment);
         }
-        if is_whole(&entries, log, segment) {
+        if is_complete_segment(&entries, log, segment) {
             return Ok(entries);
         }
         Err(RetentionError::NotWhole { log, segment })
@@ -307,7 +292,7 @@ impl Offloader {
                     OffloadedRead::Whole(entries)
                         if entries.last().is_some_and(|end| end.position == *last) =>
                     {
-                        TrimEvent::OffloadedIsWhole
+                        TrimEvent::OffloadedIsComplete
                     }
                     OffloadedRead::Whole(_) | OffloadedRead::Unusable(_) => {
                         TrimEvent::OffloadedIsDamaged
@@ -331,8 +316,9 @@ impl Offloader {
     }
 }
 
-/// An entry as it was before a trim marked it: an offloaded segment is the same however often it is made.
-fn unmarked(entry: &Entry) -> Entry {
+/// Returns the entry as it was before a trim marked it, so that every offload of a segment produces
+/// the same object.
+fn without_trim_mark(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { trimmed_s, .. } = &mut entry.content {
         *trimmed_s = None;

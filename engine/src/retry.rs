@@ -1,11 +1,11 @@
-//! Repeating what an operator's command asks of a service.
+//! Retries of idempotent requests in operator commands.
 
 use cellar_base::backoff::longest_ms;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Clock, PortError};
 
-/// Repeats what may be repeated while its failure is temporary, at most `MAX_READ_ATTEMPTS` times.
+/// Runs an idempotent request, and retries temporary failures up to `MAX_READ_ATTEMPTS` times.
 pub(crate) async fn retried<T, F>(clock: &dyn Clock, call: impl Fn() -> F) -> Result<T, PortError>
 where
     F: Future<Output = Result<T, PortError>>,
@@ -14,7 +14,7 @@ where
     loop {
         match call().await {
             Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                tracing::warn!(attempt, %error, "trying again");
+                tracing::warn!(attempt, %error, "a request failed; retrying");
                 clock.sleep_ms(longest_ms(attempt)).await;
                 attempt += 1;
             }

@@ -1,4 +1,4 @@
-//! The real clock and real randomness.
+//! The system clock and random numbers of the process.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::ports::{Clock, Random};
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -22,7 +22,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// The process's random numbers.
+/// Random numbers of the process; not for secrets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemRandom;
 

@@ -151,7 +151,7 @@ impl BlockBuilder {
         let columns: Vec<TileColumn> = filled
             // The next block is likely to be as large.
             .map(|column| {
-                let next = column.with_room_of();
+                let next = column.with_same_capacity();
                 std::mem::replace(column, next)
             })
             .collect();

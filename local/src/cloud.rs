@@ -119,7 +119,7 @@ impl LocalCloud {
         let names = Names { template, stack: &options.stack, url: url.clone() };
         let function = url_function(template, &names)?;
         let database = database::open(&folder.database())?;
-        manifest.tables = tables::create(&database, template, &names, &manifest.tables)?;
+        manifest.tables = tables::create_missing(&database, template, &names, &manifest.tables)?;
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
         let credentials = folder.credentials()?;
@@ -143,7 +143,7 @@ impl LocalCloud {
         let (meter, body_budget) = (Arc::clone(state.meter()), Arc::clone(state.body_budget()));
         state.warm_up().await;
         let router = match &function.cors {
-            Some(property) => api::router(state).layer(cors::layer(property)),
+            Some(property) => api::router(state).layer(cors::function_url_layer(property)),
             None => api::router(state),
         };
         let snapshots = snapshot_settings(template, &names)?;

@@ -155,7 +155,7 @@ impl EventFunctions<'_> {
         let clients = self.services.clients(id, self.clock)?;
         let (dynamodb, meter) = (clients.dynamodb, clients.meter);
         let blobs = S3Blobs::new(settings.bucket.clone(), clients.s3, Arc::clone(&meter));
-        let (blobs, receivers) = (Arc::new(blobs), Receivers::AlsoThisMachine);
+        let (blobs, receivers) = (Arc::new(blobs), Receivers::PublicAndLocalhost);
         let webhook = webhook::build_webhook(settings, dynamodb, blobs, meter, receivers);
         let handler = WebhookHandler::new(webhook);
         let (clock, timeout) = (Arc::clone(self.clock), timeout_of(self.template, id));
@@ -177,7 +177,7 @@ impl EventFunctions<'_> {
 
     /// Returns the queue at a URL, restricted by the role of the function `id`.
     fn queue_at(&self, id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
-        let queue = self.queues.at(url).ok_or_else(|| {
+        let queue = self.queues.at_url(url).ok_or_else(|| {
             let why = format!(
                 "{} is `{url}`, which is not the URL of a queue of the template",
                 environment::SNAPSHOT_QUEUE

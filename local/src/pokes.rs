@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::limits::{MAX_FOLLOWERS, MAX_FOLLOWERS_PER_SUBJECT};
 use cellar_base::position::Position;
-use cellar_engine::ports::{Followed, NotFollowed, Pokes};
+use cellar_engine::ports::{FollowError, Pokes, Subscription};
 use tokio::sync::watch;
 
 /// The subscribers of each log.
@@ -19,7 +19,7 @@ pub(crate) struct LocalPokes {
 struct State {
     /// Logs that have had subscribers.
     logs: HashMap<LogId, watch::Sender<Position>>,
-    /// A reference per subject, whose reference count is the subject's number of subscriptions.
+    /// Connections of each subject, counted by the strong references to its slot.
     subjects: HashMap<SubjectKey, Weak<()>>,
     ended: bool,
 }
@@ -53,25 +53,25 @@ impl Pokes for LocalPokes {
         });
     }
 
-    fn follow(&self, log: LogId, by: SubjectKey) -> Result<Followed, NotFollowed> {
+    fn follow(&self, log: LogId, subject: SubjectKey) -> Result<Subscription, FollowError> {
         let mut state = self.lock();
         if state.ended {
-            return Err(NotFollowed::NoPokes);
+            return Err(FollowError::NoPokes);
         }
         state.logs.retain(|_, followed| followed.receiver_count() > 0);
         let followers: usize = state.logs.values().map(watch::Sender::receiver_count).sum();
         if followers >= MAX_FOLLOWERS {
-            return Err(NotFollowed::TooMany { max: MAX_FOLLOWERS });
+            return Err(FollowError::TooMany { max: MAX_FOLLOWERS });
         }
-        state.subjects.retain(|_, place| place.strong_count() > 0);
-        let place = state.subjects.get(&by).and_then(Weak::upgrade).unwrap_or_default();
-        // The strong count includes the reference that is about to be returned.
-        if Arc::strong_count(&place) > MAX_FOLLOWERS_PER_SUBJECT {
-            return Err(NotFollowed::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
+        state.subjects.retain(|_, slot| slot.strong_count() > 0);
+        let slot = state.subjects.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
+        // The count includes the slot that is about to be returned.
+        if Arc::strong_count(&slot) > MAX_FOLLOWERS_PER_SUBJECT {
+            return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
         }
-        state.subjects.insert(by, Arc::downgrade(&place));
+        state.subjects.insert(subject, Arc::downgrade(&slot));
         let new = || watch::Sender::new(Position::FIRST);
-        Ok(Followed { newest: state.logs.entry(log).or_insert_with(new).subscribe(), place })
+        Ok(Subscription { newest: state.logs.entry(log).or_insert_with(new).subscribe(), slot })
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(*other.newest.borrow_and_update(), at(5));
         pokes.end();
         assert!(one.newest.has_changed().is_err(), "it ends");
-        assert_eq!(pokes.follow(log(1), subject(1)).err(), Some(NotFollowed::NoPokes));
+        assert_eq!(pokes.follow(log(1), subject(1)).err(), Some(FollowError::NoPokes));
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let mut followed: Vec<_> = (0..MAX_FOLLOWERS)
             .map(|number| pokes.follow(log(number as u128 % 7), subject(number)).unwrap())
             .collect();
-        let too_many = Some(NotFollowed::TooMany { max: MAX_FOLLOWERS });
+        let too_many = Some(FollowError::TooMany { max: MAX_FOLLOWERS });
         assert_eq!(pokes.follow(log(0), subject(0)).err(), too_many);
         followed.pop();
         assert!(pokes.follow(log(9), subject(9)).is_ok());
@@ -132,7 +132,7 @@ mod tests {
         let follow = |number: usize| pokes.follow(log(number as u128), subject(0));
         let mut followed: Vec<_> =
             (0..MAX_FOLLOWERS_PER_SUBJECT).map(|number| follow(number).unwrap()).collect();
-        let too_many = NotFollowed::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT };
+        let too_many = FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT };
         assert_eq!(follow(0).err(), Some(too_many));
         let other = pokes.follow(log(0), subject(1)).unwrap();
         followed.pop();

@@ -87,7 +87,7 @@ impl State {
         entries.truncate(page_entries);
         let mut whole = true;
         for entry in &entries {
-            whole = read.take(entry);
+            whole = read.add_entry(entry);
             if !whole {
                 break;
             }

@@ -59,7 +59,7 @@ impl ResolveDns for Resolver {
             let found = tokio::net::lookup_host((name, 0)).await.map_err(ResolveDnsError::new)?;
             let found: Vec<IpAddr> = found.map(|socket| socket.ip()).collect();
             let is_permitted =
-                |address: &IpAddr| self.receivers.is_none_or(|its| its.takes(*address));
+                |address: &IpAddr| self.receivers.is_none_or(|its| its.allows(*address));
             let permitted: Vec<IpAddr> = found.iter().copied().filter(is_permitted).collect();
             if permitted.is_empty() {
                 return Err(ResolveDnsError::new(NotPublic { name: name.to_owned(), found }));
@@ -174,7 +174,7 @@ mod tests {
             std::task::Poll::Ready(listener.poll_accept(context).is_pending())
         });
         assert!(no_connection.await, "the client connected");
-        let resolver = Resolver { receivers: Some(Receivers::AlsoThisMachine) };
+        let resolver = Resolver { receivers: Some(Receivers::PublicAndLocalhost) };
         let own = resolver.resolve_dns("localhost").await.unwrap();
         assert_eq!(own, [IpAddr::from([127, 0, 0, 1])]);
     }

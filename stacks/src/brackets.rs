@@ -1,20 +1,20 @@
-//! How deep a text goes, before a parser is asked to follow it.
+//! Nesting depth of brackets in a text, measured before parsing.
 
-/// Brackets of YAML that are open at a time, those in texts included. The parser reads no value that
-/// deep, but takes a time that grows with the square of the depth to say so.
-pub(crate) const OPEN_BRACKETS_MAX: usize = 1_000;
+/// Maximum nesting depth of brackets in YAML, counting brackets inside strings. The YAML parser
+/// rejects deeper values itself, but only after a time that grows with the square of the depth.
+pub(crate) const BRACKET_DEPTH_MAX: usize = 1_000;
 
-/// How many brackets are open at a time, wherever they stand.
-pub(crate) fn open_brackets(text: &str) -> usize {
-    let mut open = 0_usize;
-    let mut most = 0;
+/// Returns the maximum nesting depth of brackets in `text`, counting brackets inside strings.
+pub(crate) fn bracket_depth(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut max_depth = 0;
     for byte in text.bytes() {
         match byte {
-            b'[' | b'{' => open = open.saturating_add(1),
-            b']' | b'}' => open = open.saturating_sub(1),
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        most = most.max(open);
+        max_depth = max_depth.max(depth);
     }
-    most
+    max_depth
 }

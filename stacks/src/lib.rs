@@ -1,7 +1,7 @@
 //! Typed CloudFormation constructs and the Cellar stack: configuration in, template out.
 //!
-//! Nothing here reads a clock, a random number, a file or the network, so the same configuration
-//! always gives the same bytes.
+//! The crate never reads the clock, random numbers, files or the network, so the same configuration
+//! always gives the same template bytes.
 //!
 //! ```
 //! use cellar_stacks::{Architecture, Config, cellar_stack};
@@ -13,11 +13,11 @@
 //! ```
 //!
 //! - [`config`]: `cellar.yaml`, its limits and its errors.
-//! - [`constructs`]: one typed struct per kind of AWS resource.
-//! - [`stack`]: collects constructs, hands out references, checks every one of them.
-//! - [`difference`]: what a deployment would change, and how grave that is.
-//! - [`template`]: the result; writes JSON and YAML, reads JSON, resolves intrinsics.
-//! - [`wildcard`]: the names of policies, with `*` and `?`.
+//! - [`constructs`]: a typed struct for each AWS resource type in use.
+//! - [`stack`]: collects constructs, creates references to them and validates every reference.
+//! - [`difference`]: the changes that a deployment would make, with their severity.
+//! - [`template`]: the result, written as JSON or YAML; reads JSON and resolves intrinsic functions.
+//! - [`wildcard`]: IAM patterns with `*` and `?`.
 //! - [`cellar`]: the stack that Cellar deploys.
 
 mod brackets;

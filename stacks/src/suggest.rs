@@ -1,26 +1,26 @@
-//! "Did you mean": the nearest known word by edit distance.
+//! Suggestions for misspelled words: the nearest known word by edit distance.
 
-/// A third of the word may be wrong: enough for a slip, too little for another word.
-const WRONG_LETTERS_PER_WORD: usize = 3;
+/// Letters of a word for each allowed edit: enough for a typo, too few edits to reach another word.
+const LETTERS_PER_EDIT: usize = 3;
 
-/// The candidate nearest to `word`, if it is near enough to be what was meant.
+/// Returns the candidate nearest to `word`, if it is near enough to be a correction.
 pub(crate) fn closest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let folded = word.to_lowercase();
-    let allowed = (word.chars().count() / WRONG_LETTERS_PER_WORD).max(1);
+    let lowercase = word.to_lowercase();
+    let max_edits = (word.chars().count() / LETTERS_PER_EDIT).max(1);
     candidates
         .into_iter()
         .map(|candidate| {
-            (strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()), candidate)
+            (strsim::damerau_levenshtein(&lowercase, &candidate.to_lowercase()), candidate)
         })
-        .filter(|(distance, _)| *distance <= allowed)
+        .filter(|(edits, _)| *edits <= max_edits)
         .min()
         .map(|(_, candidate)| candidate)
 }
 
-/// `; did you mean `x`?`, or nothing.
+/// Returns the text "; did you mean `NAME`?" for a suggestion, or an empty string for `None`.
 pub(crate) fn hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_recognised_and_another_word_is_not() {
+    fn corrects_a_typo_but_not_another_word() {
         let known = ["stack", "region", "api"];
         assert_eq!(closest("stak", known), Some("stack"));
         assert_eq!(closest("Region", known), Some("region"));
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_distances_always_give_the_same_answer() {
+    fn breaks_ties_by_alphabetical_order() {
         assert_eq!(closest("bet", ["bot", "bat"]), Some("bat"));
         assert_eq!(closest("bet", ["bat", "bot"]), Some("bat"));
     }

@@ -1,21 +1,22 @@
-//! Names with `*` and `?` in them, as policies of IAM have them.
+//! Matching of IAM patterns with `*` and `?`.
 
-/// Whether upper and lower case are the same.
+/// Case sensitivity of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// As in actions and headers.
-    Ignored,
-    /// As in ARNs.
-    Counts,
+    /// For actions and header names.
+    Insensitive,
+    /// For ARNs.
+    Sensitive,
 }
 
-/// Whether a pattern stands for this very name, in which `*` and `?` are letters like others.
+/// Returns whether `pattern` matches `name`. In `name`, `*` and `?` are ordinary characters.
 pub fn matches(pattern: &str, name: &str, case: Case) -> bool {
-    glob(pattern.as_bytes(), name.as_bytes(), case, letter_bytes)
+    glob(pattern.as_bytes(), name.as_bytes(), case, char_len)
 }
 
-/// Bytes of the letter that begins with this one; 0 within a letter.
-const fn letter_bytes(first: u8) -> usize {
+/// Returns the length in bytes of the UTF-8 character that starts with `first`; 0 for a
+/// continuation byte.
+const fn char_len(first: u8) -> usize {
     match first {
         0x80..=0xbf => 0,
         0xc0..=0xdf => 2,
@@ -25,38 +26,44 @@ const fn letter_bytes(first: u8) -> usize {
     }
 }
 
-/// Goes back to the last `*` only, so that no pattern takes more than its length times the name's. How many
-/// bytes a `?` takes is said of the first of them; 0 if it does not stand for that.
-pub(crate) fn glob(pattern: &[u8], name: &[u8], case: Case, one: fn(u8) -> usize) -> bool {
-    let is_same = |one: u8, other: u8| match case {
-        Case::Ignored => one.eq_ignore_ascii_case(&other),
-        Case::Counts => one == other,
+/// Returns whether `pattern` matches `name`.
+///
+/// Backtracks to the last `*` only, so the time is at most proportional to the product of both
+/// lengths. `wildcard_len` returns how many bytes of `name` a `?` consumes, given the first of
+/// them; 0 means that `?` does not match.
+pub(crate) fn glob(pattern: &[u8], name: &[u8], case: Case, wildcard_len: fn(u8) -> usize) -> bool {
+    let is_equal = |left: u8, right: u8| match case {
+        Case::Insensitive => left.eq_ignore_ascii_case(&right),
+        Case::Sensitive => left == right,
     };
-    let (mut at_pattern, mut at_name) = (0_usize, 0_usize);
-    let mut star: Option<(usize, usize)> = None;
-    while let Some(letter) = name.get(at_name).copied() {
-        match pattern.get(at_pattern).copied() {
+    let (mut pattern_index, mut name_index) = (0_usize, 0_usize);
+    // The last `*` in the pattern, and where the part of the name after its match starts.
+    let mut last_star: Option<(usize, usize)> = None;
+    while let Some(byte) = name.get(name_index).copied() {
+        match pattern.get(pattern_index).copied() {
             Some(b'*') => {
-                star = Some((at_pattern, at_name));
-                at_pattern += 1;
+                last_star = Some((pattern_index, name_index));
+                pattern_index += 1;
             }
-            Some(b'?') if one(letter) > 0 => {
-                at_pattern += 1;
-                at_name += one(letter);
+            Some(b'?') if wildcard_len(byte) > 0 => {
+                pattern_index += 1;
+                name_index += wildcard_len(byte);
             }
-            Some(own) if is_same(own, letter) => {
-                at_pattern += 1;
-                at_name += 1;
+            Some(expected) if is_equal(expected, byte) => {
+                pattern_index += 1;
+                name_index += 1;
             }
             _ => {
-                let Some((star_at, taken)) = star else { return false };
-                star = Some((star_at, taken + 1));
-                at_pattern = star_at + 1;
-                at_name = taken + 1;
+                let Some((star_index, star_end)) = last_star else { return false };
+                // Backtrack: the star matches one byte more.
+                last_star = Some((star_index, star_end + 1));
+                pattern_index = star_index + 1;
+                name_index = star_end + 1;
             }
         }
     }
-    pattern.get(at_pattern..).unwrap_or_default().iter().all(|rest| *rest == b'*')
+    let rest_of_pattern = pattern.get(pattern_index..).unwrap_or_default();
+    rest_of_pattern.iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]
@@ -64,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wildcards_stand_for_letters_of_a_name() {
+    fn wildcards_match_characters_of_a_name() {
         for (pattern, name) in [
             ("*", ""),
             ("*", "anything"),
@@ -77,7 +84,7 @@ mod tests {
             ("a?", "a?"),
             ("", ""),
         ] {
-            assert!(matches(pattern, name, Case::Counts), "{pattern} {name}");
+            assert!(matches(pattern, name, Case::Sensitive), "{pattern} {name}");
         }
         for (pattern, name) in [
             ("", "a"),
@@ -90,8 +97,8 @@ mod tests {
             ("A", "a"),
             ("*??", "é"),
         ] {
-            assert!(!matches(pattern, name, Case::Counts), "{pattern} {name}");
+            assert!(!matches(pattern, name, Case::Sensitive), "{pattern} {name}");
         }
-        assert!(matches("S3:get*", "s3:GetObject", Case::Ignored));
+        assert!(matches("S3:get*", "s3:GetObject", Case::Insensitive));
     }
 }

@@ -1,36 +1,56 @@
-//! What git knows of the project.
+//! Reads the git repository of a project.
 
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use cellar_stacks::stack::limits::TEMPLATE_BYTES_MAX;
+use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
+use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-use crate::error::SynthError;
+/// Git failed, or does not know a revision.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("cannot read {revision:?} from git: {message}")]
+#[diagnostic(
+    code(synth::revision),
+    help("pass a revision such as main, or a file in a revision such as main:infra/template.json")
+)]
+pub(crate) struct GitError {
+    /// The revision as given by the user.
+    pub(crate) revision: String,
+    /// The error message of git.
+    pub(crate) message: String,
+}
 
-/// The commit that a folder is at.
+/// The checked-out commit of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Commit {
-    /// Its name, hexadecimal.
+    /// Hexadecimal commit id.
     pub(crate) id: String,
-    /// Whether files that git follows were changed since.
+    /// Whether tracked files have uncommitted changes.
     pub(crate) changed: bool,
 }
 
-/// The commit of a folder; `None` if it is in no repository, or there is no git.
-pub(crate) fn commit(folder: &Path) -> Option<Commit> {
-    let id = git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
+/// Returns the checked-out commit of a folder; `None` if it is in no repository, or git is not installed.
+pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
+    let id = run_git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
     let status = ["status", "--porcelain", "--untracked-files=no"];
-    let changed = git(folder, "HEAD", &status).ok()?;
-    Some(Commit { id: id.trim().to_owned(), changed: !changed.trim().is_empty() })
+    let changes = run_git(folder, "HEAD", &status).ok()?;
+    Some(Commit { id: id.trim().to_owned(), changed: !changes.trim().is_empty() })
 }
 
-/// What git prints, as far as anybody reads it.
-pub(crate) fn git(folder: &Path, revision: &str, arguments: &[&str]) -> Result<String, SynthError> {
-    let fault = |message: String| SynthError::Revision { revision: revision.to_owned(), message };
-    let cannot_run = |cause: std::io::Error| fault(format!("git cannot run: {cause}"));
+/// Runs git in `folder` and returns its output. `revision` is only used in errors.
+///
+/// # Errors
+/// [`GitError`] if git fails, or prints more than [`TEMPLATE_BYTES_MAX`] bytes.
+pub(crate) fn run_git(
+    folder: &Path,
+    revision: &str,
+    arguments: &[&str],
+) -> Result<String, GitError> {
+    let git_error = |message: String| GitError { revision: revision.to_owned(), message };
+    let cannot_run = |cause: std::io::Error| git_error(format!("cannot run git: {cause}"));
     let mut child = Command::new("git")
         .arg("-C")
         .arg(folder)
@@ -40,21 +60,21 @@ pub(crate) fn git(folder: &Path, revision: &str, arguments: &[&str]) -> Result<S
         .stderr(Stdio::piped())
         .spawn()
         .map_err(cannot_run)?;
-    let mut printed = Vec::new();
-    let bytes_max = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let mut output = Vec::new();
+    let read_limit = u64::try_from(TEMPLATE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     if let Some(stdout) = child.stdout.take() {
-        stdout.take(bytes_max).read_to_end(&mut printed).map_err(cannot_run)?;
+        stdout.take(read_limit).read_to_end(&mut output).map_err(cannot_run)?;
     }
-    if printed.len() > TEMPLATE_BYTES_MAX {
-        // Git would write for ever to nobody; it ends when its output is gone.
+    if output.len() > TEMPLATE_BYTES_MAX {
+        // Stdout is closed here, so git exits when it writes more.
         let _ = child.wait();
-        return Err(fault(format!("the file has more than {TEMPLATE_BYTES_MAX} bytes")));
+        return Err(git_error(format!("the file has more than {TEMPLATE_BYTES_MAX} bytes")));
     }
-    let ended = child.wait_with_output().map_err(cannot_run)?;
-    if !ended.status.success() {
-        let said = String::from_utf8_lossy(&ended.stderr);
-        let first = said.lines().next().unwrap_or("git failed");
-        return Err(fault(first.trim_start_matches("fatal: ").to_owned()));
+    let exited = child.wait_with_output().map_err(cannot_run)?;
+    if !exited.status.success() {
+        let stderr = String::from_utf8_lossy(&exited.stderr);
+        let first_line = stderr.lines().next().unwrap_or("git failed");
+        return Err(git_error(first_line.trim_start_matches("fatal: ").to_owned()));
     }
-    Ok(String::from_utf8_lossy(&printed).into_owned())
+    Ok(String::from_utf8_lossy(&output).into_owned())
 }

@@ -1,14 +1,16 @@
-//! `synth`: synthesizes the template, builds the bundle, deploys both, checks it, mints tokens.
+//! The `synth` command: synthesizes the CloudFormation template, builds the Lambda bundle, deploys
+//! both, and operates the stack.
 //!
-//! A library so that tests can build the same program; `main.rs` only calls [`cli::main`].
+//! A library, so that tests can run the same program with other ports; `main.rs` only calls [`main`].
 
 mod aws;
 mod bundle;
-pub mod cli;
+mod cli;
 mod commands;
 mod cost;
 mod deployment;
 mod difference;
+mod dispatch;
 mod error;
 mod git;
 mod local_cloud;
@@ -18,4 +20,7 @@ mod output_file;
 mod project;
 mod raise_incarnation;
 mod smoke;
+mod synthesis;
 mod tokens;
+
+pub use dispatch::{main, main_with};

@@ -1,8 +1,40 @@
-//! Moments as text.
+//! Formatting of times in UTC.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A moment in UTC, to the second: `2026-11-01T12:00:00Z`.
+/// The last second of the year 9999, the largest time that can be formatted.
+const LAST_S: u64 = 253_402_300_799;
+
+/// Formats Unix seconds as `2026-11-01T12:00:00Z`.
 pub(crate) fn utc(unix_s: u64) -> String {
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
+    humantime::format_rfc3339_seconds(at(Duration::from_secs(unix_s.min(LAST_S)))).to_string()
+}
+
+/// Formats Unix seconds for tables, as `2026-11-01 12:00:00`.
+pub(crate) fn table_time(unix_s: u64) -> String {
+    utc(unix_s).replace('T', " ").trim_end_matches('Z').to_owned()
+}
+
+/// Formats Unix milliseconds as `2026-11-01T12:00:00.000Z`.
+pub(crate) fn utc_ms(unix_ms: u64) -> String {
+    let last_ms = LAST_S * 1_000 + 999;
+    humantime::format_rfc3339_millis(at(Duration::from_millis(unix_ms.min(last_ms)))).to_string()
+}
+
+fn at(since_epoch: Duration) -> SystemTime {
+    UNIX_EPOCH + since_epoch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_times_and_limits_them_to_the_year_9999() {
+        assert_eq!(utc(1_793_516_645), "2026-11-01T07:04:05Z");
+        assert_eq!(table_time(1_793_516_645), "2026-11-01 07:04:05");
+        assert_eq!(utc_ms(1_793_516_645_678), "2026-11-01T07:04:05.678Z");
+        assert_eq!(utc(u64::MAX), "9999-12-31T23:59:59Z");
+        assert_eq!(utc_ms(u64::MAX), "9999-12-31T23:59:59.999Z");
+    }
 }

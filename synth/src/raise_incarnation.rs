@@ -1,9 +1,11 @@
-//! Puts another incarnation into `cellar.yaml`, and leaves everything else as it was written.
+//! Sets `incarnation` in the text of `cellar.yaml`; all other text stays as it is.
 
 use cellar_stacks::Config;
 
-/// The text with the incarnation of the stage, or of all if there are no stages; `None` if it has a form in
-/// which that is not safe.
+/// Returns `text` with a new incarnation: that of `stage`, or the top-level one if `stage` is `None`.
+///
+/// Returns `None` if the text has a form that cannot be edited safely: an edit is accepted only if the
+/// parsed configurations differ in nothing but the incarnation.
 pub(crate) fn raise_incarnation(
     text: &str,
     stage: Option<&str>,
@@ -11,110 +13,119 @@ pub(crate) fn raise_incarnation(
 ) -> Option<String> {
     let before = Config::parse(text, "").ok()?;
     let candidates = match stage {
-        None => vec![at_top(text, incarnation)],
+        None => vec![set_at_top_level(text, incarnation)],
         Some(stage) => {
-            vec![in_block(text, stage, incarnation), in_braces(text, stage, incarnation)]
+            let in_block = set_in_block(text, stage, incarnation);
+            vec![in_block, set_in_braces(text, stage, incarnation)].into_iter().flatten().collect()
         }
     };
-    let mut candidates = candidates.into_iter().flatten();
-    candidates.find(|text| {
-        Config::parse(text, "").is_ok_and(|after| only_raised(&before, &after, stage, incarnation))
+    candidates.into_iter().find(|edited| {
+        Config::parse(edited, "")
+            .is_ok_and(|after| differs_only_in_incarnation(&before, &after, stage, incarnation))
     })
 }
 
-/// Whether nothing but the incarnation of the stage is another.
-fn only_raised(before: &Config, after: &Config, stage: Option<&str>, incarnation: u32) -> bool {
+/// Returns whether `after` is `before` with another incarnation of `stage`, or at the top level.
+fn differs_only_in_incarnation(
+    before: &Config,
+    after: &Config,
+    stage: Option<&str>,
+    incarnation: u32,
+) -> bool {
     let Some(stage) = stage else {
         return *after == Config { incarnation, ..before.clone() };
     };
-    let of = |config: &Config, name: &str| config.stage(name, "").ok().flatten();
-    let same = |name: &str| {
-        let expected = of(before, name).map(|config| match name == stage {
-            true => Config { incarnation, ..config },
-            false => config,
-        });
-        expected.is_some() && expected == of(after, name)
-    };
-    let base = |config: &Config| Config { stages: Default::default(), ..config.clone() };
-    base(before) == base(after)
-        && before.stage_names().eq(after.stage_names())
-        && before.stage_names().any(|name| name == stage)
-        && before.stage_names().all(same)
-}
-
-/// The field at the top level: in its place, or at the end.
-fn at_top(text: &str, incarnation: u32) -> Option<String> {
-    let is_field = |line: &str| line.starts_with("incarnation:");
-    Some(match text.lines().any(is_field) {
-        true => with_lines(text, |line| match is_field(line) {
-            true => vec![format!("incarnation: {incarnation}")],
-            false => vec![line.to_owned()],
-        }),
-        false if text.is_empty() || text.ends_with('\n') => {
-            format!("{text}incarnation: {incarnation}\n")
-        }
-        false => format!("{text}\nincarnation: {incarnation}\n"),
-    })
-}
-
-/// The field in the lines below the stage's name.
-fn in_block(text: &str, stage: &str, incarnation: u32) -> Option<String> {
-    let lines: Vec<&str> = text.lines().collect();
-    let stages = lines.iter().position(|line| line.trim_end() == "stages:")?;
-    let head = lines.get(stages + 1..)?.iter().position(|line| name(line) == Some(stage))?;
-    let head = stages + 1 + head;
-    let outer = indent(lines.get(head)?);
-    let below = lines.get(head + 1..)?;
-    let inside = |line: &&&str| line.trim().is_empty() || indent(line) > outer;
-    let below: Vec<&str> = below.iter().take_while(inside).copied().collect();
-    let inner = below.iter().find(|line| !line.trim().is_empty()).map(|line| indent(line));
-    let inner = inner.unwrap_or(outer + 2);
-    let field = format!("{}incarnation: {incarnation}", " ".repeat(inner));
-    let there =
-        below.iter().position(|line| indent(line) == inner && name(line) == Some("incarnation"));
-    let mut new: Vec<&str> = lines.clone();
-    match there {
-        Some(at) => *new.get_mut(head + 1 + at)? = &field,
-        None => new.insert(head + 1, &field),
+    let without_stages = |config: &Config| Config { stages: Default::default(), ..config.clone() };
+    if without_stages(before) != without_stages(after)
+        || !before.stage_names().eq(after.stage_names())
+        || !before.stage_names().any(|name| name == stage)
+    {
+        return false;
     }
-    Some(new.join("\n") + "\n")
-}
-
-/// The field in `stage: {…}`.
-fn in_braces(text: &str, stage: &str, incarnation: u32) -> Option<String> {
-    let is_stage = |line: &str| {
-        name(line) == Some(stage) && line.trim_end().ends_with('}') && indent(line) > 0
-    };
-    text.lines().any(is_stage).then(|| {
-        with_lines(text, |line| match line.split_once('{').filter(|_| is_stage(line)) {
-            Some((head, rest)) if rest.trim() == "}" => {
-                vec![format!("{head}{{incarnation: {incarnation}}}")]
-            }
-            Some((head, rest)) => {
-                let rest: Vec<&str> = rest
-                    .split(", ")
-                    .filter(|part| !part.trim().starts_with("incarnation:"))
-                    .collect();
-                vec![format!("{head}{{incarnation: {incarnation}, {}", rest.join(", "))]
-            }
-            None => vec![line.to_owned()],
-        })
+    before.stage_names().all(|name| {
+        let parse_stage = |config: &Config| config.stage(name, "").ok().flatten();
+        let Some(mut expected) = parse_stage(before) else { return false };
+        if name == stage {
+            expected.incarnation = incarnation;
+        }
+        parse_stage(after) == Some(expected)
     })
 }
 
-fn with_lines(text: &str, each: impl Fn(&str) -> Vec<String>) -> String {
-    let lines: Vec<String> = text.lines().flat_map(each).collect();
+/// Replaces the field at the top level, or appends it.
+fn set_at_top_level(text: &str, incarnation: u32) -> String {
+    let field = format!("incarnation: {incarnation}");
+    let is_field = |line: &str| line.starts_with("incarnation:");
+    if text.lines().any(is_field) {
+        return map_lines(
+            text,
+            |line| if is_field(line) { field.clone() } else { line.to_owned() },
+        );
+    }
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{newline}{field}\n")
+}
+
+/// Sets the field in the indented lines below the name of a stage.
+fn set_in_block(text: &str, stage: &str, incarnation: u32) -> Option<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let stages = lines.iter().position(|line| line.trim_end() == "stages:")?;
+    let after_stages = lines.get(stages + 1..)?;
+    let header = stages + 1 + after_stages.iter().position(|line| key_of(line) == Some(stage))?;
+    let header_indent = indent_of(lines.get(header)?);
+    let block: Vec<&String> = lines
+        .get(header + 1..)?
+        .iter()
+        .take_while(|line| line.trim().is_empty() || indent_of(line) > header_indent)
+        .collect();
+    let first_field = block.iter().find(|line| !line.trim().is_empty());
+    let field_indent = first_field.map_or(header_indent + 2, |line| indent_of(line));
+    let existing = block
+        .iter()
+        .position(|line| indent_of(line) == field_indent && key_of(line) == Some("incarnation"));
+    let field = format!("{}incarnation: {incarnation}", " ".repeat(field_indent));
+    match existing {
+        Some(index) => *lines.get_mut(header + 1 + index)? = field,
+        None => lines.insert(header + 1, field),
+    }
+    Some(lines.join("\n") + "\n")
+}
+
+/// Sets the field in a stage that is written on one line, as `stage: {…}`.
+fn set_in_braces(text: &str, stage: &str, incarnation: u32) -> Option<String> {
+    let is_stage = |line: &str| {
+        key_of(line) == Some(stage) && line.trim_end().ends_with('}') && indent_of(line) > 0
+    };
+    if !text.lines().any(is_stage) {
+        return None;
+    }
+    Some(map_lines(text, |line| {
+        let Some((head, fields)) = line.split_once('{') else { return line.to_owned() };
+        if !is_stage(line) {
+            return line.to_owned();
+        }
+        if fields.trim() == "}" {
+            return format!("{head}{{incarnation: {incarnation}}}");
+        }
+        let other_fields: Vec<&str> =
+            fields.split(", ").filter(|field| !field.trim().starts_with("incarnation:")).collect();
+        format!("{head}{{incarnation: {incarnation}, {}", other_fields.join(", "))
+    }))
+}
+
+fn map_lines(text: &str, edit: impl Fn(&str) -> String) -> String {
+    let lines: Vec<String> = text.lines().map(edit).collect();
     lines.join("\n") + "\n"
 }
 
-fn indent(line: &str) -> usize {
+fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// The key of a line.
-fn name(line: &str) -> Option<&str> {
-    let (name, _) = line.split_once(':')?;
-    Some(name.trim())
+/// Returns the key of a `key: value` line.
+fn key_of(line: &str) -> Option<&str> {
+    let (key, _) = line.split_once(':')?;
+    Some(key.trim())
 }
 
 #[cfg(test)]
@@ -122,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_top_level_gets_it_in_its_place_or_at_the_end() {
+    fn replaces_or_appends_the_top_level_field() {
         for (before, after) in [
             ("", "incarnation: 1\n"),
             ("stack: a", "stack: a\nincarnation: 1\n"),
@@ -138,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_gets_its_own_and_no_other() {
+    fn changes_only_the_selected_stage() {
         for (before, after) in [
             ("stages:\n  dev:\n  prod:\n", "stages:\n  dev:\n  prod:\n    incarnation: 2\n"),
             (
@@ -160,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_edited_safely_is_left_alone() {
+    fn rejects_text_that_cannot_be_edited_safely() {
         for (text, stage) in [
             ("stages:\n  prod: &p {stack: a,\n    incarnation: 1}\n", Some("prod")),
             ("stages:\n  dev: {}\n", Some("prod")),

@@ -79,7 +79,7 @@ async fn its_status_is_told(account: &Account) {
     );
     // The local one is another.
     let local = block_in_place(|| account.project.synth(&["status", "--local"]));
-    assert!(local.stdout.contains("Nothing is deployed here"), "{local:?}");
+    assert!(local.stdout.contains("No local stack is deployed here"), "{local:?}");
 }
 
 async fn its_logs_are_told(account: &Account) {
@@ -169,7 +169,7 @@ async fn what_it_cost_is_told(account: &Account) {
     };
     let writes = item("DynamoDB", "writes");
     assert_eq!((&writes["quantity"], &writes["dollars"]), (&json!("1000000"), &json!("0.625")));
-    let calls: u64 = text(&item("Lambda", "calls")["quantity"]).parse().unwrap();
+    let calls: u64 = text(&item("Lambda", "invocations")["quantity"]).parse().unwrap();
     assert!((2_000..2_100).contains(&calls), "{cost}");
     let time = items.iter().find(|item| item["unit"] == "GB-seconds").unwrap();
     // A minute of half a GB.
@@ -177,7 +177,7 @@ async fn what_it_cost_is_told(account: &Account) {
     assert!((30.0..40.0).contains(&seconds), "{cost}");
     let shown = account.synth(&["cost", "--since", "2h"]);
     assert!(shown.code == 0 && shown.stdout.contains("1,000,000"), "{shown:?}");
-    assert!(shown.stdout.contains("not in it: data that leaves AWS"), "{shown:?}");
+    assert!(shown.stdout.contains("not included: data transfer out of AWS"), "{shown:?}");
     let estimate = account.project.synth(&["--json", "cost", "--edits-per-month", "1M"]);
     assert_eq!(in_json(&estimate)["items"][0]["quantity"], "1004600", "{estimate:?}");
 }

@@ -80,7 +80,7 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
         (json!({"setCells": {"cells": cell(0, json!("x".repeat(70_000)))}}), "at most 65536"),
         (json!({"setCells": {"cells": [{"row": 0, "column": 0}]}}), "neither a value"),
         (json!({"clearRange": {"rows": span(3, 0)}}), "at least one"),
-        (json!({"clearRange": {"rows": []}}), "names no rows"),
+        (json!({"clearRange": {"rows": []}}), "has no rows"),
         (json!({"deleteRows": {"spans": span(max_rows - 1, 2)}}), "are outside"),
         (json!({"deleteColumns": {"spans": span(0, 1 << 31)}}), "are outside"),
         (json!({"insertRows": {"before": 0, "count": max_insert + 1}}), "are allowed"),
@@ -139,11 +139,15 @@ async fn mutations_without_an_effect_say_so() {
     };
     let first = json!(head);
     let refused = [
-        (set(77), "noSuchSheet", "there is no sheet 77: the sheets are 0"),
+        (set(77), "noSuchSheet", "sheet 77 does not exist; the sheets are 0"),
         (json!({"deleteRows": {"sheet": 1, "spans": rows}}), "noSuchSheet", "the sheets are 0"),
-        (json!({"renameSheet": {"sheet": 1, "name": "a"}}), "noSuchSheet", "there is no sheet 1"),
-        (delete_sheet(0), "lastSheet", "sheet 0 is the last one"),
-        (add(70_000), "sheetNumber", "the next free one is 1"),
+        (
+            json!({"renameSheet": {"sheet": 1, "name": "a"}}),
+            "noSuchSheet",
+            "sheet 1 does not exist",
+        ),
+        (delete_sheet(0), "lastSheet", "sheet 0 is the last sheet"),
+        (add(70_000), "sheetNumber", "the next free number is 1"),
     ];
     let operations: Vec<Value> = refused.iter().map(|(operation, ..)| operation.clone()).collect();
     for _ in 0..2 {

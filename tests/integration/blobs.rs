@@ -6,7 +6,7 @@ use bytes::Bytes;
 use cellar_api::cost::Cost;
 use cellar_engine::contract::{self, UrlRequest};
 use cellar_engine::ports::{
-    BlobKey, Blobs as _, Got, Kept, NewBlob, PresignedRequest, UploadGrant,
+    BlobKey, Blobs as _, GetOutcome, KeepOutcome, NewBlob, PresignedRequest, UploadGrant,
 };
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::urls::send;
@@ -40,9 +40,9 @@ async fn every_request_is_counted_once() {
     assert_eq!(meter.take(), read, "of what is absent too");
     blobs.put(new).await.unwrap();
     assert_eq!(meter.take(), Cost { object_puts: 1, object_bytes_sent: 5, ..none });
-    assert!(matches!(blobs.get(&key, 5).await, Ok(Got::Found { .. })));
+    assert!(matches!(blobs.get(&key, 5).await, Ok(GetOutcome::Found { .. })));
     assert_eq!(meter.take(), Cost { object_gets: 1, object_bytes_received: 5, ..none });
-    assert!(matches!(blobs.get(&key, 4).await, Ok(Got::TooLong { .. })));
+    assert!(matches!(blobs.get(&key, 4).await, Ok(GetOutcome::TooLong { .. })));
     assert_eq!(meter.take(), read, "what is too long is not read");
     assert!(blobs.head(&key).await.unwrap().is_some());
     assert_eq!(meter.take(), read);
@@ -50,7 +50,7 @@ async fn every_request_is_counted_once() {
     assert_eq!(meter.take(), read, "reading tags is billed like a GET");
     assert!(blobs.inspect(&key).await.unwrap().is_some());
     assert_eq!(meter.take(), Cost { object_gets: 2, ..none });
-    assert_eq!(blobs.keep(&key).await, Ok(Kept::Kept));
+    assert_eq!(blobs.keep(&key).await, Ok(KeepOutcome::Kept));
     assert_eq!(meter.take(), Cost { object_tags: 1, ..none });
     assert_eq!(blobs.list("", None, 10).await.unwrap().blobs.len(), 1);
     assert_eq!(meter.take(), Cost { object_puts: 1, ..none }, "a list is billed like a PUT");

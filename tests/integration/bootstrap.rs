@@ -15,7 +15,7 @@ use cellar_api::environment;
 use cellar_base::position::Position;
 use cellar_catalog::access::Role;
 use cellar_catalog::oidc::TokenAlgorithm;
-use cellar_engine::logs::Upkept;
+use cellar_engine::logs::UpkeepOutcome;
 use cellar_engine::ports::{Entries as _, Segments as _};
 use cellar_local::Ports;
 use cellar_log::entry::Content;
@@ -422,7 +422,9 @@ pub(crate) async fn makes_snapshots(program: &str) {
     let edit = set_numbers(&[1.0, 2.5]);
     logs.append(request(log, None, 1, Position::FIRST, edit)).await.unwrap();
     let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
-    let Upkept::Snapshot(position) = logs.upkeep(log, &policy).await.unwrap() else { panic!() };
+    let UpkeepOutcome::Snapshot(position) = logs.upkeep(log, &policy).await.unwrap() else {
+        panic!()
+    };
 
     let own = HashMap::from([
         (environment::FUNCTION, environment::FUNCTION_SNAPSHOT.to_owned()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use cellar_engine::ports::{BlobKey, Blobs as _, Got, NewBlob, UploadGrant};
+use cellar_engine::ports::{BlobKey, Blobs as _, GetOutcome, NewBlob, UploadGrant};
 use cellar_local::{LocalCloud, LocalError, Options, StateFolder};
 use cellar_runtime::s3::{S3Blobs, client_for_endpoint};
 use cellar_stacks::{Architecture, Config, Template, cellar_stack};
@@ -71,7 +71,7 @@ async fn objects_and_credentials_survive_a_restart_and_a_lost_bucket_is_named() 
     assert_eq!((access_key, secret_key), (credentials.0.as_str(), credentials.1.as_str()));
     assert_eq!(blobs(&cloud).head(&new.key).await.unwrap(), head);
     let got = blobs(&cloud).get(&new.key, 10).await.unwrap();
-    assert!(matches!(got, Got::Found { bytes, .. } if bytes == BYTES));
+    assert!(matches!(got, GetOutcome::Found { bytes, .. } if bytes == BYTES));
     let bucket = folder.buckets().join(&cloud.settings().bucket);
     tokio::task::spawn_blocking(move || drop(cloud)).await.unwrap();
     fs::remove_dir_all(bucket).unwrap();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_engine::logs::{Logs, NewFork, Upkept};
-use cellar_engine::memory::{MemoryQueue, QueueRules};
+use cellar_engine::logs::{Logs, NewFork, UpkeepOutcome};
+use cellar_engine::memory::MemoryQueue;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::Receipt;
+use cellar_engine::ports::{QueueRules, Receipt};
 use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder, SnapshotPorts, Snapshots};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::append::{NewMutation, Request};
@@ -194,8 +194,8 @@ async fn upkeep_costs_one_write_unit_every_thousand_entries_and_else_nothing() {
         fixture.cost();
         let upkept = logs.upkeep(log, &policy).await.unwrap();
         let expected = match id {
-            1_000 => (Upkept::Snapshot(at(1_001)), (0.0, 1.0, 1)),
-            _ => (Upkept::Nothing, (0.0, 0.0, 0)),
+            1_000 => (UpkeepOutcome::Snapshot(at(1_001)), (0.0, 1.0, 1)),
+            _ => (UpkeepOutcome::Nothing, (0.0, 0.0, 0)),
         };
         assert_eq!((upkept, fixture.cost()), expected, "{id}");
     }

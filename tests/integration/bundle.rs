@@ -64,7 +64,7 @@ fn a_binary_that_lambda_cannot_run_is_refused() {
     let arguments = ["bundle", "--binary", "built", "--architecture", "x86_64", "-o", "out.zip"];
     let run = project.synth(&arguments);
     assert!(run.code == 1 && run.stdout.is_empty(), "{run:?}");
-    assert!(run.stderr.contains("it is for arm64, and the functions are for x86_64"), "{run:?}");
+    assert!(run.stderr.contains("it is for arm64, but the functions are for x86_64"), "{run:?}");
     assert!(!project.path("out.zip").exists());
     let run = project.synth(&[["--json"].as_slice(), &arguments].concat());
     let error: Value = serde_json::from_str(&run.stderr).unwrap();

@@ -72,7 +72,7 @@ fn a_configuration_that_is_no_text_is_named_and_keeps_no_cloud_running() {
     let named = project.synth(&["--config", "cellar.yaml", "template"]);
     assert!(named.code == 1 && named.stderr.contains("save the file as UTF-8"), "{named:?}");
     let run = project.synth(&["destroy", "--local"]);
-    assert!(run.code == 0 && run.stdout.contains("Ended the local cloud"), "{run:?}");
+    assert!(run.code == 0 && run.stdout.contains("Stopped the local stack"), "{run:?}");
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn without_a_cloud_the_next_command_is_named() {
     let run = project.synth(&["smoke"]);
     assert!(run.code == 1 && run.stderr.contains("deploy --local"), "{run:?}");
     let status = project.synth(&["status"]);
-    assert!(status.code == 0 && status.stdout.contains("Nothing is deployed here"), "{status:?}");
+    assert!(status.code == 0 && status.stdout.contains("No local stack is deployed here"), "{status:?}");
     let destroy = project.synth(&["destroy", "--local"]);
-    assert!(destroy.code == 0 && destroy.stdout.contains("No local cloud"), "{destroy:?}");
+    assert!(destroy.code == 0 && destroy.stdout.contains("No local stack was running"), "{destroy:?}");
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn a_record_that_is_wrong_kills_nobody_and_deletes_nothing() {
     fs::write(&record, "garbage").unwrap();
     let lock = fs::File::open(project.path(".cellar/local/lock")).unwrap();
     let run = project.synth(&["status"]);
-    assert!(run.stdout.contains("starts or ends"), "{run:?}");
+    assert!(run.stdout.contains("is starting or stopping"), "{run:?}");
     fs::write(&record, whole.replace("\"pid\"", "\"pid\" ")).unwrap();
     drop(lock);
     assert_eq!(project.synth(&["destroy", "--local", "--delete-data", "--yes"]).code, 0);

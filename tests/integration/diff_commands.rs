@@ -58,7 +58,7 @@ fn what_cannot_be_compared_is_named() {
         (&["diff", "--against", "none.json"][..], "none.json"),
         (&["diff", "--against", "odd.json"], "no section `Resources`"),
         (&["diff", "--against-revision", "main"], "cannot read \"main\" from git"),
-        (&["diff", "--against-revision=--output=x:y"], "it is no name of a revision"),
+        (&["diff", "--against-revision=--output=x:y"], "not a valid revision"),
         (&["diff", "--endpoint-url", "http://127.0.0.1:1"], "127.0.0.1:1"),
     ] {
         let run = project.synth(arguments);

@@ -115,7 +115,7 @@ fn operators_follow_every_change_and_make_the_feed_whole_again() {
     let asked = project.synth(&["feed", "rebuild", "--local"]);
     assert!(asked.code == 1 && asked.stderr.contains("--yes"), "{asked:?}");
     let rebuilt = project.synth(&["feed", "rebuild", "--local", "--yes"]);
-    assert!(rebuilt.code == 0 && rebuilt.stdout.contains("Built anew with 5"), "{rebuilt:?}");
+    assert!(rebuilt.code == 0 && rebuilt.stdout.contains("Rebuilt the feed with 5"), "{rebuilt:?}");
     let report = project.synth(&["--json", "feed", "verify", "--local"]);
     let report: Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!((&report["events"], &report["findings"]), (&5.into(), &Value::Array(vec![])));

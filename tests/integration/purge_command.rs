@@ -165,8 +165,8 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     for text in [
         "To purge: 1 of 3 deleted spreadsheets.",
         "deleted more than 30 days ago",
-        "a fork of it needs its entries",
-        "can be restored until",
+        "a fork needs its entries",
+        "can be undeleted until",
     ] {
         assert!(shown.code == 0 && shown.stdout.contains(text), "{text}: {shown:?}");
     }
@@ -204,7 +204,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     assert_eq!(actions(&report), done);
     assert_eq!((past.is_there(fork).await, past.is_there(forked).await), ((false, 0), (false, 0)));
     let again = project.synth(&["purge", "--local"]);
-    let stays = "Nothing to purge: 1 deleted spreadsheets stay.";
+    let stays = "Nothing to purge: 1 deleted spreadsheets are kept.";
     assert!(again.code == 0 && again.stdout.contains(stays), "{again:?}");
     assert_eq!(past.is_there(in_use).await, (true, 1));
 }

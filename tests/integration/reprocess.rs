@@ -328,7 +328,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     assert!(error.contains(&format!("`synth reprocess --rebuild --spreadsheet {id}`")), "{error}");
 
     let shown = run(&["--dry-run"]);
-    assert!(shown.code == 0 && shown.stdout.contains("3 snapshots to make anew."), "{shown:?}");
+    assert!(shown.code == 0 && shown.stdout.contains("3 snapshots to rebuild."), "{shown:?}");
     assert_eq!(run(&[]).code, 1, "nobody said yes");
     assert_eq!(world.roots(&log).await, roots, "nothing is changed");
     let end = SnapshotJob { log: log.id, position: Position::new(9, 0).unwrap() };
@@ -336,8 +336,8 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
 
     let begun = run(&["--yes"]);
     assert_eq!(begun.code, 0, "{begun:?}");
-    assert!(begun.stdout.contains("3 snapshots made anew from now on."), "{begun:?}");
-    assert!(begun.stdout.contains("makes the snapshots now"), "{begun:?}");
+    assert!(begun.stdout.contains("3 snapshots in rebuild."), "{begun:?}");
+    assert!(begun.stdout.contains("now builds the snapshots"), "{begun:?}");
     world.made(&log).await;
     assert_eq!(world.cells(&log).await, cells);
 

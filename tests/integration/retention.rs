@@ -13,7 +13,7 @@ use cellar_engine::ports::{
     BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, ScanKey, SegmentPage,
     Segments as _,
 };
-use cellar_engine::retention::{Planned, RetentionError};
+use cellar_engine::retention::{PlannedSegment, RetentionError};
 use cellar_log::append::Refusal;
 use cellar_log::entry::Entry;
 use cellar_log::{retention::Keep, retention::Plan, retention::Policy, retention::TrimRefusal};
@@ -96,7 +96,7 @@ impl Reading {
 async fn carry_out_all(world: &OldLogs, log: LogId) -> Vec<u64> {
     let mut deleted = Vec::new();
     for planned in world.plans(log, AS_LITTLE_AS_ALLOWED).await {
-        deleted.push(world.offloader().carry_out(&planned).await.unwrap().deleted);
+        deleted.push(world.offloader().execute(&planned).await.unwrap().deleted);
     }
     deleted
 }
@@ -237,8 +237,8 @@ async fn nothing_is_trimmed_before_its_time() {
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Keep(Keep::TooYoung));
     // Whatever was planned, by whom ever: the trim itself looks at the time.
-    let forced = Planned { plan: Plan::OffloadAndTrim, ..plans[0].clone() };
-    let refused = world.offloader().carry_out(&forced).await.unwrap_err();
+    let forced = PlannedSegment { plan: Plan::OffloadAndTrim, ..plans[0].clone() };
+    let refused = world.offloader().execute(&forced).await.unwrap_err();
     let refusal = TrimRefusal::TooYoung;
     assert_eq!(refused, RetentionError::Trim { log, segment: 0, refusal });
     assert_eq!(world.stored(log, 0).await.len(), 8);
@@ -246,10 +246,10 @@ async fn nothing_is_trimmed_before_its_time() {
     to(ended_s + TRIM_FENCE_S);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Trim, "offloaded it is already");
-    assert_eq!(world.offloader().carry_out(&plans[0]).await.unwrap().deleted, 6);
+    assert_eq!(world.offloader().execute(&plans[0]).await.unwrap().deleted, 6);
     // The one that goes on has no end to count from.
-    let open = Planned { plan: Plan::OffloadAndTrim, ..plans[3].clone() };
-    let refused = world.offloader().carry_out(&open).await.unwrap_err();
+    let open = PlannedSegment { plan: Plan::OffloadAndTrim, ..plans[3].clone() };
+    let refused = world.offloader().execute(&open).await.unwrap_err();
     assert_eq!(refused, RetentionError::NotWhole { log, segment: 3 });
     let month = Policy { offload_after_days: 30, keep_segments: 2 };
     assert_eq!(world.plans(log, month).await[1].plan, Plan::Keep(Keep::TooYoung));
@@ -264,18 +264,18 @@ async fn an_offload_that_is_lost_is_made_again_while_it_can_be() {
     let before = Reading::of(&world.logs(), log).await;
     let stop = FailingRetention::new(&world, 1, Fails::Before);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert!(world.offloader_over(stop).carry_out(&plans[0]).await.is_err(), "at the mark");
+    assert!(world.offloader_over(stop).execute(&plans[0]).await.is_err(), "at the mark");
     let key = offloaded_key(&world, log, 0).await;
     put(&world, &key, b"damaged").await;
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     assert_eq!(plans[0].plan, Plan::Trim);
-    let done = world.offloader().carry_out(&plans[0]).await.unwrap();
+    let done = world.offloader().execute(&plans[0]).await.unwrap();
     assert!(done.offloaded_bytes.is_some() && done.deleted == 6, "{done:?}");
     assert_eq!(offloaded_key(&world, log, 0).await, key, "the same content, the same name");
     assert_eq!(Reading::of(&world.logs(), log).await, before);
     // Where entries are gone already, nothing more is deleted.
     world.tables.delete(log, &[at(1, 1)]).await.unwrap();
-    let refused = world.offloader().carry_out(&plans[1]).await.unwrap_err();
+    let refused = world.offloader().execute(&plans[1]).await.unwrap_err();
     assert_eq!(refused, RetentionError::NotWhole { log, segment: 1 });
     assert_eq!(world.stored(log, 1).await, [0, 2, 3, 4, 5, 6, 7]);
 }
@@ -356,7 +356,7 @@ async fn a_crash_at_any_step_loses_nothing_and_the_next_run_finishes() {
             world.clock.advance_ms(DAY_MS);
             let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
             let stop = FailingRetention::new(&world, calls, fails);
-            let crashed = world.offloader_over(stop).carry_out(&plans[0]).await;
+            let crashed = world.offloader_over(stop).execute(&plans[0]).await;
             assert_eq!(crashed.is_err(), calls < 4, "{nonce}: {crashed:?}");
             crashes += u32::from(crashed.is_err());
             assert_eq!(Reading::of(&world.logs(), log).await, before, "{nonce}, after the crash");

@@ -12,7 +12,7 @@ use cellar_catalog::stream::{
 };
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{StreamOutcome, Streams as _};
-use cellar_engine::streams::{Known, StreamStore, Transacted};
+use cellar_engine::streams::{CachedTip, StreamStore, Transacted};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_runtime::dynamodb::DynamoStreams;
 use cellar_runtime::settings::ApiSettings;
@@ -85,7 +85,7 @@ impl Fixture {
         Self { _cloud: cloud, streams, store, meter }
     }
 
-    async fn add(&self, word: &str, writer: u8, known: Known) -> Transacted<Words> {
+    async fn add(&self, word: &str, writer: u8, known: CachedTip) -> Transacted<Words> {
         let (word, writer) = (word.to_owned(), WriterId([writer; 16]));
         self.store.transact(&Words, &name(), &word, writer, known).await.unwrap()
     }
@@ -129,14 +129,14 @@ async fn dynamodb_passes_the_contract_of_streams() {
 async fn appends_and_loads_cost_what_the_tip_takes() {
     let fixture = Fixture::start().await;
     // A short stream, whose tip is known: one unit for each kilobyte of it, and no read.
-    let first = fixture.add("a", 1, Known::Tip(None)).await;
+    let first = fixture.add("a", 1, CachedTip::Tip(None)).await;
     assert_eq!(fixture.cost(), (0.0, 1, 1));
-    let second = fixture.add(&long(7), 2, Known::Tip(first.tip)).await;
+    let second = fixture.add(&long(7), 2, CachedTip::Tip(first.tip)).await;
     let tip = second.tip.clone().unwrap();
     assert!(tip_units(&tip) > 1);
     assert_eq!(fixture.cost(), (0.0, tip_units(&tip), 1));
     // The next append splits the tip: twice what both items take, of the tip the larger of before and after.
-    let third = fixture.add("c", 3, Known::Tip(second.tip)).await;
+    let third = fixture.add("c", 3, CachedTip::Tip(second.tip)).await;
     let (batch, before) =
         (EventBatch { name: name(), index: 0, events: tip.events.clone() }, tip_units(&tip));
     let tip = third.tip.clone().unwrap();
@@ -144,7 +144,7 @@ async fn appends_and_loads_cost_what_the_tip_takes() {
     let both = units(&encode_event_batch(&batch)) + tip_units(&tip).max(before);
     assert_eq!(fixture.cost(), (0.0, 2 * both, 1));
     // A tip that has to be read costs half a unit more, however many events were split off.
-    let fourth = fixture.add("d", 4, Known::Nothing).await;
+    let fourth = fixture.add("d", 4, CachedTip::Unknown).await;
     assert_eq!(fixture.cost(), (0.5, tip_units(&fourth.tip.unwrap()), 2));
     let loaded = fixture.store.load(&Words, &name(), false).await.unwrap();
     assert_eq!(loaded.state, ["a".to_owned(), long(7), "c".into(), "d".into()]);
@@ -155,11 +155,11 @@ async fn appends_and_loads_cost_what_the_tip_takes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_costs_a_write_and_no_read() {
     let fixture = Fixture::start().await;
-    let first = fixture.add("a", 1, Known::Tip(None)).await;
-    fixture.add("b", 2, Known::Tip(first.tip.clone())).await;
+    let first = fixture.add("a", 1, CachedTip::Tip(None)).await;
+    fixture.add("b", 2, CachedTip::Tip(first.tip.clone())).await;
     fixture.cost();
     // The refused update, and a split of two items of a kilobyte each.
-    let third = fixture.add("c", 3, Known::Tip(first.tip)).await;
+    let third = fixture.add("c", 3, CachedTip::Tip(first.tip)).await;
     assert_eq!(third.state, ["a", "b", "c"]);
     assert_eq!(fixture.cost(), (0.0, 1 + 4, 2));
     let on = third.tip.unwrap();
@@ -170,10 +170,10 @@ async fn a_conflict_costs_a_write_and_no_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retried_split_succeeds_after_later_appends() {
     let fixture = Fixture::start().await;
-    let first = fixture.add("a", 1, Known::Tip(None)).await;
-    let before = fixture.add("b", 2, Known::Tip(first.tip)).await.tip.unwrap();
-    let third = fixture.add("c", 3, Known::Tip(Some(Arc::clone(&before)))).await.tip.unwrap();
-    let on = fixture.add("d", 4, Known::Tip(Some(Arc::clone(&third)))).await.tip.unwrap();
+    let first = fixture.add("a", 1, CachedTip::Tip(None)).await;
+    let before = fixture.add("b", 2, CachedTip::Tip(first.tip)).await.tip.unwrap();
+    let third = fixture.add("c", 3, CachedTip::Tip(Some(Arc::clone(&before)))).await.tip.unwrap();
+    let on = fixture.add("d", 4, CachedTip::Tip(Some(Arc::clone(&third)))).await.tip.unwrap();
     let batch = EventBatch { name: name(), index: 0, events: before.events.clone() };
     let appended = third.events.clone();
     let update = Update { expected: before.etag, tip: Tip::clone(&third), appended };
@@ -224,7 +224,7 @@ async fn many_writers_lose_nothing() {
                 let word = format!("{writer}/{number}");
                 let id = WriterId([writer * 16 + number; 16]);
                 let name = name();
-                let added = store.transact(&Words, &name, &word, id, Known::Nothing);
+                let added = store.transact(&Words, &name, &word, id, CachedTip::Unknown);
                 added.await.unwrap();
             }
         })

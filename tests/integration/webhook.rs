@@ -215,7 +215,7 @@ impl ByHand {
             )),
             blobs: blobs(&self.cloud, &self.meter),
             url: self.receiver.url().to_owned(),
-            receivers: Receivers::AlsoThisMachine,
+            receivers: Receivers::PublicAndLocalhost,
             events: false,
             stack: "cellar".to_owned(),
             incarnation: 0,

@@ -8,7 +8,7 @@ use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
-use cellar_engine::retention::{Offloader, Planned};
+use cellar_engine::retention::{Offloader, PlannedSegment};
 use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::append::{Appended, NewMutation, Request};
@@ -86,7 +86,7 @@ impl OldLogs {
     }
 
     /// What the offloader plans for a log.
-    pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<Planned> {
+    pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<PlannedSegment> {
         let mut plans = Vec::new();
         self.offloader().survey(policy, |planned| plans.push(planned)).await.unwrap();
         plans.retain(|planned| planned.segment.log == log);

@@ -137,7 +137,7 @@ impl Context {
         self.url()?;
         let remembered = || self.profile_in_use()?.spreadsheet;
         let given = self.given.spreadsheet.or(self.given.spreadsheet_variable);
-        let link = self.token().filter(|token| LinkToken::is_meant(token));
+        let link = self.token().filter(|token| LinkToken::has_prefix(token));
         // A link is to one.
         let link = link.map(str::parse::<LinkToken>).transpose().map_err(|_| {
             CliError::usage(

@@ -42,7 +42,7 @@ impl Shown {
     /// Adds the newest edit.
     pub(super) fn add(&mut self, pending: &PendingMutation) {
         let Ok(placed) = &mut self.placed else { return };
-        let outlook = placed.rebase.place(pending);
+        let outlook = placed.rebase.add_pending(pending);
         apply(&mut self.fold, &outlook);
         placed.outlooks.push(outlook);
         self.is_read = false;

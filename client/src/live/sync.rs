@@ -131,7 +131,7 @@ impl LiveSheet {
                     let answered = self.state.answer(sent, &reply);
                     answered.ok_or_else(|| self.outbox.not_answered())?;
                     for answer in reply.results {
-                        answer.position.into_iter().for_each(|at| self.own.answered(at));
+                        answer.position.into_iter().for_each(|at| self.own.add_position(at));
                         self.answers.insert(answer.id, answer);
                     }
                     continue;
@@ -240,14 +240,14 @@ impl LiveSheet {
 
     /// Drops what the entries say that are known.
     pub(super) fn acknowledge_known(&mut self) {
-        let own = self.canonical.entries().iter().filter(|entry| self.own.has(entry));
+        let own = self.canonical.entries().iter().filter(|entry| self.own.contains(entry));
         let own: Vec<EntryView> = own.cloned().collect();
         own.iter().for_each(|entry| self.acknowledge(entry));
     }
 
     /// Takes note of an entry: of own edits, that they do not wait any more.
     fn acknowledge(&mut self, entry: &EntryView) {
-        if !self.own.has(entry) {
+        if !self.own.contains(entry) {
             self.report.news += usize::from(entry.kind == EntryKind::Edits);
             return;
         }

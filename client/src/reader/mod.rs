@@ -132,7 +132,7 @@ impl Opened {
             incarnation: self.incarnation,
             extent,
             formats: formats.newest,
-            formats_truncated: formats.cut,
+            formats_truncated: formats.truncated,
             cells,
             next: None,
         })

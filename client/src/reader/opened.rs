@@ -211,7 +211,7 @@ impl Tail {
         };
         applied.map_err(|error| not_understood(source, error.to_string()))?;
         (self.last, self.next) = (Some(entry.position), entry.next_position());
-        if self.fold.weight_bytes() > MAX_REPLAY_BYTES {
+        if self.fold.memory_bytes() > MAX_REPLAY_BYTES {
             let why = WorkbookTooLarge.to_string();
             return Err(ReaderError::refused(ProblemKind::RangeTooLarge, why));
         }

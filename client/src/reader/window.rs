@@ -9,7 +9,7 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_snapshot::cells::{self, cells};
+use cellar_snapshot::cells::{TileCell, visible_cells};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::{Fetch, ObjectKind};
@@ -126,10 +126,10 @@ impl Opened {
         tile: &Tile,
     ) -> Result<Vec<CellAt>, ReaderError> {
         let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let found = cells(tile, &own.formats);
+        let found = visible_cells(tile, &own.formats);
         let texts = self.long_texts(source, &found).await?;
         let placed = found.into_iter().map(|placed| {
-            let cells::TileCell { row, column, mut cell, long_text } = placed;
+            let TileCell { row, column, mut cell, long_text } = placed;
             if let Some(hash) = long_text {
                 let text = texts.get(&ChunkHash(hash));
                 let lost = || Value::Error(ErrorCode::Lost);
@@ -145,7 +145,7 @@ impl Opened {
     async fn long_texts(
         &self,
         source: &Source,
-        found: &[cells::TileCell],
+        found: &[TileCell],
     ) -> Result<BTreeMap<ChunkHash, String>, ReaderError> {
         let mut texts = BTreeMap::new();
         let hashes = found.iter().filter_map(|placed| placed.long_text.map(ChunkHash));

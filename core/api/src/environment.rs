@@ -1,20 +1,20 @@
-//! Names of the environment variables that the stack sets on a function and the runtime reads.
+//! Names of the environment variables of the functions.
 //!
-//! One home for both sides: `stacks` writes them into the template, `runtime` reads them, and
-//! `local` passes them on from the template unchanged.
+//! `stacks` writes the variables into the template, and `runtime` reads them. `local` passes them
+//! from the template to the runtime unchanged.
 
-/// Which handler the one `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
+/// Handler that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
 /// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
-/// Value of [`FUNCTION`] for the relay from the Entry table's stream to jobs.
+/// Value of [`FUNCTION`] for the relay, which starts the jobs that new entries require.
 pub const FUNCTION_RELAY: &str = "relay";
-/// Value of [`FUNCTION`] for the indexer of the EventStream table's stream.
+/// Value of [`FUNCTION`] for the indexer, which writes the feed from the event streams.
 pub const FUNCTION_INDEXER: &str = "indexer";
-/// Value of [`FUNCTION`] for the delivery of the feed to a URL.
+/// Value of [`FUNCTION`] for the webhook, which delivers the feed to a URL.
 pub const FUNCTION_WEBHOOK: &str = "webhook";
-/// Value of [`FUNCTION`] for the worker on snapshots.
+/// Value of [`FUNCTION`] for the snapshot worker.
 pub const FUNCTION_SNAPSHOT: &str = "snapshot";
 /// Name of the Entry table.
 pub const ENTRY_TABLE: &str = "CELLAR_ENTRY_TABLE";
@@ -26,33 +26,33 @@ pub const PENDING_SNAPSHOTS_TABLE: &str = "CELLAR_PENDING_SNAPSHOTS_TABLE";
 pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
 /// Name of the Feed table.
 pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
-/// When logs get Snapshot entries and new segments, as JSON
-/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)); absent means never.
+/// Policy for Snapshot entries and new log segments, as JSON
+/// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If absent, logs get neither.
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
-/// Name of the bucket for large entries and snapshots.
+/// Name of the bucket for external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Incarnation of the tables: what the incarnation of every log is at least; absent means 0. See
+/// Incarnation of the tables, a lower bound of the incarnation of every log; 0 if absent. See
 /// [`Entry::at_least`](cellar_log::entry::Entry::at_least).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
 /// URL of the queue of snapshot jobs.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
-/// Name of the stack, as `health` reports it.
+/// Name of the stack, which `GET /v1/health` reports.
 pub const STACK: &str = "CELLAR_STACK";
-/// Milliseconds after which a request is answered with "try again", before Lambda would end it.
+/// Milliseconds after which a request is answered with status 503; less than the timeout of Lambda.
 pub const REQUEST_TIMEOUT_MS: &str = "CELLAR_REQUEST_TIMEOUT_MS";
-/// The `iss` that tokens of the stack's own keys carry.
+/// Issuer (claim `iss`) of tokens that are signed with the stack's own keys.
 pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
-/// The `aud` that tokens must carry.
+/// Required audience (claim `aud`) of tokens.
 pub const TOKEN_AUDIENCE: &str = "CELLAR_TOKEN_AUDIENCE";
-/// The public keys, as JSON: `[{"id":"…","public_key":"base64url of 32 bytes"}]`.
+/// Public keys that verify tokens, as JSON: `[{"id":"…","public_key":"base64url of 32 bytes"}]`.
 pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";
-/// Issuers of tokens besides the stack's own keys, as JSON: a list of
-/// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer); absent means none.
+/// Accepted OIDC issuers in addition to the stack's own keys, as JSON: a list of
+/// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If absent, there are none.
 pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
-/// Tokens that were made before this moment, Unix seconds, are refused; absent means that none are for
-/// their age.
+/// Tokens issued before this time (Unix seconds) are rejected. If absent, tokens are not rejected
+/// because of their issue time.
 pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
-/// Where the feed is delivered to: a URL.
+/// URL to which the webhook delivers the feed.
 pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";
-/// `true` if what is delivered tells what events say, too; absent means that it does not.
+/// `true` if deliveries include event payloads. If absent, they do not.
 pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_PAYLOADS";

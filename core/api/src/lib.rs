@@ -1,4 +1,4 @@
-//! Wire types of the HTTP API, and the rules that its servers and clients share.
+//! Wire types of the HTTP API, and logic that servers and clients share.
 
 #![deny(missing_docs)]
 

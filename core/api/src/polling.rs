@@ -1,58 +1,58 @@
-//! How often a client asks whether there is news: soon after something happened, seldom when nothing
-//! does, and with a backoff while nobody answers.
+//! Intervals at which a client polls for changes: short after activity, longer while nothing
+//! changes, and with a backoff while the server does not respond.
 //!
-//! A poll costs half a read unit: an hour in which nothing happens, once the interval has settled,
-//! costs 60 polls and so 30 read units.
+//! A poll costs half a read unit. An idle hour takes 60 polls, so 30 read units, once the interval
+//! has reached its maximum.
 
 use cellar_base::backoff::Backoff;
 use cellar_base::limits::{POLL_MAX_MS, POLL_MIN_MS};
 
-/// What came of the last poll, or happened since.
+/// The result of the last poll, or an event since then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollEvent {
-    /// There was news, or the client itself did something.
+    /// The poll found changes, or the client made an edit.
     Active,
-    /// There was nothing new.
+    /// The poll found no changes.
     Quiet,
-    /// Nobody answered.
+    /// The server did not respond.
     Failed,
 }
 
-/// The interval between polls.
+/// Computes the intervals between polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polling {
-    /// The last interval of a quiet client; 0 after activity.
+    /// Last interval in milliseconds; `POLL_MIN_MS` after activity, 0 initially.
     quiet_ms: u64,
-    /// Failures in a row.
-    failed: u32,
+    /// Number of consecutive failures.
+    failures: u32,
 }
 
-/// How a client waits that gets no answer: others that lost the same server wait, too.
-const FAILING: Backoff = Backoff { base_ms: 2 * POLL_MIN_MS, max_ms: POLL_MAX_MS };
+/// Backoff while the server does not respond. Uses jitter, because other clients retry as well.
+const FAILURE_BACKOFF: Backoff = Backoff { base_ms: 2 * POLL_MIN_MS, max_ms: POLL_MAX_MS };
 
 impl Polling {
-    /// Takes an event, and says for how long to wait before the next poll, milliseconds. `random` is a
-    /// fresh random number, for the jitter of a failing client.
+    /// Handles an event. Returns the new state, and the milliseconds to wait before the next poll.
+    /// `random` is a fresh random number for the jitter after a failure.
     #[must_use]
     pub fn step(self, event: PollEvent, random: u64) -> (Self, u64) {
         match event {
-            PollEvent::Active => (Self { quiet_ms: POLL_MIN_MS, failed: 0 }, POLL_MIN_MS),
+            PollEvent::Active => (Self { quiet_ms: POLL_MIN_MS, failures: 0 }, POLL_MIN_MS),
             PollEvent::Quiet => {
                 let quiet_ms = self.quiet_ms.saturating_mul(2).clamp(POLL_MIN_MS, POLL_MAX_MS);
-                (Self { quiet_ms, failed: 0 }, quiet_ms)
+                (Self { quiet_ms, failures: 0 }, quiet_ms)
             }
             PollEvent::Failed => {
-                let failed = self.failed.saturating_add(1);
-                let delay_ms = FAILING.full_jitter_ms(failed, random).max(POLL_MIN_MS);
-                (Self { failed, ..self }, delay_ms)
+                let failures = self.failures.saturating_add(1);
+                let delay_ms = FAILURE_BACKOFF.full_jitter_ms(failures, random).max(POLL_MIN_MS);
+                (Self { failures, ..self }, delay_ms)
             }
         }
     }
 
-    /// Whether nobody answered the last poll.
+    /// Returns whether the last poll failed.
     #[must_use]
     pub fn is_failing(self) -> bool {
-        self.failed > 0
+        self.failures > 0
     }
 }
 
@@ -60,7 +60,7 @@ impl Polling {
 mod tests {
     use super::*;
 
-    /// The delays after these events.
+    /// Returns the delay after each event.
     fn delays(events: impl IntoIterator<Item = PollEvent>, random: u64) -> Vec<u64> {
         let mut polling = Polling::default();
         let step = |event| {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_grows_while_nothing_happens_and_is_short_again_after_that() {
+    fn the_interval_doubles_until_activity_resets_it() {
         use PollEvent::{Active, Quiet};
         let quiet = [Active, Quiet, Quiet, Quiet, Quiet, Quiet, Quiet, Quiet, Active, Quiet];
         let expected = [1, 2, 4, 8, 16, 32, 60, 60, 1, 2].map(|seconds| seconds * 1_000);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_client_backs_off_with_jitter_and_goes_on_where_it_was() {
+    fn a_failing_client_backs_off_with_jitter_and_resumes_its_interval() {
         use PollEvent::{Failed, Quiet};
         let longest = delays([Failed; 9], u64::MAX);
         assert!(longest.iter().all(|delay| (POLL_MIN_MS..=POLL_MAX_MS).contains(delay)));

@@ -116,7 +116,8 @@ mod tests {
         };
         assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
         assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
-        // The declared length exceeds the input: decoding stops at the end or one element after the limit.
+        // The declared length exceeds the input: decoding stops at the end or one element after the
+        // limit.
         let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
         assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));

@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 
-/// Id of a spreadsheet and of its log (UUID).
+/// Id of a spreadsheet (UUID), also the id of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SpreadsheetId))]
 pub struct LogId(Uuid);
 
 /// Marks the id of a fork: the version digit of a custom UUID (8), followed by `f0c`.

@@ -11,16 +11,16 @@ use crate::{
 };
 use cellar_base::identity::{LogId, SubjectKey};
 
-/// Role of a member or token, in ascending order.
+/// Role of a member or token. Roles are ordered by their permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Role {
-    /// May read.
+    /// May read the spreadsheet.
     Viewer,
-    /// May read and append.
+    /// May read and edit the spreadsheet.
     Editor,
-    /// May do everything.
+    /// May also share, archive and delete the spreadsheet.
     Owner,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The text is not a role.
+/// The text is not the name of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the roles are viewer, editor and owner")]
 pub struct UnknownRole;
@@ -59,7 +59,7 @@ pub enum Scope {
     Shared,
     /// The spreadsheet of a share link.
     Link {
-        /// Spreadsheet id.
+        /// Spreadsheet of the link.
         log: LogId,
         /// Hash of the link's secret.
         hash: LinkHash,
@@ -69,7 +69,7 @@ pub enum Scope {
 /// The caller: the subject of a verified token, or the holder of a share link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// Hash of issuer and subject.
+    /// Hash of the issuer and the subject.
     pub subject: SubjectKey,
     /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`: the author in the history.
     pub author: String,
@@ -95,20 +95,20 @@ pub enum Need {
 pub enum Access {
     /// The request is allowed.
     Allowed,
-    /// Respond exactly as if the spreadsheet did not exist.
+    /// The response must be the same as for a spreadsheet that does not exist.
     Hidden,
-    /// The caller may read but not change the spreadsheet, with this role.
+    /// The caller's role allows reading but not editing.
     Forbidden(Role),
-    /// The spreadsheet is archived, so nobody may change it.
+    /// The spreadsheet is archived and cannot be edited.
     Archived,
-    /// The spreadsheet is deleted; this caller may undelete it.
+    /// The spreadsheet is deleted, and the caller may undelete it.
     Deleted {
-        /// End of the period, Unix seconds.
+        /// Time until which the spreadsheet can be undeleted, Unix seconds.
         until_s: u64,
     },
 }
 
-/// Issuer of callers with a share link.
+/// Issuer of principals with a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {
@@ -126,32 +126,33 @@ impl Principal {
         }
     }
 
-    /// Returns the person for the catalog.
+    /// Returns the person that the catalog records for this principal.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
     }
 
-    /// Returns the source of a role on this spreadsheet; `None` if there is none.
+    /// Returns the source of the principal's role on a spreadsheet; `None` if the token does not
+    /// cover the spreadsheet.
     #[must_use]
     pub fn right(&self, log: LogId) -> Option<Right> {
         match &self.scope {
             Scope::All => Some(Right::Token(self.role)),
             Scope::Only(logs) => logs.contains(&log).then_some(Right::Token(self.role)),
             Scope::Shared => Some(Right::Membership),
-            Scope::Link { log: of, hash } => (*of == log).then_some(Right::Link(*hash)),
+            Scope::Link { log: linked, hash } => (*linked == log).then_some(Right::Link(*hash)),
         }
     }
 
-    /// Returns the person and the source of their role on this spreadsheet; `None` if there is
-    /// none.
+    /// Returns the person and the source of the person's role on a spreadsheet; `None` if the token
+    /// does not cover the spreadsheet.
     #[must_use]
     pub fn by(&self, log: LogId) -> Option<By> {
         Some(By { person: self.person(), right: self.right(log)?, cap: self.role })
     }
 
-    /// Decides whether the caller has the permission `need` on `log`, given its `listing` in the
-    /// catalog. A log that is not in the catalog is accessible with operator tokens only.
+    /// Decides whether the principal has the permission `need` on the spreadsheet `log`. `listing`
+    /// is its record in the catalog; without a record, only operator tokens have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -168,8 +169,8 @@ impl Principal {
         }
     }
 
-    /// Returns whether the caller may create spreadsheets. A token for single spreadsheets could
-    /// not read a new one.
+    /// Returns whether the principal may create spreadsheets. A token for single spreadsheets may
+    /// not, because it does not cover the new spreadsheet.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_role_of_an_operators_token() {
+    fn operator_tokens_grant_their_role() {
         for (role, write) in [
             (Role::Viewer, Access::Forbidden(Role::Viewer)),
             (Role::Editor, Access::Allowed),
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn members_have_their_role_and_at_most_that_of_their_token() {
+    fn members_have_at_most_the_role_of_their_token() {
         for (member, token, read, write) in [
             (None, Role::Owner, Access::Hidden, Access::Hidden),
             (Some(Role::Viewer), Role::Owner, Access::Allowed, Access::Forbidden(Role::Viewer)),
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namesake_of_another_issuer_is_somebody_else() {
+    fn subjects_of_other_issuers_have_no_access() {
         let listing = listing(&[("alice", Role::Owner)], Status::Active);
         let other = Principal {
             issuer: "https://elsewhere".into(),
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_archived_is_read_and_what_is_deleted_is_for_owners_to_restore() {
+    fn archived_is_read_only_and_deleted_is_visible_to_owners() {
         let archived = Status::Archived { at_s: 1 };
         let deleted = Status::Deleted { at_s: 1 };
         let gone = Access::Deleted { until_s: 1 + cellar_base::limits::DELETED_KEPT_S };
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_for_its_spreadsheet_and_until_its_end() {
+    fn a_link_is_valid_for_its_spreadsheet_until_it_expires() {
         let secret = LinkSecret([1; 16]);
         let mut listing = listing(&[("bob", Role::Owner)], Status::Active);
         let label = String::new();

@@ -1,96 +1,101 @@
-//! Purge of deleted spreadsheets, 30 days after their deletion.
+//! Plans the purge of spreadsheets that can no longer be undeleted.
 //!
-//! A fork does not copy the entries that it shares with its source, so a log is kept as long as it
-//! has forks. Equal snapshot objects of a family are stored once, and are kept as long as one of
-//! its logs needs them.
+//! A fork does not copy the entries that it inherits, so a log is kept as long as it has forks.
+//! Equal snapshot objects of a family are stored once, and are kept as long as one of its logs
+//! needs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::spreadsheet::Status;
 use cellar_base::identity::LogId;
 
-/// A log in the tables.
+/// A log that exists in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resident {
-    /// Log id.
+    /// Id of the log.
     pub log: LogId,
-    /// Source of a fork.
+    /// Source, if the log is a fork.
     pub source: Option<LogId>,
-    /// Number of forks between the log and the origin of its family; 0 for the origin.
+    /// Number of forks from the family's original log to this log; 0 for the original log.
     pub depth: u32,
     /// Status in the catalog; `None` for a log that was never listed.
     pub status: Option<Status>,
 }
 
-/// Decision about a deleted log.
+/// Plan for a deleted log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedPlan {
-    /// It can still be undeleted.
+    /// Keep the log, which can still be undeleted.
     Restorable {
-        /// End of the period, Unix seconds.
+        /// Time until which the log can be undeleted, Unix seconds.
         until_s: u64,
     },
-    /// It has forks in use, which need its entries.
+    /// Keep the log, because forks inherit its entries.
     Forked {
-        /// Number of direct forks.
+        /// Number of direct forks that are kept.
         forks: usize,
     },
-    /// Purge it.
+    /// Purge the log.
     Purge,
 }
 
-/// Decides about every deleted log, forks before their sources. Logs in use are left out.
+/// Decides what to do with each deleted log. The result lists forks before their sources and omits
+/// logs that are not deleted.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
     let mut residents: Vec<&Resident> = residents.iter().collect();
     residents.sort_by_key(|resident| (std::cmp::Reverse(resident.depth), resident.log));
-    let mut forks: BTreeMap<LogId, BTreeSet<LogId>> = BTreeMap::new();
+    let mut kept_forks: BTreeMap<LogId, BTreeSet<LogId>> = BTreeMap::new();
     let mut plans = Vec::new();
     for Resident { log, source, status, .. } in residents {
-        let left = forks.get(log).map_or(0, BTreeSet::len);
+        let forks = kept_forks.get(log).map_or(0, BTreeSet::len);
         let plan = match status {
             Some(status @ Status::Deleted { .. }) => match status.kept_until_s() {
                 Some(until_s) if now_s < until_s => Some(DeletedPlan::Restorable { until_s }),
-                _ if left > 0 => Some(DeletedPlan::Forked { forks: left }),
+                _ if forks > 0 => Some(DeletedPlan::Forked { forks }),
                 _ => Some(DeletedPlan::Purge),
             },
             // A purge was interrupted, or the log was created again at the same time.
-            Some(Status::Purged { .. }) if left > 0 => Some(DeletedPlan::Forked { forks: left }),
+            Some(Status::Purged { .. }) if forks > 0 => Some(DeletedPlan::Forked { forks }),
             Some(Status::Purged { .. }) => Some(DeletedPlan::Purge),
             Some(Status::Active | Status::Archived { .. }) | None => None,
         };
         if plan != Some(DeletedPlan::Purge)
             && let Some(source) = source
         {
-            forks.entry(*source).or_default().insert(*log);
+            kept_forks.entry(*source).or_default().insert(*log);
         }
         plans.extend(plan.map(|plan| (*log, plan)));
     }
     plans
 }
 
-/// A log whose snapshots are needed.
+/// A log whose snapshots must be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needed {
-    /// Log id.
+    /// Id of the log.
     pub log: LogId,
-    /// Set if nobody can undelete it any more, so that nobody waits for its unfinished snapshots.
+    /// Set if the log can no longer be undeleted, so that its unfinished snapshots are not needed.
     pub is_due: bool,
 }
 
-/// Returns the logs of a family whose snapshots are needed: all but those that are purged in the
-/// catalog and have no forks. A log that can no longer be undeleted is needed until it is purged in
-/// the catalog, because clocks differ.
+/// Returns the logs of a family whose snapshots must be kept: all logs except those that are purged
+/// in the catalog and have no forks. A log that can no longer be undeleted is kept until the
+/// catalog records the purge, because clocks differ.
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
-    let goes = |(log, plan): (LogId, DeletedPlan)| (plan == DeletedPlan::Purge).then_some(log);
-    let going: BTreeSet<LogId> = plan_deleted(family, now_s).into_iter().filter_map(goes).collect();
-    let needed = |resident: &Resident| {
-        let is_due = going.contains(&resident.log);
-        let is_purged = matches!(resident.status, Some(Status::Purged { .. }));
-        (!(is_purged && is_due)).then_some(Needed { log: resident.log, is_due })
-    };
-    family.iter().filter_map(needed).collect()
+    let plans = plan_deleted(family, now_s).into_iter();
+    let due: BTreeSet<LogId> =
+        plans.filter(|(_, plan)| *plan == DeletedPlan::Purge).map(|(log, _)| log).collect();
+    let mut needed = Vec::new();
+    for Resident { log, status, .. } in family {
+        let is_due = due.contains(log);
+        let is_purged = matches!(status, Some(Status::Purged { .. }));
+        if !is_due || !is_purged {
+            needed.push(Needed { log: *log, is_due });
+        }
+    }
+    needed
 }
 
 #[cfg(test)]
@@ -114,12 +119,12 @@ mod tests {
         let plans = plan_deleted(residents, NOW_S);
         let mut reversed = residents.to_vec();
         reversed.reverse();
-        assert_eq!(plan_deleted(&reversed, NOW_S), plans, "in whatever order they are found");
+        assert_eq!(plan_deleted(&reversed, NOW_S), plans, "the order of the logs does not matter");
         plans
     }
 
     #[test]
-    fn what_was_deleted_thirty_days_ago_goes_and_nothing_else() {
+    fn purges_only_logs_that_cannot_be_undeleted() {
         let status = |at_s| Some(Status::Deleted { at_s });
         let until_s = NOW_S + 1;
         let plans = planned(&[
@@ -139,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_forks_need_stays_until_they_are_gone() {
+    fn keeps_logs_until_their_forks_are_purged() {
         let origin = resident(1, None, DUE);
         let middle = resident(2, Some((1, 1)), DUE);
         let last = resident(3, Some((2, 2)), Some(Status::Active));
@@ -147,20 +152,20 @@ mod tests {
         assert_eq!(planned(&[origin, middle, last]), [kept(2), kept(1)]);
         let never_listed = Resident { status: None, ..last };
         assert_eq!(planned(&[origin, middle, never_listed]), [kept(2), kept(1)]);
-        // All of them at once, forks first.
+        // All three logs are purged, forks first.
         let gone = |number| (log(number), DeletedPlan::Purge);
         let last = Resident { status: DUE, ..last };
         assert_eq!(planned(&[origin, middle, last]), [gone(3), gone(2), gone(1)]);
-        // Two forks, one of which goes.
+        // One of two forks is purged.
         let other = resident(4, Some((1, 1)), Some(Status::Archived { at_s: 1 }));
         assert_eq!(planned(&[origin, middle, other]), [gone(2), kept(1)]);
-        // What was begun and is needed after all stays, too.
+        // An interrupted purge does not continue if a fork needs the log.
         let begun = Resident { status: Some(Status::Purged { at_s: NOW_S }), ..origin };
         assert_eq!(planned(&[begun, other]), [kept(1)]);
     }
 
     #[test]
-    fn what_is_purged_needs_nothing_unless_a_fork_needs_it() {
+    fn keeps_snapshots_of_purged_logs_only_for_forks() {
         let purged = Some(Status::Purged { at_s: 1 });
         let needed = |residents: &[Resident]| {
             let needed = needed(residents, NOW_S).into_iter();
@@ -169,8 +174,8 @@ mod tests {
         let (origin, due) =
             (resident(1, None, Some(Status::Active)), resident(3, Some((1, 1)), DUE));
         let gone = resident(2, Some((1, 1)), purged);
-        let until_it_is_said = [(log(1), false), (log(3), true)];
-        assert_eq!(needed(&[origin, gone, due]), until_it_is_said);
+        let until_the_purge_is_recorded = [(log(1), false), (log(3), true)];
+        assert_eq!(needed(&[origin, gone, due]), until_the_purge_is_recorded);
         let of_gone = resident(4, Some((2, 2)), Some(Status::Active));
         let all = [(log(1), false), (log(2), false), (log(4), false)];
         assert_eq!(needed(&[origin, gone, of_gone]), all);

@@ -1,7 +1,7 @@
-//! Reads a log forward over pages and segments without missing a hole.
+//! Reads a log forward across pages and segments without missing a gap.
 //!
-//! A hole, or an end before a position that the reader knows, may be caused by a stale read: it is
-//! read again with strong consistency before it is believed.
+//! A stale read can show a gap, or an end before a position that the reader knows to exist. The
+//! machine repeats such a read with strong consistency before it reports the gap or the end.
 
 use std::sync::Arc;
 
@@ -9,17 +9,18 @@ use crate::entry::{Content, Entry};
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_base::position::Position;
 
-/// State of a forward read.
+/// A forward read in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForwardRead {
     next: Option<Position>,
     consistent: bool,
-    /// The end is not believed before this position, unless read with strong consistency.
+    /// Position that is known to exist. An earlier end is confirmed by a strongly consistent read.
     must_reach: Option<Position>,
-    /// Set after an End Segment: the next segment must exist.
-    ended: bool,
+    /// Set after an End Segment, after which the next segment must exist.
+    segment_ended: bool,
+    /// Position of the newest entry that was read.
     last: Option<Position>,
-    /// Number of waits for the next segment.
+    /// Number of waits for the next segment to become visible.
     waits: u32,
 }
 
@@ -28,80 +29,87 @@ pub struct ForwardRead {
 pub enum ReadStep {
     /// Read one page.
     Read {
-        /// First position.
+        /// First position to read.
         from: Position,
-        /// Set for a strongly consistent read.
+        /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Wait, then read with strong consistency: the two sides of a transaction may become visible
-    /// at different times.
+    /// Wait, then read one page with strong consistency. The items of a transaction may become
+    /// visible at different times.
     ReadLater {
-        /// First position.
+        /// First position to read.
         from: Position,
         /// Number of waits, including this one.
         attempt: u32,
     },
-    /// End of the log.
+    /// The end of the log was reached.
     End,
     /// An entry is missing although a later one exists.
     Corrupt {
-        /// Position of the hole.
+        /// Position of the missing entry.
         at: Position,
     },
 }
 
 impl ForwardRead {
-    /// Starts at `from`, inclusive. The end is read again with strong consistency if it lies before
-    /// `must_reach`.
+    /// Starts a read at `from` (inclusive). If the end is before `must_reach`, the read continues
+    /// with strong consistency.
     #[must_use]
     pub fn begin(from: Position, must_reach: Option<Position>) -> Self {
-        Self { next: Some(from), consistent: false, must_reach, ended: false, last: None, waits: 0 }
+        Self {
+            next: Some(from),
+            consistent: false,
+            must_reach,
+            segment_ended: false,
+            last: None,
+            waits: 0,
+        }
     }
 
-    /// Same, but strongly consistent: includes every acknowledged write.
+    /// Makes all reads strongly consistent, so that they include every acknowledged write.
     #[must_use]
     pub fn consistently(self) -> Self {
         Self { consistent: true, ..self }
     }
 
-    /// Takes an entry if it is the next one; returns whether it is.
-    pub fn take(&mut self, entry: &Arc<Entry>) -> bool {
+    /// Adds an entry of the page. Returns `false` and ignores the entry if it is not the next one.
+    pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next {
             return false;
         }
         self.next = entry.next_position();
         self.last = Some(entry.position);
-        self.ended = matches!(entry.content, Content::EndSegment);
+        self.segment_ended = matches!(entry.content, Content::EndSegment);
         true
     }
 
-    /// Returns the action after a page: `whole` if every entry was taken, `empty` if there was
-    /// none, `more` if the segment may continue.
+    /// Returns the action after a page. `contiguous` is set if every entry of the page was the next
+    /// one, `empty` if the page had no entries, and `more` if the segment may have later entries.
     #[must_use]
-    pub fn after_page(&mut self, whole: bool, empty: bool, more: bool) -> ReadStep {
+    pub fn after_page(&mut self, contiguous: bool, empty: bool, more: bool) -> ReadStep {
         let Some(next) = self.next else { return ReadStep::End };
-        if !whole {
-            return self.believe_only_consistently(ReadStep::Corrupt { at: next });
+        if !contiguous {
+            return self.confirm(ReadStep::Corrupt { at: next });
         }
-        if !empty && (more || self.ended) {
+        if !empty && (more || self.segment_ended) {
             return self.read();
         }
-        if self.ended {
+        if self.segment_ended {
             return self.await_segment(next);
         }
         if self.must_reach > self.last {
-            return self.believe_only_consistently(ReadStep::End);
+            return self.confirm(ReadStep::End);
         }
         ReadStep::End
     }
 
-    /// Returns the newest entry taken.
+    /// Returns the position of the newest entry that was added.
     #[must_use]
     pub fn last(&self) -> Option<Position> {
         self.last
     }
 
-    /// Returns the read of the next page.
+    /// Returns the action that reads the next page.
     #[must_use]
     pub fn read(&self) -> ReadStep {
         match self.next {
@@ -110,16 +118,18 @@ impl ForwardRead {
         }
     }
 
-    /// The segment after an End Segment is written in one transaction with it.
+    /// Waits for the segment after an End Segment, which was written in the same transaction.
     fn await_segment(&mut self, from: Position) -> ReadStep {
         if !self.consistent || self.waits >= MAX_READ_ATTEMPTS {
-            return self.believe_only_consistently(ReadStep::Corrupt { at: from });
+            return self.confirm(ReadStep::Corrupt { at: from });
         }
         self.waits += 1;
         ReadStep::ReadLater { from, attempt: self.waits }
     }
 
-    fn believe_only_consistently(&mut self, step: ReadStep) -> ReadStep {
+    /// Returns `step` if the reads are strongly consistent; otherwise repeats the read with strong
+    /// consistency.
+    fn confirm(&mut self, step: ReadStep) -> ReadStep {
         if self.consistent {
             return step;
         }
@@ -144,8 +154,8 @@ mod tests {
     }
 
     fn page(read: &mut ForwardRead, entries: &[Arc<Entry>], more: bool) -> ReadStep {
-        let whole = entries.iter().all(|entry| read.take(entry));
-        read.after_page(whole, entries.is_empty(), more)
+        let contiguous = entries.iter().all(|entry| read.add_entry(entry));
+        read.after_page(contiguous, entries.is_empty(), more)
     }
 
     fn step(segment: u32, num: u32, consistent: bool) -> ReadStep {
@@ -153,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_and_segments_are_followed_to_the_end() {
+    fn reads_pages_and_segments_to_the_end() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
         assert_eq!(read.read(), step(0, 0, false));
         assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 1)], true), step(0, 2, false));
@@ -164,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_read_again_before_it_is_corruption() {
+    fn repeats_the_read_of_a_gap_before_reporting_corruption() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
         assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 2)], false), step(0, 1, true));
         let at = Position::new(0, 1).unwrap();
@@ -172,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_end_is_read_again() {
+    fn repeats_the_read_of_a_stale_end() {
         let seen = Position::new(0, 2).unwrap();
         let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
         assert_eq!(page(&mut read, &[plain(0, 0)], false), step(0, 1, true));
@@ -183,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_was_seen_before_is_believed_at_once() {
+    fn accepts_an_end_at_or_after_the_known_position() {
         let mut read = ForwardRead::begin(Position::FIRST, Some(Position::FIRST));
         assert_eq!(page(&mut read, &[plain(0, 0)], false), ReadStep::End);
         let mut nothing_known = ForwardRead::begin(Position::FIRST, None);
@@ -191,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn a_consistent_read_is_one_from_its_first_page_on() {
+    fn a_consistent_read_starts_with_its_first_page() {
         let read = ForwardRead::begin(Position::FIRST, None).consistently();
         assert_eq!(read.read(), step(0, 0, true));
     }
 
     #[test]
-    fn a_segment_that_ended_must_go_on() {
+    fn an_end_segment_must_be_followed_by_a_segment() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
         let end = entry(0, 0, Content::EndSegment);
         assert_eq!(page(&mut read, &[end], false), step(1, 0, false));

@@ -1,8 +1,8 @@
-//! Forks: logs that inherit their first segments from another.
+//! Forks: logs that inherit their first segments from another log.
 //!
-//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. The last of them
-//! ends after n with an End Segment that is not stored: every reader creates it. The fork's own
-//! first entry is (s + 1, 0). So positions up to the fork have the same meaning in both logs, and
+//! A fork of a log at position (s, n) inherits the segments 0 to s of its source. Segment s ends
+//! after entry n with an End Segment that is not stored; every reader creates it. The fork's own
+//! first entry is (s + 1, 0). Positions up to the fork have the same meaning in both logs, and
 //! nothing is copied.
 
 use std::sync::Arc;
@@ -11,37 +11,39 @@ use crate::entry::{Content, Entry};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Source of a fork; never changes.
+/// The immutable origin of a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lineage {
-    /// Log that contains the entries up to `position`, or inherits some of them in turn.
+    /// Log that contains the entries up to `position`, some of which it may inherit from its own
+    /// source.
     pub source: LogId,
-    /// Last shared entry, stored by the source itself.
+    /// Last entry that the fork inherits. The source stores the entry itself and does not inherit
+    /// it.
     pub position: Position,
-    /// Set if that entry is an End Segment; otherwise one is created after it.
+    /// Set if the entry at `position` is an End Segment; otherwise readers create one after it.
     pub ended: bool,
-    /// Origin of all forks of the family. All snapshot objects of a family are stored under its
-    /// prefix, so that equal objects are stored once.
+    /// The original log of all forks of the family, under whose prefix the snapshot objects of all
+    /// logs of the family are stored, so that equal objects are stored once.
     pub family: LogId,
-    /// Number of forks from the family's origin to this log, including this one.
+    /// Number of forks from the family's original log to this log, including this fork.
     pub depth: u32,
-    /// Newest snapshot at or before `position` at the time of the fork, unless it is the log's
-    /// first entry.
+    /// Newest finished snapshot at or before `position` at the time of the fork; `None` for the
+    /// snapshot at the log's first entry.
     pub snapshot: Option<Position>,
     /// Time of the fork, Unix seconds.
     pub forked_s: u64,
 }
 
-/// The inherited part of a page of the source.
+/// The part of a page of the source that a fork inherits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inherited {
-    /// Entries, as the fork's own.
+    /// Inherited entries, with the log id of the fork.
     pub entries: Vec<Arc<Entry>>,
     /// Set if the segment may have further entries.
     pub more: bool,
 }
 
-/// The page ends before the position of the fork, so it was stale.
+/// A stale page of the source, which ends before the position of the fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StalePage;
 
@@ -52,26 +54,26 @@ impl Lineage {
         at.segment() <= self.position.segment()
     }
 
-    /// Returns the end of the inherited part: its last End Segment.
+    /// Returns the position of the End Segment at the end of the inherited part.
     #[must_use]
     pub fn end(&self) -> Position {
         match self.ended {
             true => self.position,
-            // A fork is created only where the segment has capacity for an End Segment.
+            // A fork is created only where the segment has a position left for an End Segment.
             false => self.position.next_in_segment().unwrap_or(self.position),
         }
     }
 
-    /// Returns the position of the fork's own first entry, if the log can continue there.
+    /// Returns the position of the fork's own first entry; `None` if no position is left.
     #[must_use]
     pub fn first_own(&self) -> Option<Position> {
-        let has_room = self.ended || self.position.next_in_segment().is_some();
-        self.position.next_segment().filter(|_| has_room)
+        let has_capacity_for_end = self.ended || self.position.next_in_segment().is_some();
+        if has_capacity_for_end { self.position.next_segment() } else { None }
     }
 
-    /// Creates the End Segment after the last shared entry, `shared`.
+    /// Creates the End Segment of the fork `log` after `shared`, the last inherited entry.
     #[must_use]
-    pub fn end_behind(&self, log: LogId, shared: &Entry) -> Entry {
+    pub fn end_after(&self, log: LogId, shared: &Entry) -> Entry {
         Entry {
             log,
             position: self.end(),
@@ -82,15 +84,16 @@ impl Lineage {
         }
     }
 
-    /// Returns the part that the fork `log` inherits of a page of its source, read from `from`,
-    /// which is not after the last shared entry.
+    /// Returns the part of a page of the source that the fork `log` inherits. The page was read
+    /// from `from`, which is at or before the position of the fork; `more` is set if further pages
+    /// follow.
     ///
-    /// The inherited part always ends with an End Segment or a hole (as in a trimmed segment).
+    /// The inherited part ends with an End Segment, after a gap if the segment was trimmed.
     /// Otherwise a writer would consider a position of the source free.
     ///
     /// # Errors
     /// [`StalePage`] if the page ends before the position of the fork.
-    pub fn cut(
+    pub fn inherited_part(
         &self,
         log: LogId,
         from: Position,
@@ -100,26 +103,21 @@ impl Lineage {
         let shared = page.iter().filter(|entry| entry.position <= self.position);
         let mut entries: Vec<Arc<Entry>> =
             shared.map(|entry| Arc::new(Entry { log, ..entry.as_ref().clone() })).collect();
-        let last = page.iter().rev().find(|entry| entry.position <= self.position);
         if from.segment() < self.position.segment() {
             return Ok(Inherited { entries, more });
         }
-        if let Some(shared) = last.filter(|last| last.position == self.position) {
+        if let Some(last) = page.iter().find(|entry| entry.position == self.position) {
             if !self.ended {
-                entries.push(Arc::new(self.end_behind(log, shared)));
+                entries.push(Arc::new(self.end_after(log, last)));
             }
             return Ok(Inherited { entries, more: false });
         }
-        let beyond = page.iter().find(|entry| entry.position > self.position);
-        match beyond {
-            // A hole before it.
-            Some(beyond) => {
-                entries.push(Arc::new(self.end_behind(log, beyond)));
-                Ok(Inherited { entries, more: false })
-            }
-            None if more => Ok(Inherited { entries, more }),
-            None => Err(StalePage),
+        // The entry at the fork was trimmed if a later entry exists.
+        if let Some(later) = page.iter().find(|entry| entry.position > self.position) {
+            entries.push(Arc::new(self.end_after(log, later)));
+            return Ok(Inherited { entries, more: false });
         }
+        if more { Ok(Inherited { entries, more }) } else { Err(StalePage) }
     }
 }
 
@@ -165,50 +163,50 @@ mod tests {
     fn the_inherited_part_ends_with_an_end_segment() {
         let fork = lineage(at(2, 3), false);
         assert_eq!((fork.end(), fork.first_own()), (at(2, 4), Some(at(3, 0))));
-        let cut = fork.cut(log(2), at(2, 1), &entries(2, 1..9), true).unwrap();
+        let cut = fork.inherited_part(log(2), at(2, 1), &entries(2, 1..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(1, false), (2, false), (3, false), (4, true)], false));
         let end = cut.entries.last().unwrap();
-        assert_eq!((end.created_s, end.author.clone()), (77, None), "the same for whoever reads");
-        // An End Segment of the source is its own end.
+        assert_eq!((end.created_s, end.author.clone()), (77, None), "the same for every reader");
+        // An End Segment of the source also ends the inherited part.
         let mut page = entries(2, 2..4);
         Arc::make_mut(&mut page[1]).content = Content::EndSegment;
         let fork = lineage(at(2, 3), true);
         assert_eq!((fork.end(), fork.first_own()), (at(2, 3), Some(at(3, 0))));
-        let cut = fork.cut(log(2), at(2, 2), &page, false).unwrap();
+        let cut = fork.inherited_part(log(2), at(2, 2), &page, false).unwrap();
         assert_eq!(shown(&cut), (vec![(2, false), (3, true)], false));
     }
 
     #[test]
-    fn earlier_segments_are_whole() {
+    fn earlier_segments_are_inherited_completely() {
         let fork = lineage(at(2, 3), false);
-        let cut = fork.cut(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
+        let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), true).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], true));
-        // Its end is no end of the inherited part: nothing is missing behind it.
-        let cut = fork.cut(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
+        // The end of an earlier segment is not the end of the inherited part.
+        let cut = fork.inherited_part(log(2), at(1, 7), &entries(1, 7..9), false).unwrap();
         assert_eq!(shown(&cut), (vec![(7, false), (8, false)], false));
         assert!(fork.inherits(at(2, u32::MAX)) && fork.inherits(at(0, 0)));
         assert!(!fork.inherits(at(3, 0)));
     }
 
     #[test]
-    fn a_page_that_ends_too_soon_is_no_end() {
+    fn rejects_a_page_that_ends_before_the_fork() {
         let fork = lineage(at(0, 3), false);
         for page in [entries(0, 0..0), entries(0, 1..3)] {
-            assert_eq!(fork.cut(log(2), at(0, 1), &page, false), Err(StalePage));
-            let cut = fork.cut(log(2), at(0, 1), &page, true).unwrap();
-            assert!(cut.more && cut.entries.len() == page.len(), "it goes on");
+            assert_eq!(fork.inherited_part(log(2), at(0, 1), &page, false), Err(StalePage));
+            let cut = fork.inherited_part(log(2), at(0, 1), &page, true).unwrap();
+            assert!(cut.more && cut.entries.len() == page.len(), "the page continues");
         }
     }
 
     #[test]
-    fn what_was_trimmed_is_a_hole_and_no_free_place() {
+    fn trimmed_entries_leave_a_gap_before_the_end_segment() {
         let fork = lineage(at(0, 3), false);
-        let cut = fork.cut(log(2), at(0, 0), &entries(0, [0, 9]), false).unwrap();
+        let cut = fork.inherited_part(log(2), at(0, 0), &entries(0, [0, 9]), false).unwrap();
         assert_eq!(shown(&cut), (vec![(0, false), (4, true)], false));
     }
 
     #[test]
-    fn a_fork_needs_room_for_its_end_and_its_first_entry() {
+    fn a_fork_needs_positions_for_its_end_and_its_first_entry() {
         assert_eq!(lineage(at(0, u32::MAX), false).first_own(), None);
         assert_eq!(lineage(at(0, u32::MAX), true).first_own(), Some(at(1, 0)));
         let last = MAX_SEGMENTS - 1;

@@ -1,59 +1,63 @@
-//! Start of a load or update, decided from the newest Segment records.
+//! Decides from the newest Segment records where a load or update starts to read.
 
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// Start of a load.
+/// The start of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadPlan {
-    /// No segment: the log does not exist.
+    /// The log does not exist, because it has no segment.
     NoLog,
-    /// First position to read: the Snapshot entry whose root the client starts from, or the first
-    /// entry of a log without a snapshot.
+    /// First position to read: the Snapshot entry of the newest finished snapshot, or the first
+    /// entry of a log without one.
     From(Position),
-    /// A later segment without a snapshot, and none before it.
+    /// Neither of the two newest segments has a snapshot, although a segment is rolled only after
+    /// its first snapshot.
     Corrupt {
-        /// Newest segment.
+        /// Number of the newest segment.
         segment: u32,
     },
 }
 
-/// Start of an update.
+/// The start of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpdatePlan {
-    /// No segment: the log does not exist.
+    /// The log does not exist, because it has no segment.
     NoLog,
-    /// The client's segment is one of the two newest: read on from its position.
+    /// The client's segment is one of the two newest: continue to read after the client's position.
     ReadOn,
-    /// The client is too far behind: load from scratch.
+    /// The client's segment is older: load from scratch.
     Reload,
 }
 
-/// Plans a load from the two newest segments, newest first.
+/// Plans a load from the records of the two newest segments, newest first.
 #[must_use]
 pub fn plan_load(newest: &[Segment]) -> LoadPlan {
     let Some(current) = newest.first() else {
         return LoadPlan::NoLog;
     };
-    // A log with a single segment, or with one that is not inherited, begins with its first entry.
-    let is_first = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
-    match newest.iter().find_map(Segment::newest_snapshot) {
-        Some(position) => LoadPlan::From(position),
-        None if current.num == 0 => LoadPlan::From(Position::FIRST),
-        None if newest.iter().any(is_first) => LoadPlan::From(Position::FIRST),
-        None => LoadPlan::Corrupt { segment: current.num },
+    if let Some(position) = newest.iter().find_map(Segment::newest_snapshot) {
+        return LoadPlan::From(position);
     }
+    // In a fork, the second newest record may be the first, which stands for all inherited
+    // segments.
+    let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
+    if current.num == 0 || newest.iter().any(is_fork_record) {
+        return LoadPlan::From(Position::FIRST);
+    }
+    LoadPlan::Corrupt { segment: current.num }
 }
 
-/// Plans an update of a client that has read up to `after`, from the two newest segments.
+/// Plans an update of a client that has read up to `after`, from the records of the two newest
+/// segments.
 #[must_use]
 pub fn plan_update(newest: &[Segment], after: Position) -> UpdatePlan {
-    // In a fork, the segment of the fork position counts as the one before its own first segment.
-    let num = |segment: &Segment| match segment.lineage {
+    // A fork's first record stands for the inherited segments, of which the last one counts.
+    let last_segment_num = |segment: &Segment| match segment.lineage {
         Some(lineage) => lineage.position.segment(),
         None => segment.num,
     };
-    let Some(oldest) = newest.iter().map(num).min() else {
+    let Some(oldest) = newest.iter().map(last_segment_num).min() else {
         return UpdatePlan::NoLog;
     };
     if after.segment() >= oldest { UpdatePlan::ReadOn } else { UpdatePlan::Reload }
@@ -70,7 +74,7 @@ mod tests {
         Segment { log, num, created_s: 0, last_snapshot, offloaded: None, lineage: None }
     }
 
-    /// The two records that a fork at 4.7 begins with.
+    /// Returns the first two records of a fork at position 4.7.
     fn fork(last_snapshot: Option<u32>, inherited: Option<Position>) -> [Segment; 2] {
         let first = segment(0, None);
         let lineage = Lineage {

@@ -1,6 +1,6 @@
-//! Upkeep of a log after an append, so that it opens fast: Snapshot entries and new segments.
+//! Upkeep after an append: puts Snapshot entries and rolls segments, so that the log opens fast.
 //!
-//! A lost upkeep is harmless: the next append repeats it.
+//! A failed upkeep is harmless, because the next append repeats it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,17 @@ use cellar_base::limits::{
     ROLL_TRY_ENTRIES, SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES,
 };
 
-/// Thresholds of Snapshot entries and new segments.
+/// Thresholds for Snapshot entries and new segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogPolicy {
-    /// Entries between two Snapshot entries.
+    /// Number of entries between two Snapshot entries.
     pub snapshot_entries: u32,
-    /// Bytes of bodies between two Snapshot entries.
+    /// Total bytes of the bodies between two Snapshot entries.
     pub snapshot_bytes: u64,
-    /// Entries after which a segment is rolled.
+    /// Number of entries after which a segment is rolled.
     pub segment_entries: u32,
-    /// Bytes of bodies after which a segment is rolled.
+    /// Total bytes of the bodies after which a segment is rolled.
     pub segment_bytes: u64,
 }
 
@@ -35,28 +35,29 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Returns whether to roll the segment that ends with this entry now. To find out whether a
-    /// roll is possible costs a read, so a segment that still waits for its first snapshot is tried
-    /// only at every `ROLL_TRY_ENTRIES`th entry.
+    /// Returns whether to start a roll after `tail`, the newest entry. A roll costs a read even if
+    /// it is not possible yet, because the segment has no snapshot. Therefore a long segment starts
+    /// a roll only at every `ROLL_TRY_ENTRIES`th entry.
     #[must_use]
-    pub fn rolls(&self, tail: &Entry) -> bool {
+    pub fn should_roll(&self, tail: &Entry) -> bool {
         let num = tail.position.num();
         let is_long =
             num >= self.segment_entries || tail.header.segment_bytes >= self.segment_bytes;
-        is_long && num.is_multiple_of(ROLL_TRY_ENTRIES) && goes_on(tail)
+        is_long && num.is_multiple_of(ROLL_TRY_ENTRIES) && can_continue(tail)
     }
 
-    /// Returns the Snapshot entry to put after the newest entry, if it is due.
+    /// Returns the Snapshot entry to put after `tail`, the newest entry, if one is due.
     #[must_use]
-    pub fn snapshot_behind(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
+    pub fn snapshot_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
         let entries = tail.position.num().saturating_sub(snapshot_num);
         let bytes = segment_bytes.saturating_sub(snapshot_bytes);
-        // Two consecutive Snapshot entries would be the same snapshot.
-        if entries == 0 || entries < self.snapshot_entries && bytes < self.snapshot_bytes {
+        let is_due = entries >= self.snapshot_entries || bytes >= self.snapshot_bytes;
+        // Directly after a Snapshot entry, another snapshot would be identical.
+        if entries == 0 || !is_due || !can_continue(tail) {
             return None;
         }
-        let position = tail.position.next_in_segment().filter(|_| goes_on(tail))?;
+        let position = tail.position.next_in_segment()?;
         let header = Header {
             snapshot_num: position.num(),
             snapshot_bytes: segment_bytes,
@@ -67,8 +68,8 @@ impl LogPolicy {
     }
 }
 
-/// Nothing follows an End Segment in its segment.
-fn goes_on(tail: &Entry) -> bool {
+/// Returns whether the segment can continue after an entry: no entry follows an End Segment.
+fn can_continue(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }
 
@@ -85,7 +86,6 @@ mod tests {
         segment_bytes: 5_000,
     };
 
-    /// An edit, as far as upkeep looks at it.
     fn tail(num: u32, header: Header) -> Entry {
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
         let position = Position::new(3, num).unwrap();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_entry_is_due_after_so_many_entries_or_bytes() {
+    fn a_snapshot_entry_is_due_after_enough_entries_or_bytes() {
         for (num, header, due) in [
             (9, header(0, 0, 0), false),
             (10, header(0, 0, 0), true),
@@ -107,27 +107,27 @@ mod tests {
             (1, header(1_000, 0, 0), true),
             (22, header(1_999, 20, 1_000), false),
             (22, header(2_000, 20, 1_000), true),
-            // It is the Snapshot entry itself.
+            // The tail is the Snapshot entry.
             (20, header(9_000, 20, 0), false),
         ] {
-            let snapshot = POLICY.snapshot_behind(&tail(num, header.clone()), 9);
+            let snapshot = POLICY.snapshot_after(&tail(num, header.clone()), 9);
             assert_eq!(snapshot.is_some(), due, "{num} {header:?}");
         }
     }
 
     #[test]
-    fn a_snapshot_entry_begins_to_count_anew() {
+    fn a_snapshot_entry_resets_the_counts() {
         let tail = tail(30, header(1_234, 20, 1_000));
-        let snapshot = POLICY.snapshot_behind(&tail, 9).unwrap();
+        let snapshot = POLICY.snapshot_after(&tail, 9).unwrap();
         assert_eq!(snapshot.position, tail.next_position().unwrap());
         assert_eq!(snapshot.header, header(1_234, 31, 1_234));
         assert_eq!((snapshot.log, snapshot.created_s), (tail.log, 9));
         assert_eq!(snapshot.content, Content::Snapshot { root: None, trimmed_s: None });
-        assert_eq!(POLICY.snapshot_behind(&snapshot, 9), None);
+        assert_eq!(POLICY.snapshot_after(&snapshot, 9), None);
     }
 
     #[test]
-    fn a_long_segment_is_rolled_and_tried_now_and_then() {
+    fn a_long_segment_is_rolled_at_every_nth_entry() {
         for (num, segment_bytes, rolls) in [
             (63, 0, false),
             (64, 0, true),
@@ -138,19 +138,19 @@ mod tests {
             (ROLL_TRY_ENTRIES + 1, 5_000, false),
         ] {
             let header = header(segment_bytes, 0, 0);
-            assert_eq!(POLICY.rolls(&tail(num, header)), rolls, "{num} {segment_bytes}");
+            assert_eq!(POLICY.should_roll(&tail(num, header)), rolls, "{num} {segment_bytes}");
         }
     }
 
     #[test]
-    fn nothing_is_put_behind_the_end_of_a_segment() {
+    fn nothing_is_put_after_an_end_segment() {
         let end = Entry { content: Content::EndSegment, ..tail(64, header(9_000, 0, 0)) };
-        assert!(!POLICY.rolls(&end));
-        assert_eq!(POLICY.snapshot_behind(&end, 9), None);
+        assert!(!POLICY.should_roll(&end));
+        assert_eq!(POLICY.snapshot_after(&end, 9), None);
     }
 
     #[test]
-    fn a_policy_reads_back() {
+    fn a_policy_round_trips() {
         let json = serde_json::to_string(&LogPolicy::default()).unwrap();
         assert_eq!(serde_json::from_str::<LogPolicy>(&json).unwrap(), LogPolicy::default());
         assert!(serde_json::from_str::<LogPolicy>("{}").is_err());

@@ -23,14 +23,14 @@ pub struct Rectangle {
     pub last: CellName,
 }
 
-/// A parsed range, optionally with a sheet name and optionally open on one side.
+/// A parsed range of cells, whole columns or whole rows, with an optional sheet name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
-    /// Sheet name, if the range has one.
+    /// Name of the sheet, if the range names one.
     pub sheet: Option<String>,
-    /// The rectangle; whole columns or rows extend to the end of the largest sheet.
+    /// Cells of the range. Whole columns or rows extend to the end of the largest sheet.
     pub rectangle: Rectangle,
-    /// Set for whole columns (`A:C`) or rows (`3:5`).
+    /// Set if the range consists of whole columns (`A:C`) or rows (`3:5`).
     pub open: bool,
 }
 
@@ -38,9 +38,9 @@ pub struct Range {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a range: {why}")]
 pub struct NotARange {
-    /// The text.
+    /// The rejected text.
     pub text: String,
-    /// What is wrong, and how to write a range.
+    /// Reason, and how to write a range.
     pub why: &'static str,
 }
 
@@ -50,12 +50,12 @@ pub struct NotARange {
 pub struct RangeTooLarge {
     /// The requested rectangle.
     pub rectangle: Rectangle,
-    /// Its number of cells.
+    /// Number of cells of the rectangle.
     pub area: u64,
 }
 
-const HOW: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
-const OUTSIDE: &str = "it reaches outside the largest sheet";
+const SYNTAX: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
+const OUTSIDE: &str = "it extends beyond the largest possible sheet";
 
 impl Rectangle {
     /// Every cell of the largest sheet.
@@ -64,19 +64,19 @@ impl Rectangle {
         last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 },
     };
 
-    /// Returns whether the rectangle contains a cell.
+    /// Returns whether the rectangle contains the cell at `row` and `column`.
     #[must_use]
     pub fn contains(&self, row: u32, column: u32) -> bool {
         (self.first.row..=self.last.row).contains(&row)
             && (self.first.column..=self.last.column).contains(&column)
     }
 
-    /// Returns the number of cells, populated or not.
+    /// Returns the number of cells in the rectangle, populated or not.
     #[must_use]
     pub fn area(&self) -> u64 {
-        let side = |first: u32, last: u32| u64::from(last.saturating_sub(first)).saturating_add(1);
-        side(self.first.row, self.last.row)
-            .saturating_mul(side(self.first.column, self.last.column))
+        let length = |first: u32, last: u32| u64::from(last.saturating_sub(first)) + 1;
+        let rows = length(self.first.row, self.last.row);
+        rows.saturating_mul(length(self.first.column, self.last.column))
     }
 }
 
@@ -85,7 +85,7 @@ impl Range {
     /// only as far as their content.
     ///
     /// # Errors
-    /// [`RangeTooLarge`] for cells that exceed `MAX_RANGE_CELLS`.
+    /// [`RangeTooLarge`] for a rectangle of more than `MAX_RANGE_CELLS` cells.
     pub fn check_area(&self) -> Result<(), RangeTooLarge> {
         let (rectangle, area) = (self.rectangle, self.rectangle.area());
         if self.open || area <= MAX_RANGE_CELLS {
@@ -99,18 +99,19 @@ impl Range {
 #[must_use]
 pub fn column_name(column: u32) -> String {
     let mut letters = Vec::new();
-    let mut rest = u64::from(column) + 1;
-    while rest > 0 {
-        rest -= 1;
-        let letter = u8::try_from(rest % 26).unwrap_or(0);
+    let mut remainder = u64::from(column) + 1;
+    while remainder > 0 {
+        remainder -= 1;
+        let letter = u8::try_from(remainder % 26).unwrap_or(0);
         letters.push(char::from(b'A' + letter));
-        rest /= 26;
+        remainder /= 26;
     }
     letters.iter().rev().collect()
 }
 
-/// Parses the letters of a column, in either case; `None` outside the largest sheet.
-fn column_number(letters: &str) -> Option<u32> {
+/// Parses the letters of a column, in upper or lower case. Returns `None` outside the largest
+/// sheet.
+fn parse_column(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
     for byte in letters.bytes() {
         let digit = u32::from(byte.to_ascii_uppercase().checked_sub(b'A')?) + 1;
@@ -119,7 +120,8 @@ fn column_number(letters: &str) -> Option<u32> {
     number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
 }
 
-fn row_number(digits: &str) -> Option<u32> {
+/// Parses a row number, counted from 1. Returns `None` outside the largest sheet.
+fn parse_row(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     number.checked_sub(1).filter(|row| *row < MAX_ROWS)
 }
@@ -146,43 +148,53 @@ struct End {
 }
 
 fn parse_end(text: &str) -> Result<End, &'static str> {
-    // Dollar signs mark absolute references, which makes no difference here.
+    // Dollar signs mark absolute references; a range ignores them.
     let text = text.replace('$', "");
-    let letters = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
-    let (letters, digits) = text.split_at_checked(letters).ok_or(HOW)?;
-    if (letters.is_empty() && digits.is_empty()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(HOW);
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
+    if text.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(SYNTAX);
     }
-    let column = match letters {
-        "" => None,
-        letters => Some(column_number(letters).ok_or(OUTSIDE)?),
-    };
-    let row = match digits {
-        "" => None,
-        digits => Some(row_number(digits).ok_or(OUTSIDE)?),
-    };
-    Ok(End { column, row })
+    let mut end = End { column: None, row: None };
+    if !letters.is_empty() {
+        end.column = Some(parse_column(letters).ok_or(OUTSIDE)?);
+    }
+    if !digits.is_empty() {
+        end.row = Some(parse_row(digits).ok_or(OUTSIDE)?);
+    }
+    Ok(end)
 }
 
+/// Parses a cell, a rectangle, columns or rows. Returns the cells, and whether the text names whole
+/// columns or rows.
 fn parse_rectangle(text: &str) -> Result<(Rectangle, bool), &'static str> {
-    let (left, right) = text.split_once(':').unwrap_or((text, text));
-    let single = !text.contains(':');
-    let (left, right) = (parse_end(left)?, parse_end(right)?);
-    let (columns, rows) = match (left.column, right.column, left.row, right.row) {
-        (Some(a), Some(b), Some(c), Some(d)) => ((a, b), (c, d)),
-        (Some(a), Some(b), None, None) if !single => ((a, b), (0, MAX_ROWS - 1)),
-        (None, None, Some(c), Some(d)) if !single => ((0, MAX_COLUMNS - 1), (c, d)),
-        _ => return Err(HOW),
-    };
-    let corner = |row, column| CellName { row, column };
+    let is_pair = text.contains(':');
+    let (start_text, end_text) = text.split_once(':').unwrap_or((text, text));
+    let (start, end) = (parse_end(start_text)?, parse_end(end_text)?);
+    let is_open = start.row.is_none() || start.column.is_none();
+    if is_open && !is_pair {
+        return Err(SYNTAX);
+    }
+    let (first_row, last_row) = ordered(start.row, end.row, MAX_ROWS)?;
+    let (first_column, last_column) = ordered(start.column, end.column, MAX_COLUMNS)?;
     let rectangle = Rectangle {
-        first: corner(rows.0.min(rows.1), columns.0.min(columns.1)),
-        last: corner(rows.0.max(rows.1), columns.0.max(columns.1)),
+        first: CellName { row: first_row, column: first_column },
+        last: CellName { row: last_row, column: last_column },
     };
-    Ok((rectangle, left.row.is_none() || left.column.is_none()))
+    Ok((rectangle, is_open))
 }
 
-/// Splits off a sheet name; inside quotes, a quote is doubled.
+/// Returns both ends of one axis in ascending order; the whole axis if neither end is given.
+fn ordered(start: Option<u32>, end: Option<u32>, limit: u32) -> Result<(u32, u32), &'static str> {
+    match (start, end) {
+        (Some(start), Some(end)) => Ok((start.min(end), start.max(end))),
+        (None, None) => Ok((0, limit - 1)),
+        _ => Err(SYNTAX),
+    }
+}
+
+/// Splits a range into its sheet name, if any, and the rest. Inside a quoted name, a quote is
+/// doubled.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {
@@ -201,12 +213,12 @@ impl FromStr for Range {
     type Err = NotARange;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = |why| NotARange { text: text.to_owned(), why };
-        let (sheet, range) = split_sheet(text.trim()).map_err(fault)?;
+        let not_a_range = |why| NotARange { text: text.to_owned(), why };
+        let (sheet, range) = split_sheet(text.trim()).map_err(not_a_range)?;
         if sheet.as_deref() == Some("") {
-            return Err(fault("the sheet name before ! is empty"));
+            return Err(not_a_range("the sheet name before ! is empty"));
         }
-        let (rectangle, open) = parse_rectangle(range).map_err(fault)?;
+        let (rectangle, open) = parse_rectangle(range).map_err(not_a_range)?;
         Ok(Self { sheet, rectangle, open })
     }
 }
@@ -215,10 +227,12 @@ impl FromStr for CellName {
     type Err = NotARange;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let range: Range = text.parse()?;
-        let single = range.rectangle.first == range.rectangle.last && range.sheet.is_none();
-        let fault = || NotARange { text: text.to_owned(), why: "name one cell, such as B2" };
-        single.then_some(range.rectangle.first).ok_or_else(fault)
+        let Range { sheet, rectangle, .. } = text.parse()?;
+        if sheet.is_some() || rectangle.first != rectangle.last {
+            let why = "name one cell, such as B2";
+            return Err(NotARange { text: text.to_owned(), why });
+        }
+        Ok(rectangle.first)
     }
 }
 
@@ -230,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_rectangle_reads_back(
+        fn round_trips_every_rectangle(
             row in 0..MAX_ROWS, column in 0..MAX_COLUMNS, row2 in 0..MAX_ROWS, column2 in 0..MAX_COLUMNS,
         ) {
             let rectangle = Rectangle {
@@ -242,7 +256,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_gives_a_range_or_an_error(text in "\\PC{0,24}") {
+        fn parsing_any_text_does_not_panic(text in "\\PC{0,24}") {
             let _ = text.parse::<Range>();
         }
     }
@@ -253,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ways_to_write_a_range() {
+    fn parses_cells_rectangles_columns_and_rows() {
         assert_eq!(rectangle("A1"), (0, 0, 0, 0));
         assert_eq!(rectangle("a1:g20"), (0, 0, 19, 6));
         assert_eq!(rectangle("G20:A1"), (0, 0, 19, 6));
@@ -267,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_range() {
+    fn rejects_invalid_ranges() {
         for text in [
             "",
             "A",
@@ -303,13 +317,13 @@ mod tests {
     }
 
     #[test]
-    fn areas() {
+    fn area_counts_all_cells() {
         assert_eq!("A1:B3".parse::<Range>().unwrap().rectangle.area(), 6);
         assert_eq!(Rectangle::EVERYTHING.area(), u64::from(MAX_ROWS) * u64::from(MAX_COLUMNS));
     }
 
     #[test]
-    fn an_explicit_range_ends_at_its_limit_and_an_open_one_does_not() {
+    fn only_explicit_ranges_have_a_size_limit() {
         let check = |text: &str| text.parse::<Range>().unwrap().check_area();
         let rows = MAX_RANGE_CELLS / 16;
         assert_eq!(check(&format!("A1:P{rows}")), Ok(()));

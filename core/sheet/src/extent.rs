@@ -5,39 +5,48 @@ use serde::{Deserialize, Serialize};
 use crate::axis::Axis;
 use crate::spans::Spans;
 
-/// Used range of a sheet: numbers of rows and columns ever written, from A1.
+/// Used range of a sheet: the number of rows and columns, from A1, that contain every cell ever
+/// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Extent {
-    /// Rows.
+    /// Number of rows.
     pub rows: u32,
-    /// Columns.
+    /// Number of columns.
     pub columns: u32,
 }
 
 impl Extent {
-    /// Extends the range to a cell.
+    /// Extends the range so that it contains the cell at `row` and `column`.
     pub fn cover(&mut self, row: u32, column: u32) {
         self.rows = self.rows.max(row.saturating_add(1));
         self.columns = self.columns.max(column.saturating_add(1));
     }
 
-    /// Updates the range for inserted rows or columns.
+    /// Updates the range after an insert of `count` rows or columns before `before`.
     pub fn insert(&mut self, axis: Axis, before: u32, count: u32) {
-        let extent = self.of(axis);
-        if before < *extent {
-            *extent = extent.saturating_add(count).min(axis.limit());
+        let used = self.along_mut(axis);
+        if before < *used {
+            *used = used.saturating_add(count).min(axis.limit());
         }
     }
 
-    /// Updates the range for deleted rows or columns.
+    /// Updates the range after a deletion of rows or columns.
     pub fn delete(&mut self, axis: Axis, spans: &Spans) {
-        let extent = self.of(axis);
-        let gone = spans.intersection(&Spans::one(0, *extent)).count();
-        *extent = extent.saturating_sub(u32::try_from(gone).unwrap_or(u32::MAX));
+        let used = self.along_mut(axis);
+        let deleted = spans.intersection(&Spans::one(0, *used)).count();
+        *used = used.saturating_sub(u32::try_from(deleted).unwrap_or(u32::MAX));
     }
 
-    fn of(&mut self, axis: Axis) -> &mut u32 {
+    /// Returns the number of rows, or of columns.
+    pub(crate) fn along(self, axis: Axis) -> u32 {
+        match axis {
+            Axis::Rows => self.rows,
+            Axis::Columns => self.columns,
+        }
+    }
+
+    fn along_mut(&mut self, axis: Axis) -> &mut u32 {
         match axis {
             Axis::Rows => &mut self.rows,
             Axis::Columns => &mut self.columns,

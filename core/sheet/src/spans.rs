@@ -1,4 +1,4 @@
-//! Spans: runs of rows or columns.
+//! Spans of rows or columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +22,13 @@ impl Span {
         self.first.saturating_add(self.count)
     }
 
-    /// Returns whether the span contains this row or column.
+    /// Returns whether the span contains the row or column `index`.
     #[must_use]
     pub fn contains(self, index: u32) -> bool {
         (self.first..self.end()).contains(&index)
     }
 
-    /// Returns the intersection of both spans.
+    /// Returns the rows or columns that both spans contain; `None` if there are none.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         let first = self.first.max(other.first);
@@ -37,38 +37,40 @@ impl Span {
     }
 }
 
-/// Spans of one axis: ascending, disjoint, not empty.
+/// Spans of one axis, in ascending order. Spans from a client may be unsorted until they are
+/// validated.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Spans(pub(crate) Vec<Span>);
 
 impl Spans {
-    /// Creates one span.
+    /// Creates a list of one span.
     #[must_use]
     pub fn one(first: u32, count: u32) -> Self {
         Self::from_sorted(vec![Span { first, count }])
     }
 
-    /// Creates a span of the whole axis.
+    /// Creates the span of the whole axis.
     #[must_use]
     pub fn all(axis: Axis) -> Self {
         Self::one(0, axis.limit())
     }
 
-    /// Creates spans from a list in ascending order; joins those that touch or overlap.
+    /// Creates spans from a list in ascending order. Joins spans that are adjacent or overlap, and
+    /// drops empty spans.
     #[must_use]
     pub fn from_sorted(spans: Vec<Span>) -> Self {
-        let mut glued: Vec<Span> = Vec::with_capacity(spans.len());
+        let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
         for span in spans.into_iter().filter(|span| span.count > 0) {
-            match glued.last_mut() {
+            match joined.last_mut() {
                 Some(last) if span.first <= last.end() => {
                     last.count = last.end().max(span.end()).saturating_sub(last.first);
                 }
-                _ => glued.push(span),
+                _ => joined.push(span),
             }
         }
-        Self(glued)
+        Self(joined)
     }
 
     /// Creates spans from single rows or columns in ascending order.
@@ -77,26 +79,28 @@ impl Spans {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds a row or column. Returns `false`, without a change, if it is already there or if there
-    /// would be more than `max` spans.
+    /// Adds the row or column `index`. Returns `false`, without a change, if a span already
+    /// contains the index or if there would be more than `max` spans.
     pub(crate) fn insert(&mut self, index: u32, max: usize) -> bool {
-        let behind = index.saturating_add(1);
-        // The first span that ends at or after the index.
+        let next_index = index.saturating_add(1);
+        let span_count = self.0.len();
+        // Position of the first span that ends at or after the index.
         let at = self.0.partition_point(|span| span.end() < index);
-        let next = self.0.get(at + 1).copied().filter(|next| next.first == behind);
-        let len = self.0.len();
+        let adjacent_after = self.0.get(at + 1).copied().filter(|span| span.first == next_index);
         match self.0.get_mut(at) {
             Some(span) if span.contains(index) => return false,
             Some(span) if span.end() == index => {
-                span.count += 1 + next.map_or(0, |next| next.count);
-                if next.is_some() {
+                span.count += 1;
+                // The index may close the gap to the next span.
+                if let Some(adjacent) = adjacent_after {
+                    span.count += adjacent.count;
                     self.0.remove(at + 1);
                 }
             }
-            Some(span) if span.first == behind => {
+            Some(span) if span.first == next_index => {
                 *span = Span { first: index, count: span.count + 1 };
             }
-            _ if len >= max => return false,
+            _ if span_count >= max => return false,
             _ => self.0.insert(at, Span { first: index, count: 1 }),
         }
         true
@@ -125,59 +129,60 @@ impl Spans {
         self.0.iter().map(|span| u64::from(span.count)).sum()
     }
 
-    /// Returns whether a span contains this row or column.
+    /// Returns whether any span contains the row or column `index`.
     #[must_use]
     pub fn contains(&self, index: u32) -> bool {
         let at = self.0.partition_point(|span| span.end() <= index);
         self.0.get(at).is_some_and(|span| span.first <= index)
     }
 
-    /// Returns whether these spans contain all of `other`.
+    /// Returns whether these spans contain every row or column of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
-        // Spans do not touch, so each span of `other` must be inside a single one.
+        // Spans are never adjacent, so each span of `other` must be inside a single span of `self`.
         other.iter().all(|span| {
             let at = self.0.partition_point(|own| own.end() <= span.first);
             self.0.get(at).is_some_and(|own| own.first <= span.first && span.end() <= own.end())
         })
     }
 
-    /// Returns the intersection of both.
+    /// Returns the rows or columns that both lists contain.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut common = Vec::new();
-        let (mut lefts, mut rights) = (self.0.iter(), other.0.iter());
-        let (mut left, mut right) = (lefts.next(), rights.next());
-        while let (Some(one), Some(two)) = (left, right) {
-            common.extend(one.intersection(*two));
-            if one.end() <= two.end() {
-                left = lefts.next();
+        let (mut own_spans, mut other_spans) = (self.0.iter(), other.0.iter());
+        let (mut own_span, mut other_span) = (own_spans.next(), other_spans.next());
+        while let (Some(left), Some(right)) = (own_span, other_span) {
+            common.extend(left.intersection(*right));
+            // The span that ends first has no further intersections.
+            if left.end() <= right.end() {
+                own_span = own_spans.next();
             } else {
-                right = rights.next();
+                other_span = other_spans.next();
             }
         }
         Self(common)
     }
 
-    /// Returns these spans without those of `other`.
+    /// Returns the rows or columns of these spans that `other` does not contain.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
-        let mut rest = Vec::new();
+        let mut remaining = Vec::new();
         for span in self.iter() {
             let mut first = span.first;
-            let start = other.0.partition_point(|gone| gone.end() <= span.first);
-            let gone = other.0.iter().skip(start).take_while(|gone| gone.first < span.end());
-            for gone in gone {
-                rest.push(Span { first, count: gone.first.saturating_sub(first) });
-                first = gone.end();
+            let start = other.0.partition_point(|removed| removed.end() <= span.first);
+            let overlapping =
+                other.0.iter().skip(start).take_while(|removed| removed.first < span.end());
+            for removed in overlapping {
+                remaining.push(Span { first, count: removed.first.saturating_sub(first) });
+                first = removed.end();
             }
-            rest.push(Span { first, count: span.end().saturating_sub(first) });
+            remaining.push(Span { first, count: span.end().saturating_sub(first) });
         }
-        Self::from_sorted(rest)
+        Self::from_sorted(remaining)
     }
 
-    /// Returns whether the spans begin at the start of the axis and end at its end, with or without
-    /// gaps.
+    /// Returns whether the spans cover the whole axis.
     #[must_use]
     pub fn is_all(&self, axis: Axis) -> bool {
         *self == Self::all(axis)
@@ -198,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn the_intersection_is_what_both_have() {
+    fn intersection_contains_the_common_rows() {
         let (one, two) = (spans(&[(0, 4), (6, 3), (20, 5)]), spans(&[(2, 5), (8, 20)]));
         assert_eq!(one.intersection(&two), spans(&[(2, 2), (6, 1), (8, 1), (20, 5)]));
         assert!(one.intersection(&Spans::default()).is_empty());
     }
 
     #[test]
-    fn covering_is_having_all_in_common() {
+    fn cover_agrees_with_intersection() {
         let all =
             [&[(0, 4), (6, 3)][..], &[(0, 9)], &[(1, 3)], &[(3, 4)], &[(7, 2)], &[(8, 2)], &[]];
         for (one, two) in all.iter().flat_map(|one| all.iter().map(move |two| (one, two))) {
@@ -217,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn inserting_is_adding_to_a_set(indices in vec(0..40_u32, 0..60), max in 0..12_usize) {
+        fn insert_agrees_with_a_set(indices in vec(0..40_u32, 0..60), max in 0..12_usize) {
             let (mut spans, mut set) = (Spans::default(), BTreeSet::new());
             for index in indices {
                 let mut more = set.clone();

@@ -1,21 +1,23 @@
-//! The CBOR of snapshots: what surrounds each object, and how the shared types are written.
+//! The CBOR encoding of snapshot objects: the header of each object, and the encoding of shared
+//! types.
 //!
-//! A profile of CBOR that is read in one pass without a stack: integers, byte strings, texts, arrays
-//! and maps, all of declared length. A declared length reserves no memory.
+//! Uses a profile of CBOR that can be parsed in one pass without a stack: integers, byte strings,
+//! texts, arrays and maps, all with declared lengths. Memory is never allocated based on a declared
+//! length alone.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use super::SnapshotError;
+use crate::error::SnapshotError;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, AxisMap, StoredAxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// The version of all these formats.
+/// Version of all these formats.
 const VERSION: u32 = 1;
 
-/// The kinds of objects, by their numbers.
+/// Kinds of objects, with their encoded numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Root = 1,
@@ -34,7 +36,7 @@ impl Kind {
         u32::from(self as u8)
     }
 
-    /// The kind of a number.
+    /// Returns the kind with this number.
     pub(super) fn from_number(number: u32) -> Option<Self> {
         const KINDS: [Kind; 9] = [
             Kind::Root,
@@ -51,32 +53,34 @@ impl Kind {
     }
 }
 
-/// The bytes of an object: an array of its kind, its version and what is in it.
+/// Encodes an object as an array of its kind, the version and the body.
 pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
     // Writing to memory cannot fail.
     minicbor::to_vec((kind.number(), VERSION, body)).unwrap_or_default()
 }
 
-/// How many bytes a part of an object takes.
+/// Returns the encoded length of a part of an object.
 pub(super) fn encoded_bytes<T: Encode<()>>(part: &T) -> usize {
     minicbor::to_vec(part).map_or(0, |bytes| bytes.len())
 }
 
-/// The number of an object's kind.
+/// Returns the number of an object's kind.
 pub(super) fn kind_number(bytes: &[u8]) -> Result<u32, SnapshotError> {
     let mut decoder = Decoder::new(bytes);
     if decoder.array()? != Some(3) {
-        return Err(SnapshotError::Shape("it is not kind, version and content"));
+        return Err(SnapshotError::Shape("an object is not an array of kind, version and body"));
     }
     Ok(decoder.u32()?)
 }
 
-/// Reads an object of one kind; total.
+/// Decodes an object of one kind. Accepts any input.
 pub(super) fn decode<T>(kind: Kind, bytes: &[u8]) -> Result<T, SnapshotError>
 where
     T: for<'b> Decode<'b, ()>,
 {
-    check_profile(bytes).ok_or(SnapshotError::Shape("it is not CBOR of declared lengths"))?;
+    if !has_only_declared_lengths(bytes) {
+        return Err(SnapshotError::Shape("an object is not CBOR with declared lengths"));
+    }
     let found = kind_number(bytes)?;
     if found != kind.number() {
         return Err(SnapshotError::WrongKind { expected: kind.number(), found });
@@ -90,7 +94,7 @@ where
     }
     let body = decoder.decode()?;
     if decoder.position() != bytes.len() {
-        return Err(SnapshotError::Shape("there are bytes behind it"));
+        return Err(SnapshotError::Shape("an object has trailing bytes"));
     }
     Ok(body)
 }
@@ -101,34 +105,46 @@ impl From<DecodeError> for SnapshotError {
     }
 }
 
-/// Whether these are items of declared lengths, up to the last byte: with others inside of what is
-/// skipped, a decoder needs a stack that grows with the bytes.
-fn check_profile(mut bytes: &[u8]) -> Option<()> {
-    const BYTES: u8 = 2;
-    const TEXT: u8 = 3;
-    const TAG: u8 = 6;
-    while let Some((head, rest)) = bytes.split_first() {
-        let (major, info) = (head >> 5, head & 0x1f);
-        let argument_bytes = match info {
-            0..=23 => 0,
-            24..=27 => 1_usize << (info - 24),
-            _ => return None,
-        };
-        let (argument, rest) = rest.split_at_checked(argument_bytes)?;
-        let argument = argument.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
-        bytes = match major {
-            TAG => return None,
-            BYTES | TEXT => {
-                let length = if argument_bytes == 0 { u64::from(info) } else { argument };
-                rest.get(usize::try_from(length).ok()?..)?
-            }
-            _ => rest,
-        };
+/// Returns whether the bytes follow the profile of this module. A decoder that skips items with
+/// undeclared lengths needs a stack that grows with the input.
+fn has_only_declared_lengths(mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        match skip_item_head(bytes) {
+            Some(rest) => bytes = rest,
+            None => return false,
+        }
     }
-    Some(())
+    true
 }
 
-/// Decodes a list of at most `MAX`; for `#[cbor(decode_with)]`.
+/// Skips the head of an item, with its content if the item is a byte string or a text. Returns `None` if
+/// the item does not follow the profile.
+fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
+    const BYTE_STRING: u8 = 2;
+    const TEXT: u8 = 3;
+    const TAG: u8 = 6;
+    let (head, rest) = bytes.split_first()?;
+    let (major_type, info) = (head >> 5, head & 0x1f);
+    let argument_bytes = match info {
+        0..=23 => 0,
+        24..=27 => 1_usize << (info - 24),
+        _ => return None,
+    };
+    let (argument, rest) = rest.split_at_checked(argument_bytes)?;
+    match major_type {
+        TAG => None,
+        BYTE_STRING | TEXT => {
+            let length = match argument_bytes {
+                0 => u64::from(info),
+                _ => argument.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)),
+            };
+            rest.get(usize::try_from(length).ok()?..)
+        }
+        _ => Some(rest),
+    }
+}
+
+/// Decodes a list of at most `MAX` items; for `#[cbor(decode_with)]`.
 pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     decoder: &mut Decoder<'b>,
     context: &mut Ctx,
@@ -136,20 +152,20 @@ pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     let mut list = Vec::new();
     for item in decoder.array_iter_with(context)? {
         if list.len() >= MAX {
-            return Err(DecodeError::message("a list is longer than any may be"));
+            return Err(DecodeError::message("a list is too long"));
         }
         list.push(item?);
     }
     Ok(list)
 }
 
-/// Writes spans: for each, its distance from the end of the one before, and how many it has.
+/// Encodes spans: for each, the distance from the end of the previous span, and the length.
 pub(super) fn encode_spans<W: Write>(
     spans: &Spans,
     encoder: &mut Encoder<W>,
 ) -> Result<(), EncodeError<W::Error>> {
-    let numbers = spans.len().saturating_mul(2);
-    encoder.array(u64::try_from(numbers).unwrap_or(u64::MAX))?;
+    let number_count = spans.len().saturating_mul(2);
+    encoder.array(u64::try_from(number_count).unwrap_or(u64::MAX))?;
     let mut end = 0;
     for span in spans.iter() {
         encoder.u32(span.first.saturating_sub(end))?.u32(span.count)?;
@@ -158,16 +174,22 @@ pub(super) fn encode_spans<W: Write>(
     Ok(())
 }
 
-/// Reads spans that end at `limit` or before.
+/// Decodes spans that end at or before `limit`.
 pub(super) fn decode_spans(decoder: &mut Decoder<'_>, limit: u32) -> Result<Spans, DecodeError> {
-    let fault = || DecodeError::message("spans are not in order, or beyond the end");
+    let fault = || DecodeError::message("spans are not in order or exceed the axis");
     let mut numbers = decoder.array_iter::<u32>()?;
     let (mut spans, mut end) = (Vec::new(), 0_u32);
     while let Some(gap) = numbers.next() {
         let (gap, count) = (gap?, numbers.next().ok_or_else(fault)??);
-        let apart = gap > 0 || spans.is_empty();
-        let first = end.checked_add(gap).filter(|_| apart && count > 0).ok_or_else(fault)?;
-        end = first.checked_add(count).filter(|end| *end <= limit).ok_or_else(fault)?;
+        let touches_previous = gap == 0 && !spans.is_empty();
+        if touches_previous || count == 0 {
+            return Err(fault());
+        }
+        let first = end.checked_add(gap).ok_or_else(fault)?;
+        end = first.checked_add(count).ok_or_else(fault)?;
+        if end > limit {
+            return Err(fault());
+        }
         spans.push(Span { first, count });
     }
     Ok(Spans::from_sorted(spans))
@@ -212,7 +234,7 @@ macro_rules! axis_modules {
                 _: &mut Ctx,
             ) -> Result<AxisMap, DecodeError> {
                 let stored: StoredAxisMap = decoder.decode()?;
-                stored.into_map($axis).map_err(|_| DecodeError::message("a map is none"))
+                stored.into_map($axis).map_err(|_| DecodeError::message("an axis map is invalid"))
             }
         }
     };
@@ -221,7 +243,7 @@ macro_rules! axis_modules {
 axis_modules!(row_spans, row_map, Axis::Rows, "rows");
 axis_modules!(column_spans, column_map, Axis::Columns, "columns");
 
-/// A position, packed into one number; for `#[cbor(with)]`.
+/// A position, packed into one integer; for `#[cbor(with)]`.
 pub(crate) mod position {
     use super::*;
 
@@ -242,7 +264,7 @@ pub(crate) mod position {
     }
 }
 
-/// A position that may be absent; for `#[cbor(with, has_nil)]`.
+/// An optional position; for `#[cbor(with, has_nil)]`.
 pub(crate) mod optional_position {
     use super::*;
 
@@ -273,7 +295,7 @@ pub(crate) mod optional_position {
     }
 }
 
-/// The number of a sheet; for `#[cbor(with)]`.
+/// The id of a sheet; for `#[cbor(with)]`.
 pub(crate) mod sheet_id {
     use super::*;
 
@@ -298,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_says_what_it_is() {
+    fn an_object_has_a_kind_and_a_version() {
         let bytes = encode(Kind::Parts, &7_u32);
         assert_eq!(bytes, [0x83, 3, 1, 7]);
         assert_eq!(decode::<u32>(Kind::Parts, &bytes), Ok(7));
@@ -316,7 +338,7 @@ mod tests {
     fn the_profile_has_declared_lengths_only() {
         for good in [&[0x00][..], &[0x43, 0xff, 0xff, 0xff], &[0x5b, 0, 0, 0, 0, 0, 0, 0, 1, 0xff]]
         {
-            assert_eq!(check_profile(good), Some(()), "{good:?}");
+            assert!(has_only_declared_lengths(good), "{good:?}");
         }
         for bad in [
             &[0x9f, 0xff][..],
@@ -328,7 +350,7 @@ mod tests {
             &[0x5b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
             &[0x19, 0],
         ] {
-            assert_eq!(check_profile(bad), None, "{bad:?}");
+            assert!(!has_only_declared_lengths(bad), "{bad:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The cells that a person sees: what merging a window gives, under the formats of ranges.
+//! Converts the tile of a merged window to cells, with range formats applied.
 
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
@@ -7,49 +7,49 @@ use cellar_sheet::metadata::FormatLayer;
 /// A cell of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TileCell {
-    /// Its row.
+    /// Row index.
     pub row: u32,
-    /// Its column.
+    /// Column index.
     pub column: u32,
-    /// What it holds; of a long text only the beginning.
+    /// Contents of the cell. Of a long text, only the preview.
     pub cell: Cell,
-    /// BLAKE3 of its text, if that is an object of its own.
+    /// BLAKE3 hash of the cell's text, if the text is stored as an object of its own.
     pub long_text: Option<[u8; 32]>,
 }
 
-/// The cells of a merged window that hold something, by row, then column. A cell has its own format
-/// or else that of the newest range that holds it.
+/// Returns the non-blank cells of a merged window, sorted by row, then column. A cell without a
+/// format of its own takes the format of the newest range that contains the cell.
 #[must_use]
-pub fn cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
+pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
     let mut cells: Vec<TileCell> =
-        tile.columns.iter().flat_map(|column| of_column(column, formats)).collect();
+        tile.columns.iter().flat_map(|column| visible_column_cells(column, formats)).collect();
     cells.sort_unstable_by_key(|cell| (cell.row, cell.column));
     cells
 }
 
-/// The cells of a merged window as the sheet holds them, in no order: each with its own format only,
-/// which may be `General`.
-pub fn held(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
-    tile.columns.iter().flat_map(held_in)
+/// Returns the cells of a merged window as stored, in no particular order. Range formats are not
+/// applied, and a cell's own format may be `General`.
+pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
+    tile.columns.iter().flat_map(stored_column_cells)
 }
 
-fn of_column(column: &TileColumn, formats: &FormatLayer) -> Vec<TileCell> {
-    let cells = held_in(column).map(|mut placed| {
-        let of_range = || formats.at(placed.row, placed.column).map(str::to_owned);
-        let format = placed.cell.format.take().or_else(of_range);
-        placed.cell.format = format.filter(|format| *format != GENERAL);
-        placed
+fn visible_column_cells(column: &TileColumn, range_formats: &FormatLayer) -> Vec<TileCell> {
+    let cells = stored_column_cells(column).map(|mut cell| {
+        let range_format = || range_formats.at(cell.row, cell.column).map(str::to_owned);
+        let format = cell.cell.format.take().or_else(range_format);
+        cell.cell.format = format.filter(|format| *format != GENERAL);
+        cell
     });
-    cells.filter(|placed| !placed.cell.is_blank()).collect()
+    cells.filter(|cell| !cell.cell.is_blank()).collect()
 }
 
-fn held_in(column: &TileColumn) -> impl Iterator<Item = TileCell> + '_ {
+fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = TileCell> + '_ {
     let mut rows: Vec<u32> =
         column.values.rows().iter().chain(column.formats.rows()).copied().collect();
     rows.sort_unstable();
     rows.dedup();
     rows.into_iter().map(|row| {
-        let (value, long_text) = value(column, row);
+        let (value, long_text) = value_at(column, row);
         let formula = column.formulas.at(row).map(str::to_owned);
         let format = column.formats.at(row).map(str::to_owned);
         let cell = Cell { value, formula, format };
@@ -57,10 +57,11 @@ fn held_in(column: &TileColumn) -> impl Iterator<Item = TileCell> + '_ {
     })
 }
 
-fn value(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {
+/// Returns the value at `row`; for a long text, its preview and the hash of the full text.
+fn value_at(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {
     let layer = &column.values;
-    let found = layer.rows().binary_search(&row).ok();
-    let plain = match found.and_then(|index| layer.values().get(index)) {
+    let index = layer.rows().binary_search(&row).ok();
+    let value = match index.and_then(|index| layer.values().get(index)) {
         None | Some(TileValue::Empty) => Value::Empty,
         Some(TileValue::Number(number)) => Value::Number(*number),
         Some(TileValue::Bool(value)) => Value::Bool(*value),
@@ -71,5 +72,5 @@ fn value(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {
             None => Value::Empty,
         },
     };
-    (plain, None)
+    (value, None)
 }

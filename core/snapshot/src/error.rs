@@ -1,48 +1,48 @@
-//! What can be wrong with the objects of a snapshot.
+//! Errors of snapshot objects.
 
 use super::level::ChunkHash;
 
-/// An object of a snapshot that cannot be read, or content that cannot become one.
+/// An unreadable snapshot object, or contents that no snapshot object can store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
-    /// Longer than any such object may be.
-    #[error("the object has {bytes} bytes; at most {max} are allowed")]
+    /// The object exceeds the length limit of its kind.
+    #[error("the snapshot object has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// Its bytes; of one that is being unpacked, those that were seen.
+        /// Length of the object in bytes; for a compressed object, the length seen so far.
         bytes: usize,
-        /// The most that it may have.
+        /// Maximum length in bytes.
         max: usize,
     },
-    /// Not one whole zstd frame.
+    /// The object is not exactly one zstd frame.
     #[error("the object does not decompress: it is damaged; restore it or rebuild the snapshot")]
     Compression,
-    /// Other bytes than its name stands for.
+    /// The object's bytes do not match the hash in its name.
     #[error("the object's bytes are not those of {expected}: it is damaged; rebuild the snapshot")]
     WrongHash {
-        /// The name under which it was found.
+        /// The hash in the object's name.
         expected: ChunkHash,
     },
-    /// Not CBOR, or not of the fields that it should have.
+    /// The object is not CBOR, or its CBOR fields are wrong.
     #[error("the object is not of its format: {what}")]
     Cbor {
-        /// What the decoder says.
+        /// The CBOR decoder's message.
         what: String,
     },
-    /// Another kind of object than what refers to it says.
+    /// The object's kind differs from the kind that its reference expects.
     #[error("the object is of kind {found} where {expected} is expected")]
     WrongKind {
-        /// The number of the kind.
+        /// Number of the expected kind.
         expected: u32,
-        /// The number that it has.
+        /// Number of the kind in the object's header.
         found: u32,
     },
-    /// Written by a newer Cellar.
+    /// A newer Cellar wrote the object.
     #[error("the object has format version {version}: a newer Cellar is needed to read it")]
     UnknownVersion {
-        /// The version.
+        /// Format version in the object's header.
         version: u32,
     },
-    /// Fields that contradict each other or a limit.
-    #[error("the object makes no sense: {0}")]
+    /// The object's fields contradict each other or exceed a limit.
+    #[error("the snapshot object is invalid: {0}")]
     Shape(&'static str),
 }

@@ -1,9 +1,10 @@
-//! Which objects of snapshots nobody needs any more.
+//! Identifies snapshot objects that can be deleted.
 //!
-//! The logs of a family share the objects of their snapshots. What can be reached from a root or an import of a
-//! log in use stays. So does what was written a short time ago: it may be of a snapshot that is on its way, or of
-//! an import that no entry names yet. Whoever needs an older object again without having it from a root writes it
-//! again, which makes a version of its own: so those that were listed can go, whatever is written meanwhile.
+//! The logs of a family share snapshot objects. An object stays if it is reachable from a root or
+//! an import of a log in use. A recently written object stays too: it may belong to an unfinished
+//! snapshot, or to an import whose entry is not committed yet. A writer that needs an older object
+//! that none of its roots reference writes the object again, as a new version. The versions listed
+//! by a sweep can therefore be deleted regardless of concurrent writes.
 
 use std::collections::HashSet;
 
@@ -13,26 +14,27 @@ use crate::pending_snapshot::PendingSnapshot;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{GARBAGE_AGE_S, MAX_JOB_AGE_S};
 
-/// What of a family's objects is in use.
+/// The referenced objects of a family of logs.
 #[derive(Debug, Clone, Default)]
-pub struct InUse {
+pub struct ReferencedObjects {
     roots: HashSet<ChunkHash>,
     chunks: HashSet<ChunkHash>,
 }
 
-impl InUse {
-    /// Adds a root; true if it was not known.
+impl ReferencedObjects {
+    /// Marks a root as referenced. Returns whether the root is new.
     pub fn add_root(&mut self, hash: ChunkHash) -> bool {
         self.roots.insert(hash)
     }
 
-    /// Adds any other object; true if it was not known.
+    /// Marks a chunk or a long text as referenced. Returns whether the object is new.
     pub fn add_chunk(&mut self, hash: ChunkHash) -> bool {
         self.chunks.insert(hash)
     }
 
-    /// Whether an object of the family stays, whatever its age: what is none of a snapshot does.
-    fn keeps(&self, family: LogId, key: &str) -> bool {
+    /// Returns whether an object stays regardless of its age: it is referenced, or not a snapshot
+    /// object of this family.
+    fn must_keep(&self, family: LogId, key: &str) -> bool {
         match (parse_chunk_key(key), parse_root_key(key)) {
             (Ok(chunk), _) if chunk.log == family => self.chunks.contains(&chunk.hash),
             (_, Ok(root)) if root.log == family => self.roots.contains(&root.hash),
@@ -41,41 +43,42 @@ impl InUse {
     }
 }
 
-/// Goes through all versions of a family's objects, those of one key one behind the other, the newest first.
+/// Classifies all object versions of a family, listed key by key, newest version first.
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,
-    in_use: InUse,
-    /// What was written since stays, Unix seconds.
+    referenced: ReferencedObjects,
+    /// Objects written at or after this time stay; Unix seconds.
     since_s: u64,
-    /// The key of the last version, and whether its versions go.
+    /// The key of the previous version, and whether all versions of the key are garbage.
     last: Option<(String, bool)>,
 }
 
 impl GarbageSweep {
-    /// A sweep that begins now.
+    /// Starts a sweep at `now_s`, in Unix seconds.
     #[must_use]
-    pub fn new(family: LogId, in_use: InUse, now_s: u64) -> Self {
+    pub fn new(family: LogId, referenced: ReferencedObjects, now_s: u64) -> Self {
         let since_s = now_s.saturating_sub(GARBAGE_AGE_S);
-        Self { family, in_use, since_s, last: None }
+        Self { family, referenced, since_s, last: None }
     }
 
-    /// Whether a version goes. One that is older than one that stays does, too: the bucket forgets it by itself.
-    pub fn goes(&mut self, key: &str, modified_s: u64) -> bool {
-        if let Some((last, goes)) = &self.last
+    /// Returns whether a version is garbage. The newest version of a key decides for all versions,
+    /// because the bucket expires noncurrent versions by itself.
+    pub fn is_garbage(&mut self, key: &str, modified_s: u64) -> bool {
+        if let Some((last, is_garbage)) = &self.last
             && last == key
         {
-            return *goes;
+            return *is_garbage;
         }
-        let goes = modified_s < self.since_s && !self.in_use.keeps(self.family, key);
-        self.last = Some((key.to_owned(), goes));
-        goes
+        let is_garbage = modified_s < self.since_s && !self.referenced.must_keep(self.family, key);
+        self.last = Some((key.to_owned(), is_garbage));
+        is_garbage
     }
 }
 
-/// Whether a snapshot has been on its way for so long that its objects may seem to be garbage.
+/// Returns whether an unfinished snapshot is so old that its objects could be mistaken for garbage.
 #[must_use]
-pub fn is_under_way_too_long(record: &PendingSnapshot, now_s: u64) -> bool {
+pub fn is_overdue(record: &PendingSnapshot, now_s: u64) -> bool {
     record.created_s.saturating_add(MAX_JOB_AGE_S) < now_s
 }
 
@@ -97,10 +100,10 @@ mod tests {
     }
 
     fn sweep() -> GarbageSweep {
-        let mut in_use = InUse::default();
-        assert!(in_use.add_root(hash(1)) && in_use.add_chunk(hash(2)));
-        assert!(!in_use.add_root(hash(1)) && !in_use.add_chunk(hash(2)));
-        GarbageSweep::new(log(1), in_use, NOW_S)
+        let mut referenced = ReferencedObjects::default();
+        assert!(referenced.add_root(hash(1)) && referenced.add_chunk(hash(2)));
+        assert!(!referenced.add_root(hash(1)) && !referenced.add_chunk(hash(2)));
+        GarbageSweep::new(log(1), referenced, NOW_S)
     }
 
     #[test]
@@ -117,7 +120,7 @@ mod tests {
             (chunk_key(log(2), hash(3)), old_s, false),
             (format!("sheets/{}/readme", log(1)), old_s, false),
         ] {
-            assert_eq!(sweep.goes(&key, modified_s), goes, "{key}");
+            assert_eq!(sweep.is_garbage(&key, modified_s), goes, "{key}");
         }
     }
 
@@ -125,9 +128,12 @@ mod tests {
     fn the_newest_version_decides_for_all_of_its_key() {
         let (mut sweep, old_s) = (sweep(), NOW_S - GARBAGE_AGE_S - 1);
         let [renewed, old] = [hash(3), hash(4)].map(|hash| chunk_key(log(1), hash));
-        assert!(!sweep.goes(&renewed, NOW_S), "it was written again");
-        assert!(!sweep.goes(&renewed, old_s), "and would be the only one if the new one were lost");
-        assert!(sweep.goes(&old, old_s) && sweep.goes(&old, old_s - 9));
+        assert!(!sweep.is_garbage(&renewed, NOW_S), "it was written again");
+        assert!(
+            !sweep.is_garbage(&renewed, old_s),
+            "and would be the only one if the new one were lost"
+        );
+        assert!(sweep.is_garbage(&old, old_s) && sweep.is_garbage(&old, old_s - 9));
     }
 
     #[test]
@@ -141,7 +147,7 @@ mod tests {
             progress: vec![],
             rebuild: None,
         };
-        assert!(!is_under_way_too_long(&record(NOW_S - MAX_JOB_AGE_S), NOW_S));
-        assert!(is_under_way_too_long(&record(NOW_S - MAX_JOB_AGE_S - 1), NOW_S));
+        assert!(!is_overdue(&record(NOW_S - MAX_JOB_AGE_S), NOW_S));
+        assert!(is_overdue(&record(NOW_S - MAX_JOB_AGE_S - 1), NOW_S));
     }
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use super::PackLimits;
 use super::cbor::{self, Kind};
+use super::error::SnapshotError;
 use super::index::tests::{sheet_of, span};
 use super::index::{
     IndexChunk, Indexed, Kept, PackedLevel, PackedSheet, RowIndex, Stripes, pack_import, pack_level,
@@ -12,7 +14,6 @@ use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, TileP
 use super::packed::{Bounds, PackedObject, unpack};
 use super::root::tests::{sample, some_formats};
 use super::root::{ClientMap, FormatRecords, Root, pack_formats, pack_sheet_numbers};
-use super::{PackLimits, SnapshotError};
 use crate::root::StoredSheetNumbers;
 use cellar_base::identity::ClientKey;
 use cellar_sheet::axis_map::{Axis, AxisMap};

@@ -1,5 +1,5 @@
-//! Where the objects of a snapshot are in the bucket: `sheets/{log}/chunks/{hash}` and
-//! `sheets/{log}/roots/{hash}`; and where a client uploads chunks that nobody has verified yet.
+//! S3 keys of snapshot objects: `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, and
+//! the staging keys of uploaded chunks that are not verified yet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,79 +9,83 @@ use cellar_base::hexadecimal::hexadecimal;
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::schema::UPLOADS_PREFIX;
 
-const FOLDER: &str = "sheets";
+const SHEETS: &str = "sheets";
 const CHUNKS: &str = "chunks";
 const ROOTS: &str = "roots";
 
-/// What a key of a snapshot's object says.
+/// A parsed S3 key of a snapshot object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectKey {
-    /// The log.
+    /// The log whose id the key contains.
     pub log: LogId,
-    /// The object's name.
+    /// Name of the object.
     pub hash: ChunkHash,
 }
 
-/// A text that is no key of such an object.
+/// The text is not an S3 key of the expected kind of object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is no key of a {kind}: it is sheets/, a spreadsheet's id, /{kind}s/ and 64 digits"
+    "`{text}` is not a {kind} key: expected sheets/ID/{kind}s/HASH, where ID is a spreadsheet id and \
+     HASH has 64 hexadecimal digits"
 )]
 pub struct NotAnObjectKey {
-    /// As given.
+    /// The text that was parsed.
     pub text: String,
-    /// `chunk` or `root`.
+    /// Expected kind of object: `chunk` or `root`.
     pub kind: &'static str,
 }
 
-/// A text that is no hash.
+/// The text is not the name of a snapshot object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an object's name is 64 lowercase hexadecimal digits")]
+#[error("a snapshot object's name must have 64 lowercase hexadecimal digits")]
 pub struct NotAHash;
 
-/// The key of a chunk.
+/// Returns the S3 key of a chunk.
 #[must_use]
 pub fn chunk_key(log: LogId, hash: ChunkHash) -> String {
-    format!("{FOLDER}/{log}/{CHUNKS}/{hash}")
+    format!("{SHEETS}/{log}/{CHUNKS}/{hash}")
 }
 
-/// Returns the key under which a client uploads a chunk: one of its own, so that no upload takes a
-/// name that another client or another log needs.
+/// Returns the S3 key under which a client uploads a chunk. The key contains the client key, so
+/// that no upload overwrites an object of another client or log.
 #[must_use]
 pub fn staged_chunk_key(log: LogId, client: ClientKey, hash: ChunkHash) -> String {
     format!("{UPLOADS_PREFIX}{log}/{}/{hash}", hexadecimal(&client.0))
 }
 
-/// The key of a root.
+/// Returns the S3 key of a root.
 #[must_use]
 pub fn root_key(log: LogId, hash: ChunkHash) -> String {
-    format!("{FOLDER}/{log}/{ROOTS}/{hash}")
+    format!("{SHEETS}/{log}/{ROOTS}/{hash}")
 }
 
-/// Reads a chunk's key: only what [`chunk_key`] writes, so that an object has one key.
+/// Parses a chunk key. Accepts exactly what [`chunk_key`] writes, so that an object has only one
+/// key.
 ///
 /// # Errors
-/// [`NotAnObjectKey`] with the text.
+/// [`NotAnObjectKey`] for any other text.
 pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
-    let fault = || NotAnObjectKey { text: text.to_owned(), kind: "chunk" };
-    let key = parts(text, CHUNKS).ok_or_else(fault)?;
-    (chunk_key(key.log, key.hash) == text).then_some(key).ok_or_else(fault)
+    match parse_key(text, CHUNKS) {
+        Some(key) if chunk_key(key.log, key.hash) == text => Ok(key),
+        _ => Err(NotAnObjectKey { text: text.to_owned(), kind: "chunk" }),
+    }
 }
 
-/// Reads a root's key, as [`parse_chunk_key`].
+/// Parses a root key. Accepts exactly what [`root_key`] writes, so that an object has only one key.
 ///
 /// # Errors
-/// [`NotAnObjectKey`] with the text.
+/// [`NotAnObjectKey`] for any other text.
 pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
-    let fault = || NotAnObjectKey { text: text.to_owned(), kind: "root" };
-    let key = parts(text, ROOTS).ok_or_else(fault)?;
-    (root_key(key.log, key.hash) == text).then_some(key).ok_or_else(fault)
+    match parse_key(text, ROOTS) {
+        Some(key) if root_key(key.log, key.hash) == text => Ok(key),
+        _ => Err(NotAnObjectKey { text: text.to_owned(), kind: "root" }),
+    }
 }
 
-fn parts(text: &str, kind: &str) -> Option<ObjectKey> {
-    let rest = text.strip_prefix(FOLDER)?.strip_prefix('/')?;
+fn parse_key(text: &str, folder: &str) -> Option<ObjectKey> {
+    let rest = text.strip_prefix(SHEETS)?.strip_prefix('/')?;
     let (log, rest) = rest.split_once('/')?;
-    let hash = rest.strip_prefix(kind)?.strip_prefix('/')?;
+    let hash = rest.strip_prefix(folder)?.strip_prefix('/')?;
     Some(ObjectKey { log: log.parse().ok()?, hash: hash.parse().ok()? })
 }
 
@@ -95,16 +99,22 @@ impl FromStr for ChunkHash {
     type Err = NotAHash;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Some(byte.wrapping_sub(b'0')),
-            b'a'..=b'f' => Some(byte.wrapping_sub(b'a').wrapping_add(10)),
-            _ => None,
-        };
-        let pairs = text.as_bytes().as_chunks::<2>();
-        let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
-        let bytes: Option<Vec<u8>> = pairs.0.iter().map(byte).collect();
-        let bytes = bytes.filter(|_| pairs.1.is_empty()).ok_or(NotAHash)?;
-        bytes.try_into().map(Self).map_err(|_| NotAHash)
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err(NotAHash);
+        }
+        let byte = |[high, low]: &[u8; 2]| Some(hex_digit(*high)? << 4 | hex_digit(*low)?);
+        let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+        bytes.ok_or(NotAHash)?.try_into().map(Self).map_err(|_| NotAHash)
+    }
+}
+
+/// Returns the value of a lowercase hexadecimal digit.
+fn hex_digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit.wrapping_sub(b'0')),
+        b'a'..=b'f' => Some(digit.wrapping_sub(b'a').wrapping_add(10)),
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Levels: what a range of entries did, in the space of its last.
+//! Levels: the net effect of a contiguous range of entries, in the space of the last entry.
 
 use minicbor::{Decode, Encode};
 
@@ -6,19 +6,19 @@ use super::cbor;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// BLAKE3 of a chunk's bytes before they are compressed: its name.
+/// Name of a chunk: BLAKE3 hash of its uncompressed bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(transparent)]
 pub struct ChunkHash(#[cbor(n(0), with = "minicbor::bytes")] pub [u8; 32]);
 
-/// A chunk by its name.
+/// Reference to a chunk: its name and stored length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 #[cbor(array)]
 pub struct ChunkRef {
-    /// Its name.
+    /// Name of the chunk.
     #[n(0)]
     pub hash: ChunkHash,
-    /// Its bytes as stored, compressed.
+    /// Stored (compressed) length in bytes.
     #[n(1)]
     pub bytes: u32,
 }
@@ -26,49 +26,50 @@ pub struct ChunkRef {
 /// The effect of a contiguous range of entries on all sheets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Level {
-    /// The sheets that it changes, by number.
+    /// Changed sheets, sorted by sheet id.
     pub sheets: Vec<LevelSheet>,
 }
 
-/// What a level did to one sheet.
+/// The effect of a level on one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelSheet {
-    /// The sheet.
+    /// Id of the sheet.
     pub sheet: SheetId,
-    /// What it did to older cells.
+    /// How the level moves and hides cells of older levels.
     pub moves: SheetMoves,
-    /// Its cells: stripes from left to right, apart from each other.
+    /// Cells of the level: disjoint stripes from left to right.
     pub stripes: Vec<Stripe>,
 }
 
 impl LevelSheet {
-    /// Whether it changes nothing.
+    /// Returns whether the level leaves the sheet unchanged.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.stripes.is_empty() && self.moves.is_nothing()
     }
 }
 
-/// What a level does to the cells of older ones: where they are now, and where they are hidden.
+/// How a level moves and hides the cells of older levels.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct SheetMoves {
-    /// Where the rows of the next older level stand in this level's space.
+    /// Maps rows of the next older level to rows of this level.
     #[cbor(n(0), with = "cbor::row_map")]
     pub rows: AxisMap,
-    /// Where its columns stand.
+    /// Maps columns of the next older level to columns of this level.
     #[cbor(n(1), with = "cbor::column_map")]
     pub columns: AxisMap,
-    /// Where older values and formulas are hidden; the level's own are not.
+    /// Regions where values and formulas of older levels are hidden. Cells of this level are not
+    /// hidden.
     #[n(2)]
     pub value_clears: Vec<Region>,
-    /// Where older formats of single cells are hidden, because a range got one.
+    /// Regions where cell formats of older levels are hidden, because a range format replaced them.
     #[n(3)]
     pub format_clears: Vec<Region>,
 }
 
 impl Default for SheetMoves {
-    /// Nothing is moved or hidden: of a level that has nothing below it.
+    /// Returns moves that keep all older cells in place and visible.
     fn default() -> Self {
         Self {
             rows: AxisMap::identity(Axis::Rows),
@@ -80,7 +81,7 @@ impl Default for SheetMoves {
 }
 
 impl SheetMoves {
-    /// Whether it moves and hides nothing.
+    /// Returns whether nothing is moved or hidden.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.rows.is_identity()
@@ -89,45 +90,48 @@ impl SheetMoves {
             && self.format_clears.is_empty()
     }
 
-    /// All its cleared regions.
+    /// Iterates over all cleared regions: those of values, then those of formats.
     pub fn clears(&self) -> impl Iterator<Item = &Region> {
         self.value_clears.iter().chain(&self.format_clears)
     }
 
-    /// How many spans its regions have; bounded by `MAX_LEVEL_CLEAR_SPANS`.
+    /// Returns the number of spans in all cleared regions; at most `MAX_LEVEL_CLEAR_SPANS` in a
+    /// valid level.
     #[must_use]
     pub fn clear_spans(&self) -> usize {
         self.clears().map(Region::spans).fold(0, usize::saturating_add)
     }
 }
 
-/// Rows and columns: all cells where one of each meet, in the space of its level.
+/// The cells in the intersections of a set of rows with a set of columns, in the space of one
+/// level.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Region {
-    /// Its rows.
+    /// Rows of the region.
     #[cbor(n(0), with = "cbor::row_spans")]
     pub rows: Spans,
-    /// Its columns.
+    /// Columns of the region.
     #[cbor(n(1), with = "cbor::column_spans")]
     pub columns: Spans,
 }
 
 impl Region {
-    /// Its spans of rows and of columns.
+    /// Returns the number of row spans plus column spans.
     #[must_use]
     pub fn spans(&self) -> usize {
         self.rows.len().saturating_add(self.columns.len())
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether the region contains no cell.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Moves it along one axis. What is inserted inside may count as inside: there is nothing older
-    /// to hide there, and so a region never has more spans than it began with.
+    /// Maps the region along one axis. Lines inserted inside a span may become part of the region,
+    /// so that the number of spans never grows; this is harmless because no older cells exist on
+    /// inserted lines.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         match axis {
             Axis::Rows => self.rows = map.covered(&self.rows),
@@ -136,35 +140,35 @@ impl Region {
     }
 }
 
-/// Neighbouring columns whose cells are in the same tiles.
+/// Adjacent columns whose cells are stored in the same tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripe {
-    /// Its columns.
+    /// Columns of the stripe.
     pub columns: Span,
-    /// Its tiles from top to bottom, apart from each other.
+    /// Disjoint tiles of the stripe from top to bottom.
     pub tiles: Vec<TilePlace>,
 }
 
-/// Where a tile stands, and which chunk it is.
+/// A tile's rows and where its bytes are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TilePlace {
-    /// Its rows.
+    /// Rows of the tile.
     pub rows: Span,
-    /// Its cells that have a value or a format.
+    /// Number of cells with a value or a format.
     pub cells: u32,
-    /// Its bytes.
+    /// Where the bytes of the tile are stored.
     pub stored: StoredTile,
 }
 
-/// The bytes of a tile.
+/// Where the bytes of a tile are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(flat)]
 pub enum StoredTile {
-    /// A chunk of its own.
+    /// In a chunk of its own.
     #[n(0)]
     Chunk(#[n(0)] ChunkRef),
-    /// Inside what refers to it, in the format of a chunk, not compressed: small levels, above all the
-    /// level 0 in the root.
+    /// Uncompressed, in the chunk format, inside the object that refers to the tile. Used by small
+    /// levels, mainly by level 0 in the root.
     #[n(1)]
     Inline(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }

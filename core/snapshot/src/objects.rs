@@ -1,75 +1,75 @@
-//! The objects of a snapshot that were loaded so far. What is missing is asked for, all at once.
+//! The snapshot objects loaded so far, and collecting which objects are still missing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::SnapshotError;
 use super::chunk::{self, UnreadableChunk};
 use super::index::{Fetched, IndexChunk, PackedLevel};
 use super::level::{ChunkHash, ChunkRef, Level};
 use super::packed::{Bounds, unpack};
 use super::root::{ClientMap, FormatRecords};
 use super::tile::Tile;
+use crate::error::SnapshotError;
 use crate::root::StoredSheetNumbers;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// An object that is needed, and what it is.
+/// An object to load, with the kind of contents that its reader expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wanted {
-    /// What it is.
+    /// Expected contents of the object.
     pub kind: ObjectKind,
-    /// Which one.
+    /// Name of the object.
     pub hash: ChunkHash,
-    /// Its bytes as stored.
+    /// Stored length in bytes.
     pub bytes: u32,
 }
 
-/// What an object is.
+/// Kind of contents of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectKind {
-    /// A part of a level's index.
+    /// Part of a level's tile index.
     Index,
-    /// Cells.
+    /// Cells of a tile.
     Tile,
-    /// Formats of ranges.
+    /// Range formats of a sheet.
     Formats,
-    /// The numbers that sheets ever had.
+    /// All sheet ids that the workbook ever used.
     Numbers,
-    /// The last mutations of clients.
+    /// Last mutation of each client.
     Clients,
 }
 
-/// What was asked for, or what is missing for it.
+/// A result, or the objects that must be loaded before computing it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetch<T> {
-    /// Objects to load before asking again.
+    /// Load these objects, then ask again.
     Need(Vec<Wanted>),
-    /// The answer.
+    /// The result.
     Ready(T),
 }
 
-/// An object that is not what refers to it says.
+/// An object whose contents do not match the reference to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadObject {
-    /// Not what it should be.
+    /// The object is not a valid part of a snapshot.
     #[error("chunk {hash} cannot be read: {why}")]
     Snapshot {
-        /// Its name.
+        /// Name of the object.
         hash: ChunkHash,
-        /// Why not.
+        /// Reason.
         why: SnapshotError,
     },
-    /// Not a tile.
+    /// The object is not a valid tile.
     #[error("chunk {hash} cannot be read: {why}")]
     Tile {
-        /// Its name.
+        /// Name of the object.
         hash: ChunkHash,
-        /// Why not.
+        /// Reason.
         why: UnreadableChunk,
     },
 }
 
-/// Objects that were loaded.
+/// Decoded snapshot objects in memory, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     pub(super) index: BTreeMap<ChunkHash, IndexChunk>,
@@ -80,7 +80,7 @@ pub struct Objects {
 }
 
 impl Wanted {
-    /// A chunk of some kind.
+    /// Returns a request to load `chunk` as an object of `kind`.
     #[must_use]
     pub fn new(kind: ObjectKind, chunk: ChunkRef) -> Self {
         Self { kind, hash: chunk.hash, bytes: chunk.bytes }
@@ -88,10 +88,10 @@ impl Wanted {
 }
 
 impl Objects {
-    /// Takes in an object as it was stored.
+    /// Verifies and decodes the stored bytes of a requested object, and keeps the result.
     ///
     /// # Errors
-    /// [`BadObject`] if it is damaged or another.
+    /// [`BadObject`] if the bytes are damaged, of another kind, or do not match the name.
     pub fn insert(&mut self, wanted: &Wanted, stored: &[u8]) -> Result<(), BadObject> {
         let hash = wanted.hash;
         let bad = |why| BadObject::Snapshot { hash, why };
@@ -117,36 +117,37 @@ impl Objects {
         Ok(())
     }
 
-    /// A tile, if it was loaded.
+    /// Returns a tile if it is loaded.
     #[must_use]
     pub fn tile(&self, hash: &ChunkHash) -> Option<&Arc<Tile>> {
         self.tiles.get(hash)
     }
 
-    /// How many tiles were loaded.
+    /// Returns the number of loaded tiles.
     #[must_use]
     pub fn tile_count(&self) -> usize {
         self.tiles.len()
     }
 
-    /// Forgets all tiles.
+    /// Drops all loaded tiles.
     pub fn drop_tiles(&mut self) {
         self.tiles.clear();
     }
 }
 
 impl PackedLevel {
-    /// The whole level, with all its index in memory.
+    /// Returns the level with its complete tile index, or the index chunks that are not loaded yet.
     ///
     /// # Errors
-    /// As [`PackedLevel::load_all`].
-    pub fn all(&self, objects: &Objects) -> Result<Fetch<Level>, SnapshotError> {
-        Ok(fetch(self.load_all(&|hash| objects.index.get(hash))?, ObjectKind::Index))
+    /// See [`PackedLevel::load_all`].
+    pub fn load_level(&self, objects: &Objects) -> Result<Fetch<Level>, SnapshotError> {
+        Ok(to_fetch(self.load_all(&|hash| objects.index.get(hash))?, ObjectKind::Index))
     }
 }
 
-/// What an index needs, as objects of a kind.
-pub(super) fn fetch<T>(fetched: Fetched<T>, kind: ObjectKind) -> Fetch<T> {
+/// Converts the result of an index lookup; chunks that the lookup needs become requests for objects
+/// of `kind`.
+pub(super) fn to_fetch<T>(fetched: Fetched<T>, kind: ObjectKind) -> Fetch<T> {
     match fetched {
         Fetched::Need(chunks) => {
             Fetch::Need(chunks.into_iter().map(|chunk| Wanted::new(kind, chunk)).collect())
@@ -155,13 +156,13 @@ pub(super) fn fetch<T>(fetched: Fetched<T>, kind: ObjectKind) -> Fetch<T> {
     }
 }
 
-/// Collects what several parts need.
+/// Collects the objects that several lookups are missing.
 #[derive(Default)]
 pub(super) struct Missing(Vec<Wanted>);
 
 impl Missing {
-    /// The part, if it is there; otherwise what it needs is noted.
-    pub(super) fn take<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
+    /// Returns the result if it is ready; otherwise records the missing objects and returns `None`.
+    pub(super) fn take_ready<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
             Fetch::Ready(ready) => Some(ready),
             Fetch::Need(wanted) => {
@@ -171,7 +172,7 @@ impl Missing {
         }
     }
 
-    pub(super) fn need(&mut self, kind: ObjectKind, chunk: ChunkRef) {
+    pub(super) fn add(&mut self, kind: ObjectKind, chunk: ChunkRef) {
         self.0.push(Wanted::new(kind, chunk));
     }
 
@@ -179,8 +180,9 @@ impl Missing {
         self.0.is_empty()
     }
 
-    /// All that is missing, once each; the answer if nothing is.
-    pub(super) fn or<T>(mut self, ready: impl FnOnce() -> T) -> Fetch<T> {
+    /// Returns the missing objects, sorted and deduplicated, or calls `ready` if nothing is
+    /// missing.
+    pub(super) fn ready_or_need<T>(mut self, ready: impl FnOnce() -> T) -> Fetch<T> {
         if self.0.is_empty() {
             return Fetch::Ready(ready());
         }

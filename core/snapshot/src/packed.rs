@@ -1,60 +1,61 @@
-//! Objects as stored: one zstd frame, under the hash of what is in it.
+//! Stored objects: each is one zstd frame, named by the hash of its contents.
 
-use super::SnapshotError;
 use super::level::{ChunkHash, ChunkRef};
+use crate::error::SnapshotError;
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
     MAX_STORED_TEXT_BYTES, MAX_TEXT_BYTES,
 };
 use cellar_base::zstd_frames;
 
-/// The bounds of a kind of objects.
+/// Length limits of one kind of object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes before compression.
+    /// Maximum length in bytes before compression.
     pub plain_bytes: usize,
-    /// Bytes as stored.
+    /// Maximum stored length in bytes.
     pub stored_bytes: usize,
 }
 
 impl Bounds {
-    /// Of chunks.
+    /// Limits of chunks.
     pub const CHUNK: Self =
         Self { plain_bytes: MAX_CHUNK_BYTES, stored_bytes: MAX_STORED_CHUNK_BYTES };
-    /// Of texts that are objects of their own.
+    /// Limits of long texts, which are stored as objects of their own.
     pub const TEXT: Self =
         Self { plain_bytes: MAX_TEXT_BYTES, stored_bytes: MAX_STORED_TEXT_BYTES };
-    /// Of roots.
+    /// Limits of roots.
     pub const ROOT: Self =
         Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };
 }
 
-/// An object that is to be written.
+/// An object ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedObject {
-    /// Its name, and its bytes as stored.
+    /// Name and stored length of the object.
     pub chunk: ChunkRef,
-    /// What is stored, with `Content-Encoding: zstd`.
+    /// Bytes to store, with `Content-Encoding: zstd`.
     pub stored: Vec<u8>,
 }
 
 impl ChunkHash {
-    /// The name of an object with these bytes.
+    /// Returns the name of an object with these contents.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 }
 
-/// Packs an object. Its name depends on its bytes only, not on how they are compressed.
+/// Compresses and names an object. The name depends on `bytes` only, not on the compression.
 ///
 /// # Errors
-/// [`SnapshotError::TooLong`] beyond the bounds.
+/// [`SnapshotError::TooLong`] if the object exceeds `bounds`.
 pub fn pack(bytes: &[u8], bounds: Bounds) -> Result<PackedObject, SnapshotError> {
     pack_blocks(bytes, &[bytes], bounds)
 }
 
-/// Packs an object whose bytes are compressed block by block: `blocks` are all of them.
+/// Like [`pack`], but compresses each of `blocks` separately. `bytes` is the concatenation of
+/// `blocks`.
 pub(super) fn pack_blocks(
     bytes: &[u8],
     blocks: &[&[u8]],
@@ -67,12 +68,12 @@ pub(super) fn pack_blocks(
     Ok(PackedObject { chunk: ChunkRef { hash: ChunkHash::of(bytes), bytes: bytes_stored }, stored })
 }
 
-/// Unpacks an object and checks that it is the one of this name; total. It takes no more memory than
-/// the bounds say.
+/// Decompresses an object and verifies its name. Accepts any input; never allocates more than
+/// `bounds` allows.
 ///
 /// # Errors
-/// [`SnapshotError`] for an object beyond the bounds, for anything but one whole frame that says how
-/// long its content is, and for bytes of another name.
+/// [`SnapshotError`] if the object exceeds `bounds`, is not exactly one zstd frame that declares
+/// its content size, or has another name than `hash`.
 pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
     check_length(stored.len(), bounds.stored_bytes)?;
     if let Some(declared) = zstd_frames::declared_bytes(stored) {
@@ -100,7 +101,7 @@ mod tests {
 
     const SMALL: Bounds = Bounds { plain_bytes: 1_000, stored_bytes: 100 };
 
-    /// Bytes that do not compress.
+    /// Returns bytes that do not compress.
     fn noise(count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         blake3::Hasher::new().finalize_xof().fill(&mut bytes);
@@ -150,7 +151,7 @@ mod tests {
             assert!(unpack(hash, &packed.stored[..cut], SMALL).is_err(), "{cut}");
             let mut flipped = packed.stored.clone();
             flipped[cut] ^= 1;
-            // A bit of the frame's header may mean nothing; then the bytes are the same.
+            // Some bits of the frame header have no meaning; flipping one of them changes nothing.
             let read = unpack(hash, &flipped, SMALL);
             assert!(read.is_err() || read == Ok(noise(80)), "{cut}");
         }

@@ -1,66 +1,81 @@
-//! What stays in a root, and what becomes a chunk of its own.
+//! Decides which parts of a snapshot are stored inline in the root and which become chunks.
 
 use std::collections::HashSet;
 
 use minicbor::Encode;
 
-use super::SnapshotError;
 use super::cbor::{self, Kind};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack};
+use crate::error::SnapshotError;
 use cellar_base::limits::{
     IMPORT_INDEX_CHUNK_BYTES, IMPORT_NAMED_BYTES, INLINE_FORMATS_BYTES, INLINE_IMPORT_BYTES,
     INLINE_INDEX_BYTES, INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, TARGET_CHUNK_BYTES,
 };
 
-/// How much stays in the root, and how long chunks become; all in bytes before compression.
+/// Limits of inline parts and of chunks, in bytes before compression unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackLimits {
-    /// Of one sheet's index, of its moves, or of its formats, in the root.
+    /// Maximum length of one inline part: a sheet's tile index, moves or formats.
     pub inline_bytes: usize,
-    /// Of all sheets together in the root.
+    /// Maximum length of all inline parts together.
     pub inline_total_bytes: usize,
-    /// Of a chunk, unless a single element of it is longer.
+    /// Target length of a chunk; only a chunk with a single item may be longer.
     pub chunk_bytes: usize,
-    /// Of all chunks, as stored, that are named by something in the root, or by one chunk unless a
-    /// single element of it names more.
+    /// Maximum stored length of all chunks that one inline part or one chunk refers to. A chunk
+    /// with a single item may exceed this limit.
     pub named_bytes: u64,
 }
 
-/// How much something takes in a list.
+/// The share of a chunk's limits that one list item uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// Its own bytes before compression.
+    /// Length of the item in bytes before compression.
     pub(super) bytes: usize,
-    /// Bytes of the chunks that it names, as stored.
+    /// Stored length in bytes of the chunks that the item refers to.
     pub(super) named_bytes: u64,
 }
 
+impl Weight {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            named_bytes: self.named_bytes.saturating_add(other.named_bytes),
+        }
+    }
+
+    fn plus_bytes(self, bytes: usize) -> Self {
+        Self { bytes: self.bytes.saturating_add(bytes), ..self }
+    }
+}
+
 impl PackLimits {
-    /// Of a level.
+    /// Limits of a level that is stored in chunks.
     pub const LEVEL: Self = Self {
         inline_bytes: INLINE_INDEX_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };
-    /// Of level 0: all of it in the root, unless its maps or its clears are very large.
+    /// Limits of level 0: stored entirely in the root unless its axis maps or cleared regions are
+    /// very large.
     pub const LEVEL_0: Self = Self {
         inline_bytes: INLINE_LEVEL_0_BYTES,
         inline_total_bytes: INLINE_LEVEL_0_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
         named_bytes: u64::MAX,
     };
-    /// Of an imported sheet, in an entry of the log. Its chunks are short, so that each can be checked
-    /// with all that it names in one request.
+    /// Limits of the tile index of an imported sheet, which is stored in a log entry. Chunks are
+    /// short, so that the server can verify a chunk and everything that it refers to in one
+    /// request.
     pub const IMPORT: Self = Self {
         inline_bytes: INLINE_IMPORT_BYTES,
         inline_total_bytes: INLINE_IMPORT_BYTES,
         chunk_bytes: IMPORT_INDEX_CHUNK_BYTES,
         named_bytes: IMPORT_NAMED_BYTES,
     };
-    /// Of the formats of ranges, and of the numbers of sheets.
-    pub const AROUND: Self = Self {
+    /// Limits of range formats and sheet ids.
+    pub const METADATA: Self = Self {
         inline_bytes: INLINE_FORMATS_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,
         chunk_bytes: TARGET_CHUNK_BYTES,
@@ -68,50 +83,57 @@ impl PackLimits {
     };
 }
 
-/// Collects the chunks that something is packed into.
+/// Packs parts of a snapshot into chunks and collects the chunks to write.
 pub(super) struct Packer {
     limits: PackLimits,
-    /// What is left of the bytes that may stay in the root.
-    left_bytes: usize,
+    /// Bytes of the root that are still available for inline parts.
+    available_bytes: usize,
     objects: Vec<PackedObject>,
     written: HashSet<ChunkHash>,
 }
 
 impl Packer {
     pub(super) fn new(limits: PackLimits) -> Self {
-        let left_bytes = limits.inline_total_bytes;
-        Self { limits, left_bytes, objects: Vec::new(), written: HashSet::new() }
+        let available_bytes = limits.inline_total_bytes;
+        Self { limits, available_bytes, objects: Vec::new(), written: HashSet::new() }
     }
 
-    /// The chunks to write, those first that others refer to.
+    /// Returns the chunks to write. A chunk comes after all chunks that it refers to.
     pub(super) fn into_objects(self) -> Vec<PackedObject> {
         self.objects
     }
 
-    /// Whether something small stays in the root; then it takes its part of the bytes.
-    pub(super) fn stays<T: Encode<()>>(&mut self, part: &T) -> bool {
-        self.stays_naming(part, 0)
+    /// Returns whether a part is small enough to be stored inline; if so, reserves space for the
+    /// part.
+    pub(super) fn reserve_inline<T: Encode<()>>(&mut self, part: &T) -> bool {
+        self.reserve_inline_naming(part, 0)
     }
 
-    /// The same for something that names so many bytes of chunks.
-    pub(super) fn stays_naming<T: Encode<()>>(&mut self, part: &T, named_bytes: u64) -> bool {
+    /// Like [`Packer::reserve_inline`], but for a part that refers to chunks with a total stored length
+    /// of `named_bytes`.
+    pub(super) fn reserve_inline_naming<T: Encode<()>>(
+        &mut self,
+        part: &T,
+        named_bytes: u64,
+    ) -> bool {
         let bytes = cbor::encoded_bytes(part);
-        let stays = bytes <= self.limits.inline_bytes.min(self.left_bytes)
+        let fits = bytes <= self.limits.inline_bytes
+            && bytes <= self.available_bytes
             && named_bytes <= self.limits.named_bytes;
-        if stays {
-            self.left_bytes = self.left_bytes.saturating_sub(bytes);
+        if fits {
+            self.available_bytes = self.available_bytes.saturating_sub(bytes);
         }
-        stays
+        fits
     }
 
-    /// Whether something that names so many bytes of chunks fits into a chunk with others.
+    /// Returns whether a part that refers to `named_bytes` of chunks fits into a chunk.
     pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, named_bytes: u64) -> bool {
         cbor::encoded_bytes(part) <= self.limits.chunk_bytes
             && named_bytes <= self.limits.named_bytes
     }
 
-    /// Makes a chunk; equal ones are written once.
-    pub(super) fn chunk<T: Encode<()>>(
+    /// Packs a chunk and returns a reference to it. Equal chunks are written once.
+    pub(super) fn pack_chunk<T: Encode<()>>(
         &mut self,
         kind: Kind,
         body: &T,
@@ -124,34 +146,34 @@ impl Packer {
         Ok(chunk)
     }
 
-    /// Cuts a list into the contents of chunks, each as full as it can be; `frame_bytes` are what an
-    /// item takes in a list besides its own.
-    pub(super) fn cut<T>(
+    /// Splits a list into groups, one per chunk, each as large as the limits allow. `frame_bytes` is
+    /// the CBOR overhead of a list and of each item.
+    pub(super) fn split_into_chunks<T>(
         &self,
         list: impl IntoIterator<Item = T>,
         frame_bytes: usize,
         weight: impl Fn(&T) -> Weight,
     ) -> Vec<Vec<T>> {
-        let nothing = Weight { bytes: frame_bytes, named_bytes: 0 };
-        let (mut cut, mut part, mut taken) = (Vec::new(), Vec::new(), nothing);
+        let empty = Weight { bytes: frame_bytes, named_bytes: 0 };
+        let mut groups = Vec::new();
+        let mut group = Vec::new();
+        let mut group_weight = empty;
         for item in list {
-            let item_weight = weight(&item);
-            let with = |taken: Weight| Weight {
-                bytes: taken.bytes.saturating_add(item_weight.bytes).saturating_add(frame_bytes),
-                named_bytes: taken.named_bytes.saturating_add(item_weight.named_bytes),
-            };
-            let full = with(taken).bytes > self.limits.chunk_bytes
-                || with(taken).named_bytes > self.limits.named_bytes;
-            if !part.is_empty() && full {
-                cut.push(std::mem::take(&mut part));
-                taken = nothing;
+            let item_weight = weight(&item).plus_bytes(frame_bytes);
+            if !group.is_empty() && self.exceeds_chunk(group_weight.plus(item_weight)) {
+                groups.push(std::mem::take(&mut group));
+                group_weight = empty;
             }
-            taken = with(taken);
-            part.push(item);
+            group_weight = group_weight.plus(item_weight);
+            group.push(item);
         }
-        if !part.is_empty() {
-            cut.push(part);
+        if !group.is_empty() {
+            groups.push(group);
         }
-        cut
+        groups
+    }
+
+    fn exceeds_chunk(&self, weight: Weight) -> bool {
+        weight.bytes > self.limits.chunk_bytes || weight.named_bytes > self.limits.named_bytes
     }
 }

@@ -1,19 +1,23 @@
-//! Which levels are merged when level 0 is flushed.
+//! Chooses the levels to merge when level 0 is flushed.
 
-/// How many of the newest levels are merged with level 0: the longest suffix in which each
-/// older level is less than twice all that is newer. `levels` are bytes, oldest first.
+/// Returns how many of the newest levels to merge with level 0: the longest suffix in which each
+/// level has less than twice the bytes of all newer levels together.
 ///
-/// Robust against imports and shrinking merges, which classes of sizes are not: a level is rewritten
-/// only with at least half as many bytes of newer ones.
+/// `level_bytes` lists the levels' sizes, oldest first. Unlike size classes, this rule
+/// handles large imports and merges that shrink a level: a level is rewritten only together with at
+/// least half as many newer bytes.
 #[must_use]
-pub fn levels_to_merge(levels: &[u64], level_0: u64) -> usize {
-    let mut total = level_0;
-    let merged = levels.iter().rev().take_while(|level| {
-        let merge = **level < total.saturating_mul(2);
-        total = total.saturating_add(**level);
-        merge
-    });
-    merged.count()
+pub fn levels_to_merge(level_bytes: &[u64], level_0_bytes: u64) -> usize {
+    let mut newer_bytes = level_0_bytes;
+    let mut merged_levels = 0;
+    for &bytes in level_bytes.iter().rev() {
+        if bytes >= newer_bytes.saturating_mul(2) {
+            break;
+        }
+        newer_bytes = newer_bytes.saturating_add(bytes);
+        merged_levels += 1;
+    }
+    merged_levels
 }
 
 #[cfg(test)]
@@ -26,7 +30,7 @@ mod tests {
         assert_eq!(levels_to_merge(&[127], 64), 1);
         assert_eq!(levels_to_merge(&[128], 64), 0);
         assert_eq!(levels_to_merge(&[10_000, 300, 127], 64), 2);
-        // An import stays below until as much was edited.
+        // An import is not merged until a comparable amount was edited.
         assert_eq!(levels_to_merge(&[1_000_000, 64], 64), 1);
         assert_eq!(levels_to_merge(&[500, 1_000_000, 64], 64), 1);
     }

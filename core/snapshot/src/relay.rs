@@ -1,4 +1,4 @@
-//! What the relay does about one change of the Entry table.
+//! Decides how the relay handles a change of the Entry table.
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
@@ -6,76 +6,81 @@ use cellar_base::schema::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE, UPLOADS_PREFI
 use cellar_base::{record::Attribute, record::Item, record::RecordError};
 use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT, decode_key};
 
-/// The attributes of an entry that the decision reads; bodies need not be carried here.
+/// Attributes of an entry that [`decide_relay_action`] reads. A stream record may omit all others,
+/// such as bodies.
 pub const ATTRIBUTES: [&str; 4] = [PARTITION_KEY, SORT_KEY, TYPE, EXTERNAL];
 
-/// The change of a stream's record that is an insertion. Writing `E` back to a Snapshot entry is
-/// a modification, and must not make a second job.
+/// Event name of an insertion in a DynamoDB stream. Completing a Snapshot entry with its root is a
+/// modification and must not start another job.
 pub const INSERT: &str = "INSERT";
 
-/// What is to be done about a change.
+/// How the relay handles a change of the Entry table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelayAction {
-    /// Send this job to the queue.
+    /// Send a snapshot job to the queue.
     SendJob(SnapshotJob),
-    /// Remove the tag from the external body, so that the bucket's lifecycle leaves it alone.
+    /// Remove the pending tag from an external body, so that the bucket's lifecycle rule keeps the
+    /// object.
     RemovePendingTag {
-        /// The object's key.
+        /// S3 key of the external body.
         key: String,
     },
-    /// Nothing: the change is none of the relay's business.
+    /// Ignore the change.
     Ignore,
 }
 
-/// A change that the relay cannot understand. Trying again does not help.
+/// An invalid stream record. Retrying does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
-    /// A record that is not what Cellar writes.
+    /// The entry is not encoded as Cellar encodes entries.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// An external body where none can be.
-    #[error("the external body `{key}` is not below `{UPLOADS_PREFIX}`")]
+    /// The entry names an external body outside the upload prefix.
+    #[error("the external body `{key}` is not under `{UPLOADS_PREFIX}`")]
     NotAnUpload {
-        /// Its key.
+        /// S3 key of the external body.
         key: String,
     },
 }
 
-/// Decides about a change: its name in the stream, and the entry as it is now.
+/// Decides how to handle a change, given its event name and the entry's attributes after the
+/// change.
 ///
 /// # Errors
-/// [`RelayError`] if the entry cannot be understood.
-pub fn decide(change: &str, image: &Item) -> Result<RelayAction, RelayError> {
+/// [`RelayError`] if the entry's attributes are invalid.
+pub fn decide_relay_action(change: &str, image: &Item) -> Result<RelayAction, RelayError> {
     if change != INSERT {
         return Ok(RelayAction::Ignore);
     }
     let (log, position) = decode_key(image)?;
     match image.get(TYPE) {
-        // The state of a log's first entry is nothing: nobody would read its root.
+        // The first entry of a log is an empty snapshot that needs no root.
         Some(Attribute::Text(letter)) if letter == SNAPSHOT && position == Position::FIRST => {
             Ok(RelayAction::Ignore)
         }
         Some(Attribute::Text(letter)) if letter == SNAPSHOT => {
             Ok(RelayAction::SendJob(SnapshotJob { log, position }))
         }
-        Some(Attribute::Text(letter)) if letter == EDITS || letter == IMPORT => external(image),
+        Some(Attribute::Text(letter)) if letter == EDITS || letter == IMPORT => {
+            handle_external_body(image)
+        }
         Some(Attribute::Text(_)) => Ok(RelayAction::Ignore),
-        _ => Err(fault(TYPE).into()),
+        _ => Err(invalid_attribute(TYPE).into()),
     }
 }
 
-fn external(image: &Item) -> Result<RelayAction, RelayError> {
+fn handle_external_body(image: &Item) -> Result<RelayAction, RelayError> {
     match image.get(EXTERNAL) {
         None => Ok(RelayAction::Ignore),
         Some(Attribute::Text(key)) if key.starts_with(UPLOADS_PREFIX) => {
             Ok(RelayAction::RemovePendingTag { key: key.clone() })
         }
         Some(Attribute::Text(key)) => Err(RelayError::NotAnUpload { key: key.clone() }),
-        Some(_) => Err(fault(EXTERNAL).into()),
+        Some(_) => Err(invalid_attribute(EXTERNAL).into()),
     }
 }
 
-fn fault(name: &'static str) -> RecordError {
+fn invalid_attribute(name: &'static str) -> RecordError {
     RecordError::Attribute { record: "entry", name, expected: "text" }
 }
 
@@ -102,12 +107,12 @@ mod tests {
 
     #[test]
     fn a_new_snapshot_entry_becomes_a_job_but_for_the_first_of_a_log() {
-        assert_eq!(decide(INSERT, &image(SNAPSHOT, None)), Ok(RelayAction::Ignore));
+        assert_eq!(decide_relay_action(INSERT, &image(SNAPSHOT, None)), Ok(RelayAction::Ignore));
         for position in [Position::new(0, 1).unwrap(), Position::new(1, 0).unwrap()] {
             let mut item = encode(&Entry { position, ..Entry::first(log(), None, 0) }).unwrap();
             item.retain(|name, _| ATTRIBUTES.contains(&name.as_str()));
             let job = SnapshotJob { log: log(), position };
-            assert_eq!(decide(INSERT, &item), Ok(RelayAction::SendJob(job)));
+            assert_eq!(decide_relay_action(INSERT, &item), Ok(RelayAction::SendJob(job)));
         }
     }
 
@@ -115,7 +120,7 @@ mod tests {
     fn a_new_external_body_loses_its_tag() {
         let key = "uploads/a/b".to_owned();
         for letter in [EDITS, IMPORT] {
-            let action = decide(INSERT, &image(letter, Some(&key)));
+            let action = decide_relay_action(INSERT, &image(letter, Some(&key)));
             assert_eq!(action, Ok(RelayAction::RemovePendingTag { key: key.clone() }));
         }
     }
@@ -123,17 +128,25 @@ mod tests {
     #[test]
     fn anything_else_is_ignored() {
         for letter in [EDITS, IMPORT, END_SEGMENT, "Z"] {
-            assert_eq!(decide(INSERT, &image(letter, None)), Ok(RelayAction::Ignore), "{letter}");
+            assert_eq!(
+                decide_relay_action(INSERT, &image(letter, None)),
+                Ok(RelayAction::Ignore),
+                "{letter}"
+            );
         }
         for letter in [END_SEGMENT, "Z"] {
-            let decided = decide(INSERT, &image(letter, Some("uploads/a/b")));
+            let decided = decide_relay_action(INSERT, &image(letter, Some("uploads/a/b")));
             assert_eq!(decided, Ok(RelayAction::Ignore), "{letter}");
         }
         // The finished snapshot is written back as a modification.
         let finished = image(SNAPSHOT, Some("sheets/a/roots/b"));
         for change in ["MODIFY", "REMOVE", "insert", ""] {
-            assert_eq!(decide(change, &finished), Ok(RelayAction::Ignore), "{change}");
-            assert_eq!(decide(change, &Item::new()), Ok(RelayAction::Ignore), "{change}");
+            assert_eq!(decide_relay_action(change, &finished), Ok(RelayAction::Ignore), "{change}");
+            assert_eq!(
+                decide_relay_action(change, &Item::new()),
+                Ok(RelayAction::Ignore),
+                "{change}"
+            );
         }
     }
 
@@ -142,14 +155,14 @@ mod tests {
         for name in [PARTITION_KEY, SORT_KEY, TYPE] {
             let mut item = image(SNAPSHOT, None);
             item.remove(name);
-            let error = decide(INSERT, &item).unwrap_err().to_string();
+            let error = decide_relay_action(INSERT, &item).unwrap_err().to_string();
             assert!(error.contains(&format!("`{name}`")), "{error}");
         }
         let mut item = image(EDITS, None);
         item.insert(EXTERNAL.to_owned(), Attribute::Number(1));
-        assert!(matches!(decide(INSERT, &item), Err(RelayError::Record(_))));
+        assert!(matches!(decide_relay_action(INSERT, &item), Err(RelayError::Record(_))));
         let key = "sheets/a/roots/b".to_owned();
-        let elsewhere = decide(INSERT, &image(EDITS, Some(&key)));
+        let elsewhere = decide_relay_action(INSERT, &image(EDITS, Some(&key)));
         assert_eq!(elsewhere, Err(RelayError::NotAnUpload { key }));
     }
 }

@@ -1,4 +1,4 @@
-//! The job of making one snapshot: what the relay puts into the queue.
+//! Snapshot jobs: queue messages from the relay that request one snapshot each.
 
 use serde::Deserialize;
 
@@ -6,48 +6,51 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_SEGMENTS, MAX_SNAPSHOT_JOB_BYTES};
 use cellar_base::position::Position;
 
-/// The version of the body that this build writes. A released version is read for ever.
+/// Version of the message format. All released versions stay readable.
 const VERSION: u32 = 1;
 
-/// Make the snapshot of one Snapshot entry. It may come twice, late and out of order.
+/// A request to build the snapshot of one Snapshot entry. Jobs may be delivered more than once,
+/// late and out of order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnapshotJob {
-    /// The log.
+    /// Id of the log.
     pub log: LogId,
-    /// Where its Snapshot entry stands.
+    /// Position of the Snapshot entry.
     pub position: Position,
 }
 
-/// A message that is not a snapshot job.
+/// The message is not a snapshot job.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotJobError {
-    /// Longer than any job.
+    /// The message is longer than any snapshot job.
     #[error("a snapshot job has at most {MAX_SNAPSHOT_JOB_BYTES} bytes, this message has {bytes}")]
     TooLong {
-        /// Its bytes.
+        /// Length of the message in bytes.
         bytes: usize,
     },
-    /// Not the JSON of a job.
+    /// The message is not the JSON of a snapshot job.
     #[error("the message is not a snapshot job: {why}")]
     Malformed {
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
-    /// A job of a later Cellar.
-    #[error("the snapshot job has version {version}, this build reads {VERSION}: upgrade it")]
+    /// A newer Cellar wrote the job.
+    #[error(
+        "the snapshot job has version {version}; this build reads up to {VERSION}: upgrade Cellar"
+    )]
     LaterVersion {
-        /// The version.
+        /// Version of the job.
         version: u32,
     },
-    /// A segment that no log has.
-    #[error("the snapshot job is for segment {segment}, segments are below {MAX_SEGMENTS}")]
+    /// The job's segment number is out of range.
+    #[error("the snapshot job names segment {segment}; segments are below {MAX_SEGMENTS}")]
     Segment {
-        /// The segment.
+        /// Segment number of the job.
         segment: u32,
     },
 }
 
-/// The version alone, to tell a later job from a malformed one.
+/// Only the version, to distinguish a newer job from a malformed one.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
@@ -64,19 +67,19 @@ struct Version1 {
 }
 
 impl SnapshotJob {
-    /// The message's body: compact JSON, the same for the same job.
+    /// Encodes the job as a message body: compact JSON, equal for equal jobs.
     #[must_use]
     pub fn encode(&self) -> String {
         let Self { log, position } = self;
         let (segment, num) = (position.segment(), position.num());
-        // Three numbers and a UUID need no escapes.
+        // Numbers and a UUID need no JSON escapes.
         format!(r#"{{"version":{VERSION},"log":"{log}","segment":{segment},"num":{num}}}"#)
     }
 
-    /// Reads a message's body.
+    /// Parses a message body.
     ///
     /// # Errors
-    /// [`SnapshotJobError`] for anything that [`SnapshotJob::encode`] does not write.
+    /// [`SnapshotJobError`] for any text that [`SnapshotJob::encode`] cannot produce.
     pub fn decode(body: &str) -> Result<Self, SnapshotJobError> {
         if body.len() > MAX_SNAPSHOT_JOB_BYTES {
             return Err(SnapshotJobError::TooLong { bytes: body.len() });
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_job_is_told_apart() {
+    fn rejects_later_versions_bad_segments_and_malformed_bodies() {
         let body = SnapshotJob { log: log(), position: Position::FIRST }.encode();
         let later = body.replace("\"version\":1", "\"version\":2,\"more\":true");
         assert_eq!(SnapshotJob::decode(&later), Err(SnapshotJobError::LaterVersion { version: 2 }));

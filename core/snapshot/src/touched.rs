@@ -1,5 +1,5 @@
-//! Which cells entries touched, where they stood before: all that has to be known of the older state to
-//! say what became of it, however large its sheets are.
+//! Computes which cells of the older state a range of entries touched. Only these cells must be read to
+//! report the changes, however large the sheets are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,167 +12,207 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Rows between two touched ones that are read along.
-const NEAR_ROWS: u32 = 64;
+/// Untouched rows between two touched rows that are read along with them, to read fewer windows.
+const MAX_GAP_ROWS: u32 = 64;
 
 /// The touched cells of a sheet, in the space of the older state.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Touched {
-    /// By row, then column.
+pub struct TouchedCells {
+    /// Single cells as (row, column).
     cells: BTreeSet<(u32, u32)>,
-    /// Within the extent of the sheet.
+    /// Completely touched regions, clipped to the extent of the sheet.
     regions: Vec<Region>,
 }
 
-/// What is to be read of a sheet: together, all that was touched.
+/// A window to read. All windows of a sheet together contain all its touched cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedWindow {
-    /// The window; it spans at most `MAX_BAND_CELLS` cells, or one row.
+    /// The window, of at most `MAX_BAND_CELLS` cells or one row.
     pub window: Window,
-    /// Whether only some of its cells were touched: see [`Touched::has`].
+    /// Whether the window also contains untouched cells; see [`TouchedCells::has_single_cell`].
     pub partly: bool,
 }
 
-/// What entries touched of the sheets that were there before, by the metadata before and after and the
-/// level that they fold into.
+/// Returns the cells that entries touched on the sheets that already existed. `before` and `after` are
+/// the metadata before and after the entries; `level` is the level that the entries fold into.
 #[must_use]
-pub fn touched(
+pub fn touched_cells(
     before: &WorkbookMetadata,
     after: &WorkbookMetadata,
     level: &FoldedLevel,
-) -> BTreeMap<SheetId, Touched> {
-    let sheets = before.sheets.iter().filter_map(|(id, sheet)| {
-        let touched = match after.sheets.contains_key(id) {
-            false => Touched::all(sheet.extent),
-            true => {
-                let folded = level.sheets.iter().find(|folded| folded.sheet == *id)?;
-                Touched::by(sheet, folded)
-            }
+) -> BTreeMap<SheetId, TouchedCells> {
+    let mut touched_by_sheet = BTreeMap::new();
+    for (id, sheet) in &before.sheets {
+        let touched = if after.sheets.contains_key(id) {
+            let Some(folded) = level.sheets.iter().find(|folded| folded.sheet == *id) else {
+                continue;
+            };
+            TouchedCells::of_folded(sheet, folded)
+        } else {
+            TouchedCells::whole_sheet(sheet.extent)
         };
-        (!touched.is_nothing()).then_some((*id, touched))
-    });
-    sheets.collect()
+        if !touched.is_empty() {
+            touched_by_sheet.insert(*id, touched);
+        }
+    }
+    touched_by_sheet
 }
 
-impl Touched {
-    /// All cells of a sheet.
+impl TouchedCells {
+    /// Returns all cells of a sheet with this extent.
     #[must_use]
-    pub fn all(extent: Extent) -> Self {
+    pub fn whole_sheet(extent: Extent) -> Self {
         let mut touched = Self::default();
         let Extent { rows, columns } = extent;
-        touched.region(&Spans::one(0, rows), &Spans::one(0, columns), extent);
+        touched.add_region(&Spans::one(0, rows), &Spans::one(0, columns), extent);
         touched
     }
 
-    fn by(sheet: &SheetMetadata, folded: &FoldedSheet) -> Self {
+    fn of_folded(sheet: &SheetMetadata, folded: &FoldedSheet) -> Self {
         let mut touched = Self::default();
-        let (rows, columns) = (folded.moves.rows.reversed(), folded.moves.columns.reversed());
-        for column in &folded.tile.columns {
-            let Some(number) = columns.get(column.column) else { continue };
-            let held = column.values.rows().iter().chain(column.formats.rows());
-            let stood = held.filter_map(|row| Some((rows.get(*row)?, number)));
-            touched.cells.extend(stood);
-        }
-        for clear in folded.moves.clears() {
-            let (rows, columns) = (rows.kept(&clear.rows), columns.kept(&clear.columns));
-            touched.region(&rows, &columns, sheet.extent);
-        }
-        let (rows, columns) = (lost(&folded.moves.rows), lost(&folded.moves.columns));
-        // What ended where lines are lost does not grow again when they are back.
-        let cut = |record: &&RangeFormat| {
-            ends_in(&record.rows, &rows, Axis::Rows)
-                || ends_in(&record.columns, &columns, Axis::Columns)
-        };
-        for record in sheet.formats.records().iter().filter(cut) {
-            touched.region(&record.rows, &record.columns, sheet.extent);
-        }
-        touched.region(&rows, &Spans::all(Axis::Columns), sheet.extent);
-        touched.region(&Spans::all(Axis::Rows), &columns, sheet.extent);
+        touched.add_edited_cells(folded);
+        touched.add_cleared_regions(sheet, folded);
+        touched.add_deleted_lines(sheet, folded);
         touched
     }
 
-    fn region(&mut self, rows: &Spans, columns: &Spans, extent: Extent) {
+    /// Adds the older places of cells that the entries set.
+    fn add_edited_cells(&mut self, folded: &FoldedSheet) {
+        let (old_rows, old_columns) =
+            (folded.moves.rows.reversed(), folded.moves.columns.reversed());
+        for column in &folded.tile.columns {
+            let Some(old_column) = old_columns.get(column.column) else { continue };
+            let rows = column.values.rows().iter().chain(column.formats.rows());
+            let old_places = rows.filter_map(|row| Some((old_rows.get(*row)?, old_column)));
+            self.cells.extend(old_places);
+        }
+    }
+
+    /// Adds the older places of regions that the entries cleared.
+    fn add_cleared_regions(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
+        let (old_rows, old_columns) =
+            (folded.moves.rows.reversed(), folded.moves.columns.reversed());
+        for clear in folded.moves.clears() {
+            let rows = old_rows.kept(&clear.rows);
+            let columns = old_columns.kept(&clear.columns);
+            self.add_region(&rows, &columns, sheet.extent);
+        }
+    }
+
+    /// Adds deleted rows and columns, and the range formats that the deletion cut.
+    fn add_deleted_lines(&mut self, sheet: &SheetMetadata, folded: &FoldedSheet) {
+        let rows = deleted_lines(&folded.moves.rows);
+        let columns = deleted_lines(&folded.moves.columns);
+        // A range format that ended inside deleted lines does not grow back when an undo restores
+        // these lines.
+        let is_cut = |record: &RangeFormat| {
+            has_end_inside(&record.rows, &rows, Axis::Rows)
+                || has_end_inside(&record.columns, &columns, Axis::Columns)
+        };
+        for record in sheet.formats.records() {
+            if is_cut(record) {
+                self.add_region(&record.rows, &record.columns, sheet.extent);
+            }
+        }
+        self.add_region(&rows, &Spans::all(Axis::Columns), sheet.extent);
+        self.add_region(&Spans::all(Axis::Rows), &columns, sheet.extent);
+    }
+
+    fn add_region(&mut self, rows: &Spans, columns: &Spans, extent: Extent) {
         let rows = rows.intersection(&Spans::one(0, extent.rows));
-        let region = Region { rows, columns: columns.intersection(&Spans::one(0, extent.columns)) };
+        let columns = columns.intersection(&Spans::one(0, extent.columns));
+        let region = Region { rows, columns };
         if !region.is_empty() {
             self.regions.push(region);
         }
     }
 
-    fn is_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.cells.is_empty() && self.regions.is_empty()
     }
 
-    /// Whether a cell was touched alone.
+    /// Returns whether a cell was touched as a single cell, not as part of a region.
     #[must_use]
-    pub fn has(&self, row: u32, column: u32) -> bool {
+    pub fn has_single_cell(&self, row: u32, column: u32) -> bool {
         self.cells.contains(&(row, column))
     }
 
-    /// What is to be read.
+    /// Returns the windows to read.
     #[must_use]
     pub fn windows(&self) -> Vec<TouchedWindow> {
         let mut windows = Vec::new();
-        let rows = Spans::of(distinct(self.cells.iter().map(|(row, _)| *row)));
-        for span in near(&rows) {
-            let inside = self.cells.range((span.first, 0)..(span.end(), 0));
-            let columns = inside.map(|(_, column)| *column);
+        self.push_cell_windows(&mut windows);
+        self.push_region_windows(&mut windows);
+        windows
+    }
+
+    fn push_cell_windows(&self, windows: &mut Vec<TouchedWindow>) {
+        let rows = Spans::of(dedup_sorted(self.cells.iter().map(|(row, _)| *row)));
+        for span in join_near_spans(&rows) {
+            let cells = self.cells.range((span.first, 0)..(span.end(), 0));
+            let columns = cells.map(|(_, column)| *column);
             let (first, last) = columns
                 .fold((u32::MAX, 0), |(first, last), column| (first.min(column), last.max(column)));
-            bands(span, first..last.saturating_add(1), true, &mut windows);
+            push_bands(span, first..last.saturating_add(1), true, windows);
         }
+    }
+
+    fn push_region_windows(&self, windows: &mut Vec<TouchedWindow>) {
         for region in &self.regions {
             let mut columns = region.columns.iter();
             let first = columns.clone().next().map_or(0, |span| span.first);
             let end = columns.next_back().map_or(0, Span::end);
-            for span in near(&region.rows) {
-                bands(span, first..end, false, &mut windows);
+            for span in join_near_spans(&region.rows) {
+                push_bands(span, first..end, false, windows);
             }
         }
-        windows
     }
 }
 
-/// Whether spans begin or end inside of others.
-fn ends_in(spans: &Spans, others: &Spans, axis: Axis) -> bool {
-    let ends = |span: Span| [span.first, span.end().saturating_sub(1)];
-    let inside = |at: u32| others.contains(at);
-    !spans.is_all(axis) && !others.is_empty() && spans.iter().flat_map(ends).any(inside)
+/// Returns whether a span of `spans` begins or ends inside `deleted`. Spans of the whole axis have no
+/// ends.
+fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
+    if spans.is_all(axis) || deleted.is_empty() {
+        return false;
+    }
+    let first_and_last = |span: Span| [span.first, span.end().saturating_sub(1)];
+    spans.iter().flat_map(first_and_last).any(|line| deleted.contains(line))
 }
 
-/// What an axis map keeps nothing of.
-fn lost(map: &AxisMap) -> Spans {
-    let (mut lost, mut end) = (Vec::new(), 0_u32);
+/// Returns the source lines that an axis map deletes.
+fn deleted_lines(map: &AxisMap) -> Spans {
+    let mut deleted = Vec::new();
+    let mut kept_end = 0_u32;
     for run in map.runs() {
-        lost.push(Span { first: end, count: run.src.saturating_sub(end) });
-        end = run.src.saturating_add(run.len);
+        deleted.push(Span { first: kept_end, count: run.src.saturating_sub(kept_end) });
+        kept_end = run.src.saturating_add(run.len);
     }
-    lost.push(Span { first: end, count: u32::MAX.saturating_sub(end) });
-    Spans::from_sorted(lost)
+    deleted.push(Span { first: kept_end, count: u32::MAX.saturating_sub(kept_end) });
+    Spans::from_sorted(deleted)
 }
 
-fn distinct(sorted: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut all: Vec<u32> = sorted.collect();
-    all.dedup();
-    all
+fn dedup_sorted(sorted: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut distinct: Vec<u32> = sorted.collect();
+    distinct.dedup();
+    distinct
 }
 
-/// Spans that are near each other as one.
-fn near(spans: &Spans) -> Vec<Span> {
-    let mut near: Vec<Span> = Vec::new();
+/// Joins spans whose distance is at most `MAX_GAP_ROWS`.
+fn join_near_spans(spans: &Spans) -> Vec<Span> {
+    let mut joined: Vec<Span> = Vec::new();
     for span in spans.iter() {
-        match near.last_mut() {
-            Some(last) if span.first.saturating_sub(last.end()) <= NEAR_ROWS => {
+        match joined.last_mut() {
+            Some(last) if span.first.saturating_sub(last.end()) <= MAX_GAP_ROWS => {
                 last.count = span.end().saturating_sub(last.first);
             }
-            _ => near.push(span),
+            _ => joined.push(span),
         }
     }
-    near
+    joined
 }
 
-/// Windows of so many cells at most.
-fn bands(
+/// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells, or one row.
+fn push_bands(
     rows: Span,
     columns: std::ops::Range<u32>,
     partly: bool,

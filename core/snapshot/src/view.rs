@@ -1,44 +1,45 @@
-//! Reading a window of a sheet: from the levels of a root, and what entries behind it did.
+//! Reads a window of a sheet from the levels of a root and newer entries.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::SnapshotError;
 use super::chunk;
-use super::compaction;
+use super::error::SnapshotError;
 use super::fold::FoldedLevel;
 use super::index::{PackedLevel, Places};
 use super::level::{Region, SheetMoves, StoredTile};
-use super::merge::{Below, Part, Place, Source, Window, merge_window, sources};
-use super::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
+use super::merge::{Below, Part, PlaceSize, Source, Window, level_sources, merge_window};
+use super::objects::{Fetch, Missing, ObjectKind, Objects, to_fetch};
 use super::root::{ClientMap, Root};
+use super::root_parts::{load_clients, load_metadata};
 use super::tile::Tile;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// The metadata that a root has.
+/// Returns the workbook metadata of a root.
 ///
 /// # Errors
-/// [`SnapshotError`] if its parts do not fit each other.
+/// [`SnapshotError`] if parts of the root contradict each other.
 pub fn metadata(root: &Root, objects: &Objects) -> Result<Fetch<WorkbookMetadata>, SnapshotError> {
     let mut missing = Missing::default();
-    let metadata = compaction::metadata(root, objects, &mut missing)?;
-    Ok(missing.or(|| metadata))
+    let metadata = load_metadata(root, objects, &mut missing)?;
+    Ok(missing.ready_or_need(|| metadata))
 }
 
-/// The last mutations of clients that a root has.
+/// Returns the last mutation of each client in a root.
 #[must_use]
 pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     let mut missing = Missing::default();
-    let clients = compaction::clients(root, objects, &mut missing);
-    missing.or(|| clients)
+    let clients = load_clients(root, objects, &mut missing);
+    missing.ready_or_need(|| clients)
 }
 
-/// The cells of a window at the position of a root, and of entries behind it. No root: the state of
-/// an empty log. What is missing is asked for in as few rounds as an index has levels.
+/// Returns the cells of a window after the entries in `tail`, which follow `root`. Without a root, the
+/// entries follow the empty state. Asks for all missing objects of an index level in one request.
 ///
 /// # Errors
-/// [`SnapshotError`] if an object is not what refers to it says.
+/// [`SnapshotError`] if an object does not match the reference to it.
 pub fn window(
     root: Option<&Root>,
     tail: &FoldedLevel,
@@ -47,90 +48,100 @@ pub fn window(
     objects: &Objects,
 ) -> Result<Fetch<Tile>, SnapshotError> {
     let mut missing = Missing::default();
-    let index = |hash: &_| objects.index.get(hash);
-    let mut levels: Vec<(&PackedLevel, &SheetMoves)> = Vec::new();
-    let stored = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
-    for level in stored.chain([&tail.imported]) {
-        let moves = fetch(level.moves(sheet, &index)?, ObjectKind::Index);
-        levels.extend(missing.take(moves).flatten().map(|moves| (level, moves)));
-    }
+    let levels = load_sheet_levels(root, tail, sheet, objects, &mut missing)?;
     if !missing.is_empty() {
-        return Ok(missing.or(Tile::default));
+        return Ok(missing.ready_or_need(Tile::default));
     }
-    let newest = tail.sheets.iter().find(|folded| folded.sheet == sheet);
-    let tail_moves = newest.map(|folded| &folded.moves);
+    let tail_sheet = tail.sheets.iter().find(|folded| folded.sheet == sheet);
+    let tail_moves = tail_sheet.map(|folded| &folded.moves);
     let moves: Vec<&SheetMoves> =
         levels.iter().map(|(_, moves)| *moves).chain(tail_moves).collect();
-    let sources = sources(&moves);
-    let mut tiles: Vec<LoadedTile> = Vec::new();
-    for (number, ((level, _), source)) in levels.iter().zip(&sources).enumerate() {
-        let region = region(source, window);
-        let places = level.tiles(sheet, &region, &index)?;
-        let places = missing.take(fetch(places, ObjectKind::Index)).unwrap_or_default();
-        load(number, places, objects, &mut missing, &mut tiles)?;
+    let sources = level_sources(&moves);
+    let mut tiles: Vec<LoadedTile<'_>> = Vec::new();
+    for ((level, _), source) in levels.iter().zip(&sources) {
+        let region = source_region(source, window);
+        let places = level.tiles(sheet, &region, &|hash: &_| objects.index.get(hash))?;
+        let places = missing.take_ready(to_fetch(places, ObjectKind::Index)).unwrap_or_default();
+        load_tiles(source, places, objects, &mut missing, &mut tiles)?;
     }
-    Ok(missing.or(|| {
-        let mut parts: Vec<Part<'_>> = tiles
-            .iter()
-            .filter_map(|loaded| {
-                let LoadedTile { level, rows, columns, tile } = loaded;
-                let source = sources.get(*level)?;
-                let place = Place { rows: rows.count, columns: columns.count };
-                let (first_row, first_column) = (rows.first, columns.first);
-                Some(Part { tile, first_row, first_column, place, source })
-            })
-            .collect();
-        if let (Some(folded), Some(source)) = (newest, sources.last()) {
-            let place = Place::SHEET;
-            parts.push(Part { tile: &folded.tile, first_row: 0, first_column: 0, place, source });
-        }
-        merge_window(&parts, window, Below::Nothing)
-    }))
+    let mut parts: Vec<Part<'_>> = tiles.iter().map(LoadedTile::to_part).collect();
+    if let (Some(folded), Some(source)) = (tail_sheet, sources.last()) {
+        parts.push(Part::whole_sheet(&folded.tile, source));
+    }
+    Ok(missing.ready_or_need(|| merge_window(&parts, window, Below::Nothing)))
 }
 
-/// Where the rows and columns of a window are in a level's own space.
-fn region(source: &Source, window: &Window) -> Region {
-    let back = |map: &AxisMap, first: u32, end: u32| {
-        map.reversed().kept(&Spans::one(first, end.saturating_sub(first)))
+/// Returns all levels that contain the sheet, oldest first, with their moves.
+fn load_sheet_levels<'a>(
+    root: Option<&'a Root>,
+    tail: &'a FoldedLevel,
+    sheet: SheetId,
+    objects: &'a Objects,
+    missing: &mut Missing,
+) -> Result<Vec<(&'a PackedLevel, &'a SheetMoves)>, SnapshotError> {
+    let mut levels = Vec::new();
+    let stored_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
+    for level in stored_levels.chain([&tail.imported]) {
+        let moves = level.moves(sheet, &|hash: &_| objects.index.get(hash))?;
+        let moves = missing.take_ready(to_fetch(moves, ObjectKind::Index)).flatten();
+        levels.extend(moves.map(|moves| (level, moves)));
+    }
+    Ok(levels)
+}
+
+/// Returns the part of a level's own space that is visible in the window.
+fn source_region(source: &Source, window: &Window) -> Region {
+    let map_back = |map: &AxisMap, range: &Range<u32>| {
+        let count = range.end.saturating_sub(range.start);
+        map.reversed().kept(&Spans::one(range.start, count))
     };
     Region {
-        rows: back(&source.rows, window.rows.start, window.rows.end),
-        columns: back(&source.columns, window.columns.start, window.columns.end),
+        rows: map_back(&source.rows, &window.rows),
+        columns: map_back(&source.columns, &window.columns),
     }
 }
 
-/// A tile of a level, and where it stands there.
-struct LoadedTile {
-    level: usize,
+/// A decoded tile and its place in the space of its level.
+struct LoadedTile<'a> {
+    source: &'a Source,
     rows: Span,
     columns: Span,
     tile: Arc<Tile>,
 }
 
-/// The tiles of a level, as far as they are there.
-fn load(
-    level: usize,
+impl LoadedTile<'_> {
+    fn to_part(&self) -> Part<'_> {
+        Part {
+            tile: &self.tile,
+            first_row: self.rows.first,
+            first_column: self.columns.first,
+            place: PlaceSize { rows: self.rows.count, columns: self.columns.count },
+            source: self.source,
+        }
+    }
+}
+
+/// Appends the tiles at `places` to `tiles`. Tiles that are not loaded are added to `missing` instead.
+fn load_tiles<'a>(
+    source: &'a Source,
     places: Places,
     objects: &Objects,
     missing: &mut Missing,
-    tiles: &mut Vec<LoadedTile>,
+    tiles: &mut Vec<LoadedTile<'a>>,
 ) -> Result<(), SnapshotError> {
     const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
     for (columns, place) in places {
         let tile = match &place.stored {
-            StoredTile::Inline(bytes) => {
-                Some(Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?))
-            }
+            StoredTile::Inline(bytes) => Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?),
             StoredTile::Chunk(reference) => {
-                let tile = objects.tile(&reference.hash).cloned();
-                if tile.is_none() {
-                    missing.need(ObjectKind::Tile, *reference);
-                }
-                tile
+                let Some(tile) = objects.tile(&reference.hash) else {
+                    missing.add(ObjectKind::Tile, *reference);
+                    continue;
+                };
+                Arc::clone(tile)
             }
         };
-        let rows = place.rows;
-        tiles.extend(tile.map(|tile| LoadedTile { level, rows, columns, tile }));
+        tiles.push(LoadedTile { source, rows: place.rows, columns, tile });
     }
     Ok(())
 }

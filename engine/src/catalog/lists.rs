@@ -1,4 +1,4 @@
-//! People's lists of spreadsheets, as what follows from the events of spreadsheets' streams.
+//! Keeps the spreadsheet lists of people up to date with the events of spreadsheets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::feed::Reactions;
 use crate::ports::{Clock, Lists, PortError, Random, Streams};
 use crate::streams::{StreamError, StreamStore};
 
-/// Keeps people's lists. What a list says is made of the whole listing as it is when that is read, and
-/// carries how many events it is made of: it may be done twice, late, or in another order.
+/// Updates spreadsheet lists. A list entry is derived from the complete listing and contains the
+/// number of events that it is derived from, so updates may be repeated, delayed or reordered.
 #[derive(Clone)]
 pub struct CatalogLists {
     streams: StreamStore,
@@ -27,7 +27,7 @@ pub struct CatalogLists {
 }
 
 impl CatalogLists {
-    /// Lists that are made of these streams.
+    /// Returns an updater that derives `lists` from `streams`.
     #[must_use]
     pub fn new(
         streams: Arc<dyn Streams>,
@@ -38,25 +38,25 @@ impl CatalogLists {
         Self { streams: StreamStore::new(streams, clock, random), lists }
     }
 
-    /// Brings the lists up to date with a spreadsheet's events from an index on.
-    async fn follow(&self, name: &StreamName, from: u64) -> Result<(), StreamError> {
-        // Streams of this category whose id is none were not written by Cellar.
+    /// Updates the lists of all people who are affected by a spreadsheet's events from `from` on.
+    async fn update_lists(&self, name: &StreamName, from: u64) -> Result<(), StreamError> {
+        // A stream of this category whose id is not a log id was not written by Cellar.
         let Ok(log) = name.id().parse::<LogId>() else { return Ok(()) };
         let loaded = self.streams.load(&Catalog, name, true).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };
         let Some(events) = self.streams.events_of(&tip, from, loaded.next, true).await? else {
             return Ok(());
         };
-        let events = events.iter().map(|event| {
+        let changes = events.iter().map(|event| {
             let data = event.data.unpack().map_err(|fault| unreadable(name, &fault.to_string()))?;
             Catalog.decode(&event.kind, &data).map_err(|_| unreadable(name, event.kind.as_str()))
         });
-        let events: Vec<CatalogEvent> = events.collect::<Result<_, StreamError>>()?;
-        self.put(log, loaded.next, &listing, listing.touched_by(&events)).await?;
+        let changes: Vec<CatalogEvent> = changes.collect::<Result<_, StreamError>>()?;
+        self.put_entries(log, loaded.next, &listing, listing.affected_persons(&changes)).await?;
         Ok(())
     }
 
-    async fn put(
+    async fn put_entries(
         &self,
         log: LogId,
         version: u64,
@@ -71,8 +71,8 @@ impl CatalogLists {
     }
 }
 
-fn unreadable(name: &StreamName, what: &str) -> StreamError {
-    let message = format!("an event of `{name}` cannot be read: {what}");
+fn unreadable(name: &StreamName, cause: &str) -> StreamError {
+    let message = format!("an event of the stream `{name}` is unreadable: {cause}");
     StreamError::Store(PortError::permanent(message))
 }
 
@@ -85,7 +85,7 @@ impl Reactions for CatalogLists {
             *first = span.first.min(*first);
         }
         for (name, from) in changed {
-            self.follow(name, from).await.map_err(|error| match error {
+            self.update_lists(name, from).await.map_err(|error| match error {
                 StreamError::Store(error) => error,
                 error => PortError::permanent(error.to_string()),
             })?;

@@ -1,8 +1,9 @@
-//! The catalog: who may do what with which spreadsheet, over the EventStream table.
+//! The catalog: stores the name, status, members and share links of each spreadsheet in event
+//! streams.
 
-mod known;
+mod listing_cache;
 mod lists;
-mod refused;
+mod refusal_cache;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -21,43 +22,43 @@ use cellar_catalog::{
 };
 
 use crate::ports::{Clock, PortError, Random, Streams};
-use crate::streams::{Events, Known, StreamError, StreamStore, TransactError, Transacted};
+use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError, Transacted};
 
-use known::{KnownListing, KnownListings};
-use refused::Refusals;
+use listing_cache::{CachedListing, ListingCache};
+use refusal_cache::RefusalCache;
 
-/// The catalog of one stack.
+/// The catalog of one stack, with a cache of listings.
 #[derive(Clone)]
 pub struct CatalogStore {
     streams: StreamStore,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    known: Arc<KnownListings>,
-    refused: Arc<Refusals>,
+    listings: Arc<ListingCache>,
+    refusals: Arc<RefusalCache>,
 }
 
-/// A change of the catalog that is done.
+/// Result of a change of the catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
-    /// What the catalog says now.
+    /// The listing after the change.
     pub listing: Option<Arc<Listing>>,
-    /// What was done; nothing if it was done before.
+    /// The events of the change; empty if it was already made.
     pub events: Vec<CatalogEvent>,
 }
 
-/// Why the catalog was not changed, or says nothing.
+/// Error of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
-    /// The rules refuse it.
+    /// The rules reject the change.
     #[error(transparent)]
     Rejected(#[from] Rejection),
-    /// The stream failed.
+    /// The event stream failed.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }
 
 impl CatalogStore {
-    /// The catalog in these streams.
+    /// Returns a catalog over these event streams.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
@@ -65,17 +66,17 @@ impl CatalogStore {
             streams: store.with_split_policy(CATALOG_SPLIT_POLICY),
             clock,
             random,
-            known: Arc::default(),
-            refused: Arc::default(),
+            listings: Arc::default(),
+            refusals: Arc::default(),
         }
     }
 
-    /// Decides whether somebody may do that with a spreadsheet. What the catalog said in the last
-    /// `LISTING_AGE_MS` is believed without a read; a refusal only for `LISTING_REFUSAL_AGE_MS`, so that
-    /// whoever was just let in does not have to wait.
+    /// Decides whether a principal may do what `need` states with a spreadsheet. A cached listing
+    /// is sufficient for a grant if it is at most `LISTING_AGE_MS` old, and for a refusal if it is
+    /// at most `LISTING_REFUSAL_AGE_MS` old, so that a new member does not have to wait.
     ///
     /// # Errors
-    /// [`StreamError`] if what the catalog says cannot be read.
+    /// [`StreamError`] if the listing cannot be read.
     pub async fn access(
         &self,
         principal: &Principal,
@@ -84,16 +85,16 @@ impl CatalogStore {
     ) -> Result<Access, StreamError> {
         let now_s = self.clock.now_ms() / 1_000;
         let decide = |listing: Option<&Listing>| principal.access(log, listing, need, now_s);
-        let allows = |listing: Option<&Listing>| decide(listing) == Access::Allowed;
-        let listing = self.believed(principal, log, allows).await?;
+        let is_allowed = |listing: Option<&Listing>| decide(listing) == Access::Allowed;
+        let listing = self.cached_or_read(principal, log, is_allowed).await?;
         Ok(decide(listing.as_deref()))
     }
 
-    /// The listing of a spreadsheet, at most `LISTING_AGE_MS` old for a principal with a role on it, and at
-    /// most `LISTING_REFUSAL_AGE_MS` old for any other.
+    /// Returns the listing of a spreadsheet. For a principal with a role, it is at most
+    /// `LISTING_AGE_MS` old; otherwise at most `LISTING_REFUSAL_AGE_MS`.
     ///
     /// # Errors
-    /// [`StreamError`] if it cannot be read.
+    /// [`StreamError`] if the listing cannot be read.
     pub async fn listing(
         &self,
         principal: &Principal,
@@ -104,44 +105,44 @@ impl CatalogStore {
         let has_role = |listing: Option<&Listing>| {
             by.as_ref().is_some_and(|by| by.role(listing, now_s).is_some())
         };
-        self.believed(principal, log, has_role).await
+        self.cached_or_read(principal, log, has_role).await
     }
 
-    /// The listing, from memory if it is known and allows the request, or if it has just refused the same
-    /// subject; otherwise it is read. The read of another subject never refuses a stranger: the short time
-    /// of the answer would show that the spreadsheet exists.
-    async fn believed(
+    /// Returns the cached listing if it allows the request, or if it has just refused the same
+    /// subject; otherwise reads the listing. A cached read of one subject never refuses another:
+    /// the fast response would reveal that the spreadsheet exists.
+    async fn cached_or_read(
         &self,
         principal: &Principal,
         log: LogId,
-        allows: impl Fn(Option<&Listing>) -> bool,
+        is_allowed: impl Fn(Option<&Listing>) -> bool,
     ) -> Result<Option<Arc<Listing>>, StreamError> {
         let Some(right) = principal.right(log) else { return Ok(None) };
         let now_ms = self.clock.now_ms();
-        let known = self.known.get(log, now_ms);
-        if let Some(known) = &known
-            && allows(known.listing.as_deref())
+        let cached = self.listings.get(log, now_ms);
+        if let Some(cached) = &cached
+            && is_allowed(cached.listing.as_deref())
         {
-            return Ok(known.listing.clone());
+            return Ok(cached.listing.clone());
         }
-        if let Some(refusal) = self.refused.get((principal.subject, log), now_ms) {
-            let newer = known.filter(|known| known.read_ms >= refusal.read_ms);
-            let listing = newer.map_or(refusal.listing, |known| known.listing);
-            if !allows(listing.as_deref()) {
+        if let Some(refusal) = self.refusals.get((principal.subject, log), now_ms) {
+            let newer = cached.filter(|cached| cached.read_ms >= refusal.read_ms);
+            let listing = newer.map_or(refusal.listing, |cached| cached.listing);
+            if !is_allowed(listing.as_deref()) {
                 return Ok(listing);
             }
         }
         let read = self.read(log, right).await?;
-        if !allows(read.listing.as_deref()) {
-            self.refused.learn((principal.subject, log), read.listing.clone(), read.read_ms);
+        if !is_allowed(read.listing.as_deref()) {
+            self.refusals.insert((principal.subject, log), read.listing.clone(), read.read_ms);
         }
         Ok(read.listing)
     }
 
-    /// The listing of a spreadsheet, read now, for a principal with this right.
+    /// Reads the listing of a spreadsheet, for a principal with this right.
     ///
     /// # Errors
-    /// [`StreamError`] if it cannot be read.
+    /// [`StreamError`] if the listing cannot be read.
     pub async fn read_listing(
         &self,
         log: LogId,
@@ -150,11 +151,12 @@ impl CatalogStore {
         Ok(self.read(log, right).await?.listing)
     }
 
-    /// Changes what the catalog says of a spreadsheet. It may be repeated: what is done is done. With
-    /// `seen`, the number of changes that somebody has seen, it is refused if there are others.
+    /// Changes the listing of a spreadsheet. Idempotent. If `seen` is set, the change is rejected
+    /// unless the listing has exactly `seen` changes.
     ///
     /// # Errors
-    /// [`CatalogError::Rejected`] by the rules, on what the catalog says now; [`CatalogError::Stream`].
+    /// [`CatalogError::Rejected`] if the rules reject the change of the current listing;
+    /// [`CatalogError::Stream`].
     pub async fn change(
         &self,
         log: LogId,
@@ -164,33 +166,33 @@ impl CatalogStore {
     ) -> Result<Changed, CatalogError> {
         let name = name_of(log)?;
         let now_ms = self.clock.now_ms();
-        let known = match self.known.get(log, now_ms) {
-            Some(known) => Known::Tip(known.tip),
-            // Most that are created are new.
-            None if matches!(action, CatalogAction::Create { .. }) => Known::Tip(None),
-            None => Known::Nothing,
+        let cached_tip = match self.listings.get(log, now_ms) {
+            Some(cached) => CachedTip::Tip(cached.tip),
+            // A spreadsheet that is being created usually has no stream yet.
+            None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
+            None => CachedTip::Unknown,
         };
         let command = Command { by, action, now_s: now_ms / 1_000, seen };
         let transacted =
-            self.streams.transact(&Catalog, &name, &command, self.writer(), known).await;
+            self.streams.transact(&Catalog, &name, &command, self.new_writer(), cached_tip).await;
         let Transacted { state, events, next, tip } = transacted.map_err(|error| match error {
             TransactError::Rejected(rejection) => CatalogError::Rejected(rejection),
             TransactError::Stream(error) => error.into(),
         })?;
-        // A tip that has later events than the state is not its tip.
+        // Do not cache a tip with later events than the state.
         let tip = tip.filter(|tip| tip.next == next);
         let listing = state.map(Arc::new);
         if tip.is_some() {
-            self.learn(log, listing.clone(), tip);
+            self.cache_listing(log, listing.clone(), tip);
         }
         Ok(Changed { listing, events })
     }
 
-    /// What was done to a spreadsheet's listing, from the newest back: one item of its stream, below an
-    /// index.
+    /// Returns changes of a spreadsheet's listing, newest first: the events of one item of its
+    /// stream, with indexes less than `below`.
     ///
     /// # Errors
-    /// [`StreamError`] if it cannot be read.
+    /// [`StreamError`] if the events cannot be read.
     pub async fn changes(
         &self,
         log: LogId,
@@ -199,11 +201,14 @@ impl CatalogStore {
         self.streams.events_back(&Catalog, &name_of(log)?, below).await
     }
 
-    /// What was done to a spreadsheet's listing by the events of a span, which is of its stream.
+    /// Returns the events of a span of a spreadsheet's stream, oldest first.
     ///
     /// # Errors
-    /// [`StreamError`] if it cannot be read.
-    pub async fn told(&self, span: &Span) -> Result<Vec<Dated<CatalogEvent>>, StreamError> {
+    /// [`StreamError`] if the events cannot be read.
+    pub async fn events_of_span(
+        &self,
+        span: &Span,
+    ) -> Result<Vec<Dated<CatalogEvent>>, StreamError> {
         let stored =
             self.streams.stored_events(&span.stream, span.first, span.next(), false).await?;
         let mut events = newest_first(&Catalog, span.first, &stored.unwrap_or_default())?;
@@ -211,29 +216,30 @@ impl CatalogStore {
         Ok(events)
     }
 
-    /// Reads what the catalog says. That it says nothing is kept for those only who may see what is not
-    /// in the catalog: strangers cannot fill the memory with ids of nothing.
-    async fn read(&self, log: LogId, right: Right) -> Result<KnownListing, StreamError> {
+    /// Reads the listing. A missing listing is cached only for principals who may access
+    /// spreadsheets that are not in the catalog, so that others cannot fill the cache with unused
+    /// ids.
+    async fn read(&self, log: LogId, right: Right) -> Result<CachedListing, StreamError> {
         let loaded = self.streams.load(&Catalog, &name_of(log)?, false).await?;
         let listing = loaded.state.map(Arc::new);
         if listing.is_some() || matches!(right, Right::Token(_)) {
-            return Ok(self.learn(log, listing, loaded.tip));
+            return Ok(self.cache_listing(log, listing, loaded.tip));
         }
-        Ok(KnownListing { listing, tip: loaded.tip, read_ms: self.clock.now_ms() })
+        Ok(CachedListing { listing, tip: loaded.tip, read_ms: self.clock.now_ms() })
     }
 
-    fn learn(
+    fn cache_listing(
         &self,
         log: LogId,
         listing: Option<Arc<Listing>>,
         tip: Option<Arc<Tip>>,
-    ) -> KnownListing {
-        let known = KnownListing { listing, tip, read_ms: self.clock.now_ms() };
-        self.known.learn(log, known.clone());
-        known
+    ) -> CachedListing {
+        let cached = CachedListing { listing, tip, read_ms: self.clock.now_ms() };
+        self.listings.insert(log, cached.clone());
+        cached
     }
 
-    fn writer(&self) -> WriterId {
+    fn new_writer(&self) -> WriterId {
         let half = || u128::from(self.random.next());
         WriterId(((half() << u64::BITS) | half()).to_le_bytes())
     }

@@ -1,4 +1,4 @@
-//! The catalog over streams in memory: what is read, what is believed, and for how long.
+//! The catalog over in-memory event streams: reads, caches and their expiry.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::StreamOutcome;
 
-/// Counts what the catalog asks for.
+/// Counts the requests of the catalog.
 #[derive(Default)]
 struct Counted {
     table: Arc<MemoryStreams>,
@@ -59,7 +59,7 @@ impl Streams for Counted {
 }
 
 impl Counted {
-    /// Reads, writes and event batches since the last call.
+    /// Returns the reads, writes and reads of event batches since the last call.
     fn taken(&self) -> [u64; 3] {
         [&self.reads, &self.writes, &self.batches].map(|count| count.swap(0, Ordering::SeqCst))
     }
@@ -126,7 +126,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn creating_is_one_write_and_whoever_repeats_it_changes_nothing() {
+async fn a_create_costs_one_write_and_is_idempotent() {
     let world = world();
     assert_eq!(world.create().await.unwrap().events.len(), 1);
     assert_eq!(world.counted.taken(), [0, 1, 0]);
@@ -141,7 +141,7 @@ async fn creating_is_one_write_and_whoever_repeats_it_changes_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_changes_the_catalog_knows_what_it_says() {
+async fn a_change_updates_the_cached_listing() {
     let world = world();
     world.create().await.unwrap();
     world.counted.taken();
@@ -152,7 +152,7 @@ async fn whoever_changes_the_catalog_knows_what_it_says() {
 }
 
 #[tokio::test]
-async fn a_listing_is_known_for_so_long_and_no_longer() {
+async fn a_cached_listing_expires() {
     let world = world();
     world.create().await.unwrap();
     world.share("bob", Role::Viewer).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_listing_is_known_for_so_long_and_no_longer() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_believed_for_so_long_and_no_longer() {
+async fn a_cached_refusal_expires() {
     let world = world();
     world.create().await.unwrap();
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
@@ -185,7 +185,7 @@ async fn a_refusal_is_believed_for_so_long_and_no_longer() {
 }
 
 #[tokio::test]
-async fn what_is_not_in_the_catalog_is_remembered_for_operators_alone() {
+async fn a_missing_listing_is_cached_for_operators_only() {
     let world = world();
     assert_eq!(world.may_read(&world.here, "bob").await, Access::Hidden);
     assert_eq!(world.may_read(&world.here, "carol").await, Access::Hidden);
@@ -196,15 +196,16 @@ async fn what_is_not_in_the_catalog_is_remembered_for_operators_alone() {
         assert_eq!(access, Ok(Access::Allowed));
     }
     assert_eq!(world.counted.taken(), [1, 0, 0]);
-    // Whoever cannot have a right costs nothing.
+    // A principal that can have no right costs no request.
     let elsewhere = Principal { scope: Scope::Only(vec![]), ..operator };
     assert_eq!(world.here.access(&elsewhere, log(), Need::Read).await, Ok(Access::Hidden));
     assert_eq!(world.counted.taken(), [0, 0, 0]);
 }
 
-/// What a stranger's requests cost does not say whether there is a spreadsheet, whoever else uses it.
+/// The cost of a stranger's requests does not reveal whether a spreadsheet exists, whoever else
+/// uses it.
 #[tokio::test]
-async fn a_stranger_is_refused_by_as_many_reads_whether_there_is_a_spreadsheet_or_not() {
+async fn a_refusal_costs_the_same_for_a_missing_spreadsheet() {
     let world = world();
     world.create().await.unwrap();
     let absent = LogId::from_uuid(uuid::Uuid::from_u128(8));
@@ -238,7 +239,7 @@ async fn a_stranger_is_refused_by_as_many_reads_whether_there_is_a_spreadsheet_o
 }
 
 #[tokio::test]
-async fn what_was_refused_is_seen_at_once_by_whoever_makes_it_here() {
+async fn a_change_in_this_process_ends_a_cached_refusal() {
     let world = world();
     for catalog in [&world.here, &world.there] {
         assert_eq!(world.may_read(catalog, "alice").await, Access::Hidden);
@@ -256,10 +257,10 @@ async fn what_was_refused_is_seen_at_once_by_whoever_makes_it_here() {
 }
 
 #[tokio::test]
-async fn a_refused_change_is_refused_on_what_the_catalog_says_now() {
+async fn a_rejection_is_based_on_the_current_listing() {
     let world = world();
     world.create().await.unwrap();
-    // The other process knows nothing of bob's being an owner.
+    // The other process has not read that bob is an owner.
     assert_eq!(world.may_read(&world.there, "bob").await, Access::Hidden);
     world.share("bob", Role::Owner).await.unwrap();
     let by = somebody("bob").by(log()).unwrap();
@@ -275,7 +276,7 @@ async fn a_refused_change_is_refused_on_what_the_catalog_says_now() {
 }
 
 #[tokio::test]
-async fn an_operator_lists_what_is_from_before_the_catalog() {
+async fn an_operator_adds_an_older_spreadsheet_to_the_catalog() {
     let world = world();
     let operator = Principal { scope: Scope::All, ..somebody("operator") };
     let by = || operator.by(log()).unwrap();
@@ -304,14 +305,14 @@ async fn events_of_a_listing_are_split_off_by_their_number() {
     assert_eq!((writes, batches), (CATALOG_TIP_EVENTS as u64, 0));
     world.change("alice", CatalogAction::Archive).await.unwrap();
     assert_eq!(world.counted.taken(), [0, 0, 1]);
-    // The listing is in the tip still.
+    // The listing is still in the tip.
     assert_eq!(world.may_read(&world.there, "alice").await, Access::Allowed);
     assert_eq!(world.counted.taken(), [1, 0, 0]);
 }
 
-/// A process stands still with a share that was repeated, and taken back since.
+/// A frozen process resumes with a share that a retry made, and that was revoked since.
 #[tokio::test]
-async fn what_comes_late_does_not_take_back_what_was_done_since() {
+async fn a_delayed_change_does_not_revert_later_changes() {
     let world = world();
     world.create().await.unwrap();
     let bob = || Person::new("cellar", "bob").unwrap();
@@ -327,7 +328,7 @@ async fn what_comes_late_does_not_take_back_what_was_done_since() {
 }
 
 #[tokio::test]
-async fn all_that_was_done_is_read_from_the_newest_back() {
+async fn changes_are_read_newest_first() {
     let world = world();
     assert_eq!(world.here.changes(log(), None).await.unwrap().events, []);
     world.create().await.unwrap();
@@ -350,7 +351,7 @@ async fn all_that_was_done_is_read_from_the_newest_back() {
     let expected: Vec<u64> = (0..count as u64).rev().collect();
     assert_eq!((indexes, pages), (expected, 3));
     assert_eq!(world.counted.taken(), [5, 0, 0], "the tip each time, and two event batches");
-    // From anywhere, and beyond the end.
+    // From any index, including one after the end.
     for (below, newest) in [(5, Some(4)), (1, Some(0)), (0, None), (99, Some(count as u64 - 1))] {
         let page = world.there.changes(log(), Some(below)).await.unwrap();
         assert_eq!(page.events.first().map(|dated| dated.index), newest, "{below}");

@@ -1,4 +1,4 @@
-//! Forks: one transaction, and the list of a log's forks.
+//! Contract of forks: their transaction, and the list of a log's forks.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -10,7 +10,7 @@ use cellar_log::segment::Segment;
 use super::{at, log, segment};
 use crate::ports::{CreateOutcome, Entries, ForkRecords, Segments};
 
-/// The records of a fork of `source` at 2.3.
+/// Returns the records of a fork of `source` at 2.3.
 fn records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
     let position = at(2, 3);
     let lineage = Lineage {
@@ -37,9 +37,13 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
     let written = records(source, fork, 77);
     assert_eq!(tables.fork(&written).await, CreateOutcome::Created);
     assert_written(tables, &written).await;
-    assert_eq!(tables.fork(&written).await, CreateOutcome::Exists, "again changes nothing");
+    assert_eq!(
+        tables.fork(&written).await,
+        CreateOutcome::Exists,
+        "a repeated request changes nothing"
+    );
     assert_written(tables, &written).await;
-    // Each of the four keys taken, the others free: lost, and nothing is written.
+    // One of the four keys is taken and the others are free: nothing may be written.
     let other = records(source, log("another fork"), 78);
     let lost = [
         ForkRecords { origin: written.origin.clone(), ..other.clone() },
@@ -65,12 +69,12 @@ async fn assert_written<T: Entries + Segments>(tables: &T, written: &ForkRecords
     assert_eq!(tables.get(log, Position::FIRST).await, Ok(None), "nothing of the source");
     let page = tables.forks(listed.source, None, 9).await;
     assert!(page.is_ok_and(|page| page.forks == [listed.clone()] && page.next.is_none()));
-    // The list of its forks is no segment of the source.
+    // Records of the list of forks are not segments.
     assert_eq!(tables.newest(listed.source, 9, true).await, Ok(Vec::new()));
 }
 
-/// Makes forks of a log whose records in its list fill pages: their author's name is long.
-pub(super) async fn list<T: Entries + Segments>(
+/// Creates forks of a log with long author names, so that the list spans several pages.
+pub(super) async fn create_forks<T: Entries + Segments>(
     tables: &T,
     source: LogId,
     nonce: &str,
@@ -85,8 +89,8 @@ pub(super) async fn list<T: Entries + Segments>(
 
 pub(super) async fn forks_are_listed_by_their_source_in_pages<T: Entries + Segments>(tables: &T) {
     let (source, other) = (log("listed"), log("listed not"));
-    list(tables, other, "fork of another", 2).await;
-    list(tables, source, "fork of listed", 7).await;
+    create_forks(tables, other, "fork of another", 2).await;
+    create_forks(tables, source, "fork of listed", 7).await;
     for limit in [1, 3, 7, 100] {
         let (mut after, mut numbers) = (None, Vec::new());
         loop {

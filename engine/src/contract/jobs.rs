@@ -1,4 +1,4 @@
-//! The contract of a queue of jobs.
+//! Contract of job queues.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,25 @@ use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILI
 
 use crate::ports::{Clock, Jobs, Received};
 
-/// How often an empty answer is believed to be only an answer of some of the queue's servers.
+/// Number of receives before a queue counts as empty, since SQS may ask only some of its servers.
 const TRIES: u32 = 20;
-/// Long enough for a suite that runs over a network to find a message still hidden.
+/// A visibility timeout that does not expire during the suite, even over a network.
 const HIDDEN_S: u32 = 600;
-/// Short enough to wait for.
+/// A visibility timeout that is short enough to wait for.
 const BRIEFLY_S: u32 = 2;
 
-/// A queue to check, empty and used by nobody else.
+/// An empty queue to check, with no other users.
 pub struct JobsUnderTest<'a> {
-    /// The queue.
     pub queue: &'a dyn Jobs,
-    /// The queue of its dead letters.
+    /// The dead-letter queue.
     pub dead_letters: &'a dyn Jobs,
-    /// How often it gives a message before that moves to the dead letters: 2 or more.
+    /// Number of receives before a message moves to the dead-letter queue; at least 2.
     pub max_receive_count: u32,
-    /// The queue's time.
+    /// The clock of the queue.
     pub clock: &'a dyn Clock,
 }
 
-/// Checks a queue against everything that the engine relies on.
+/// Checks a job queue.
 pub async fn jobs(test: &JobsUnderTest<'_>) {
     let queue = test.queue;
     assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "nothing is there at first");
@@ -35,14 +34,14 @@ pub async fn jobs(test: &JobsUnderTest<'_>) {
     equal_messages_are_two(queue).await;
     bodies_arrive_as_they_were_sent(queue).await;
     bounds_are_kept(queue).await;
-    what_nobody_can_do_becomes_a_dead_letter(test).await;
+    a_message_that_is_received_too_often_becomes_a_dead_letter(test).await;
 }
 
-/// The next message, or none after many tries.
+/// Receives the next message; `None` after many empty responses.
 async fn next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
     for _ in 0..TRIES {
         let received = queue.receive(1, visibility_s).await;
-        assert!(received.is_ok(), "a queue that answers: {received:?}");
+        assert!(received.is_ok(), "the queue failed: {received:?}");
         if let Some(message) = received.into_iter().flatten().next() {
             return Some(message);
         }
@@ -57,9 +56,9 @@ async fn take(queue: &dyn Jobs, visibility_s: u32) -> Received {
     }
 }
 
-#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 fn missing() -> ! {
-    panic!("a message that was sent does not come")
+    panic!("a sent message was not received")
 }
 
 async fn a_message_is_hidden_until_it_is_deleted(queue: &dyn Jobs) {
@@ -69,8 +68,12 @@ async fn a_message_is_hidden_until_it_is_deleted(queue: &dyn Jobs) {
     assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "it is hidden");
     assert_eq!(queue.delete(&message.receipt).await, Ok(()));
     assert_eq!(queue.delete(&message.receipt).await, Ok(()), "twice is a success");
-    assert_eq!(queue.change_visibility(&message.receipt, 0).await, Ok(false), "it is gone");
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "it stays away");
+    assert_eq!(
+        queue.change_visibility(&message.receipt, 0).await,
+        Ok(false),
+        "the message was deleted"
+    );
+    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "the message stays deleted");
 }
 
 async fn a_message_comes_back(test: &JobsUnderTest<'_>) {
@@ -88,10 +91,10 @@ async fn a_message_comes_back(test: &JobsUnderTest<'_>) {
     let hidden = take(queue, HIDDEN_S).await;
     assert_eq!(queue.change_visibility(&hidden.receipt, 0).await, Ok(true));
     let shown = take(queue, BRIEFLY_S).await;
-    assert_eq!(shown.id, hidden.id, "it was shown before its time");
+    assert_eq!(shown.id, hidden.id, "the message became visible early");
     assert_eq!(queue.change_visibility(&shown.receipt, HIDDEN_S).await, Ok(true));
     test.clock.sleep_ms(u64::from(BRIEFLY_S) * 1_000 + 500).await;
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "its time was prolonged");
+    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "the timeout was extended");
     assert_eq!(queue.delete(&shown.receipt).await, Ok(()));
 }
 
@@ -149,14 +152,14 @@ async fn bounds_are_kept(queue: &dyn Jobs) {
     assert_eq!(queue.send("bounds").await, Ok(()));
     let message = take(queue, HIDDEN_S).await;
     let longest = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S).await;
-    // SQS counts the whole time since the receipt against its maximum.
+    // SQS limits the total time since the receipt.
     assert!(longest.is_ok() || longest.is_err_and(|error| !error.temporary));
     let longer = queue.change_visibility(&message.receipt, MAX_VISIBILITY_S + 1).await;
     assert!(longer.is_err_and(|error| !error.temporary));
     assert_eq!(queue.delete(&message.receipt).await, Ok(()));
 }
 
-async fn what_nobody_can_do_becomes_a_dead_letter(test: &JobsUnderTest<'_>) {
+async fn a_message_that_is_received_too_often_becomes_a_dead_letter(test: &JobsUnderTest<'_>) {
     let JobsUnderTest { queue, dead_letters, max_receive_count, .. } = *test;
     assert!(max_receive_count >= 2, "the suite itself receives a message twice");
     assert_eq!(queue.send("poison").await, Ok(()));
@@ -168,7 +171,11 @@ async fn what_nobody_can_do_becomes_a_dead_letter(test: &JobsUnderTest<'_>) {
         given += 1;
     }
     assert_eq!(given, max_receive_count);
-    assert_eq!(queue.receive(1, HIDDEN_S).await, Ok(vec![]), "it was given often enough");
+    assert_eq!(
+        queue.receive(1, HIDDEN_S).await,
+        Ok(vec![]),
+        "the message moved to the dead-letter queue"
+    );
     let letter = take(dead_letters, HIDDEN_S).await;
     assert_eq!(letter.body, "poison");
     assert_eq!(dead_letters.delete(&letter.receipt).await, Ok(()));

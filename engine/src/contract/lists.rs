@@ -1,5 +1,5 @@
-//! The contract of people's lists.
-#![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
+//! Contract of spreadsheet lists.
+#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;
@@ -10,7 +10,7 @@ use cellar_catalog::{
 
 use crate::ports::{ListPage, Lists, PortError};
 
-/// Checks lists against everything that the engine relies on.
+/// Checks the spreadsheet lists of people.
 pub async fn lists<T: Lists>(lists: &T) {
     the_entry_of_most_events_stays(lists).await;
     pages_follow_each_other(lists).await;

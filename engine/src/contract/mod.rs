@@ -1,12 +1,10 @@
-//! The contract of the ports: one suite that every implementation must pass.
+//! The contract of the ports: a test suite that every adapter must pass.
 //!
-//! Call [`tables`], [`retention()`], [`blobs`], [`presigned`], [`jobs()`],
-//! [`pending_snapshots()`] or [`streams()`] from a test of the implementation; it
-//! panics at the first promise broken.
+//! Call the functions of this module from a test of the adapter. They panic at the first violation.
 
 mod blobs;
+mod feed_table;
 mod forks;
-mod index;
 mod jobs;
 mod lists;
 mod pending_snapshots;
@@ -15,7 +13,7 @@ mod segments;
 mod streams;
 mod webhook;
 
-pub use index::index;
+pub use feed_table::feed_table;
 pub use jobs::{JobsUnderTest, jobs};
 pub use lists::lists;
 pub use pending_snapshots::pending_snapshots;
@@ -36,7 +34,7 @@ pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blob_versions, blobs, 
 
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
 
-/// Checks the Entry and Segment tables against everything that the engine relies on.
+/// Checks the Entry and Segment tables.
 pub async fn tables<T: Entries + Segments>(tables: &T) {
     assert!(Entries::reachable(tables).await && Segments::reachable(tables).await);
     nothing_is_there_at_first(tables).await;
@@ -51,7 +49,7 @@ pub async fn tables<T: Entries + Segments>(tables: &T) {
     segments::a_roll_and_an_append_exclude_each_other(tables).await;
     segments::the_last_snapshot_only_rises(tables).await;
     segments::a_root_is_set_once(tables).await;
-    segments::a_root_is_replaced_where_the_old_one_stands(tables).await;
+    segments::a_root_is_replaced_if_it_is_the_expected_one(tables).await;
     forks::a_fork_writes_all_four_records_or_none(tables).await;
     forks::forks_are_listed_by_their_source_in_pages(tables).await;
 }
@@ -105,7 +103,7 @@ async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let other = Entry { created_s: 8, ..first.clone() };
     assert_eq!(tables.create(&segment, &other).await, CreateOutcome::Exists);
     assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(first.into())));
-    // The segment's key is free here, the entry's is not: nothing may be written.
+    // The segment's key is free here, but the entry's is taken: nothing may be written.
     let taken = edits(log, Position::FIRST, "x");
     let next = Segment { num: 1, ..segment };
     assert_eq!(tables.create(&next, &taken).await, CreateOutcome::Exists);
@@ -146,7 +144,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
 }
 
 async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
-    // 40 entries of 60 KB: more than the 1 MB of a page.
+    // The entries exceed the page size of DynamoDB.
     let log = log("pages");
     for num in 0..40 {
         let entry = edits(log, at(0, num), &"x".repeat(60_000));
@@ -161,7 +159,7 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
             if !page.more {
                 break;
             }
-            assert!(!page.entries.is_empty(), "a page with more behind it is not empty");
+            assert!(!page.entries.is_empty(), "a page that is not the last is not empty");
             from = read.last().map_or(0, |last| last + 1);
         }
         assert_eq!(read, (3..40).collect::<Vec<_>>());
@@ -170,9 +168,9 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
     }
 }
 
-#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 fn unreadable_page() -> ! {
-    panic!("a page could not be read")
+    panic!("a page is unreadable")
 }
 
 async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
@@ -197,7 +195,7 @@ async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
     let entries: Vec<Entry> = texts.iter().map(|text| edits(log, at(0, 1), text)).collect();
     let mut waiting: Vec<_> = entries.iter().map(|entry| tables.put(entry)).collect();
     let mut outcomes = vec![];
-    // Polled together: each put is on its way before the first is answered.
+    // Polled together, so that every put is in progress before the first response.
     std::future::poll_fn(|context| {
         let mut index = 0;
         while let Some(put) = waiting.get_mut(index) {
@@ -221,5 +219,5 @@ async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
             _ => None,
         })
         .collect();
-    assert_eq!(winners.len(), 1, "every loser is told the same winner");
+    assert_eq!(winners.len(), 1, "every loser receives the same winner");
 }

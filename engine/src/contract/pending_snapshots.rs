@@ -1,4 +1,4 @@
-//! The contract of the PendingSnapshots table.
+//! Contract of the PendingSnapshots table.
 
 use cellar_base::limits::MAX_PROGRESS_BYTES;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
@@ -7,10 +7,10 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use super::{at, log};
 use crate::ports::{PendingSnapshots, WriteOutcome};
 
-/// Checks the PendingSnapshots table against everything that the workers rely on.
+/// Checks the PendingSnapshots table.
 pub async fn pending_snapshots(table: &dyn PendingSnapshots) {
     a_record_is_created_once(table).await;
-    a_record_is_replaced_by_who_has_seen_it(table).await;
+    a_record_is_replaced_if_its_increment_is_expected(table).await;
     records_come_in_the_order_of_their_positions(table).await;
     a_delete_may_be_repeated(table).await;
     a_record_is_deleted_by_its_own_rebuild(table).await;
@@ -29,7 +29,7 @@ fn record(nonce: &str, segment: u32, num: u32) -> PendingSnapshot {
     }
 }
 
-async fn assert_stands(table: &dyn PendingSnapshots, record: &PendingSnapshot) {
+async fn assert_stored(table: &dyn PendingSnapshots, record: &PendingSnapshot) {
     assert_eq!(table.first_up_to(record.job).await, Ok(Some(record.clone())));
 }
 
@@ -37,14 +37,14 @@ async fn a_record_is_created_once(table: &dyn PendingSnapshots) {
     let first = record("pending created", 0, 3);
     assert_eq!(table.first_up_to(first.job).await, Ok(None));
     assert_eq!(table.create(&first).await, WriteOutcome::Written);
-    assert_stands(table, &first).await;
+    assert_stored(table, &first).await;
     let other = PendingSnapshot { increment: 2, progress: vec![1], ..first.clone() };
     assert_eq!(table.create(&other).await, WriteOutcome::Refused);
-    assert_eq!(table.create(&first).await, WriteOutcome::Refused, "the same again, too");
-    assert_stands(table, &first).await;
+    assert_eq!(table.create(&first).await, WriteOutcome::Refused, "even if it is identical");
+    assert_stored(table, &first).await;
 }
 
-async fn a_record_is_replaced_by_who_has_seen_it(table: &dyn PendingSnapshots) {
+async fn a_record_is_replaced_if_its_increment_is_expected(table: &dyn PendingSnapshots) {
     let first = record("pending replaced", 0, 3);
     let next = PendingSnapshot {
         modified_s: 1_795_246_150,
@@ -53,27 +53,27 @@ async fn a_record_is_replaced_by_who_has_seen_it(table: &dyn PendingSnapshots) {
         progress: vec![0, 255],
         ..first.clone()
     };
-    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "nothing is there");
-    assert_eq!(table.first_up_to(first.job).await, Ok(None), "and nothing is made");
+    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "no record exists");
+    assert_eq!(table.first_up_to(first.job).await, Ok(None), "no record was created");
     assert_eq!(table.create(&first).await, WriteOutcome::Written);
     for unseen in [0, 2, u64::MAX] {
         assert_eq!(table.replace(&next, unseen).await, WriteOutcome::Refused);
-        assert_stands(table, &first).await;
+        assert_stored(table, &first).await;
     }
     assert_eq!(table.replace(&next, 1).await, WriteOutcome::Written);
-    assert_stands(table, &next).await;
-    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "the same again, too");
-    assert_stands(table, &next).await;
+    assert_stored(table, &next).await;
+    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "even if it is identical");
+    assert_stored(table, &next).await;
 }
 
 async fn records_come_in_the_order_of_their_positions(table: &dyn PendingSnapshots) {
     let nonce = "pending in order";
-    // As a packed position, 1.0 is far above 0.4294967295's number.
+    // Positions sort by segment first: 1.0 is after 0.4294967295.
     let places = [(1, 0), (0, 9), (0, u32::MAX), (0, 10)];
     for (segment, num) in places {
         assert_eq!(table.create(&record(nonce, segment, num)).await, WriteOutcome::Written);
     }
-    // Other logs have theirs.
+    // Records of other logs are not returned.
     assert_eq!(table.create(&record("pending elsewhere", 0, 1)).await, WriteOutcome::Written);
     assert_eq!(table.create(&record("pending elsewhere", 9, 1)).await, WriteOutcome::Written);
     let job = |segment, num| record(nonce, segment, num).job;
@@ -102,10 +102,14 @@ async fn a_delete_may_be_repeated(table: &dyn PendingSnapshots) {
     }
     for _ in 0..2 {
         assert_eq!(table.delete(first.job, None).await, Ok(()));
-        assert_stands(table, &second).await;
+        assert_stored(table, &second).await;
     }
     let next = PendingSnapshot { increment: 2, ..first.clone() };
-    assert_eq!(table.replace(&next, 1).await, WriteOutcome::Refused, "what is gone stays gone");
+    assert_eq!(
+        table.replace(&next, 1).await,
+        WriteOutcome::Refused,
+        "a deleted record stays deleted"
+    );
     assert_eq!(table.create(&first).await, WriteOutcome::Written);
 }
 
@@ -117,22 +121,26 @@ async fn a_record_is_deleted_by_its_own_rebuild(table: &dyn PendingSnapshots) {
     };
     let (first, second) = (of(7, Some("sheets/a/roots/b")), of(8, None));
     assert_eq!(table.create(&first).await, WriteOutcome::Written);
-    assert_stands(table, &first).await;
+    assert_stored(table, &first).await;
     for other in [None, Some(0), Some(8)] {
-        assert_eq!(table.delete(first.job, other).await, Ok(()), "another's is let be");
-        assert_stands(table, &first).await;
+        assert_eq!(
+            table.delete(first.job, other).await,
+            Ok(()),
+            "the record of another run is kept"
+        );
+        assert_stored(table, &first).await;
     }
     assert_eq!(table.replace(&second, 7).await, WriteOutcome::Written);
-    assert_stands(table, &second).await;
+    assert_stored(table, &second).await;
     assert_eq!(table.delete(first.job, Some(7)).await, Ok(()));
-    assert_stands(table, &second).await;
+    assert_stored(table, &second).await;
     for _ in 0..2 {
         assert_eq!(table.delete(first.job, Some(8)).await, Ok(()));
         assert_eq!(table.first_up_to(first.job).await, Ok(None));
     }
     assert_eq!(table.create(&ordinary).await, WriteOutcome::Written);
     assert_eq!(table.delete(first.job, Some(8)).await, Ok(()));
-    assert_stands(table, &ordinary).await;
+    assert_stored(table, &ordinary).await;
 }
 
 async fn progress_has_at_most_its_maximum_bytes(table: &dyn PendingSnapshots) {
@@ -143,8 +151,8 @@ async fn progress_has_at_most_its_maximum_bytes(table: &dyn PendingSnapshots) {
     };
     let longest = with(MAX_PROGRESS_BYTES, 1);
     assert_eq!(table.create(&longest).await, WriteOutcome::Written);
-    assert_stands(table, &longest).await;
+    assert_stored(table, &longest).await;
     let longer = table.replace(&with(MAX_PROGRESS_BYTES + 1, 2), 1).await;
     assert!(matches!(longer, WriteOutcome::Failed(_)), "{longer:?}");
-    assert_stands(table, &longest).await;
+    assert_stored(table, &longest).await;
 }

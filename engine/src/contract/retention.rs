@@ -1,4 +1,4 @@
-//! What an operator does to old segments.
+//! Contract of the operations on old segments.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use cellar_log::segment::Segment;
 use super::{at, edits, forks, log, segment};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, Segments};
 
-/// Checks offloading and trimming against everything that the offloader relies on. The tables may
-/// hold other logs; none of them is changed.
+/// Checks offloading, trimming and purging. Other logs in the tables are not changed.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     all_segments_are_listed_log_by_log(tables).await;
     an_offload_is_recorded(tables).await;
@@ -22,15 +21,15 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
 }
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
-    /// More than a page has in memory, and than 1 MB of a DynamoDB table if they are long.
+    /// The logs fill several pages, in memory and in DynamoDB.
     const LOGS: u32 = 40;
     const SEGMENTS: u32 = 4;
     let mut made = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log = log(&format!("all segments {number}"));
-        // Not in the order of their numbers.
+        // In descending order, to check that the list is sorted.
         for num in (0..SEGMENTS).rev() {
-            // Keys that are long fill pages.
+            // A long key, so that few segments fill a page of DynamoDB.
             let offloaded = Some("x".repeat(8_000));
             let segment = Segment { offloaded, ..segment(log, num) };
             let first = edits(log, at(num, 0), "x");
@@ -38,9 +37,9 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
             made.entry(log).or_default().insert(0, segment);
         }
     }
-    // Their lists of forks are no segments, though pages end in them.
+    // Records of lists of forks are not segments, even at the end of a page.
     for (number, log) in made.keys().enumerate() {
-        forks::list(tables, *log, &format!("listed {number}"), 3).await;
+        forks::create_forks(tables, *log, &format!("listed {number}"), 3).await;
     }
     let (mut after, mut pages) = (None, 0);
     let mut listed = Vec::<Segment>::new();
@@ -55,19 +54,19 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
             break;
         }
     }
-    assert!(pages > 1, "there was more than one page");
+    assert!(pages > 1, "more than one page");
     for (log, segments) in &made {
         let place = listed.iter().position(|segment| segment.log == *log);
         let rest = place.and_then(|place| listed.get(place..)).unwrap_or_default();
         let together = rest.iter().take_while(|segment| segment.log == *log);
-        assert!(together.eq(segments), "all of a log, together, in ascending order");
+        assert!(together.eq(segments), "the segments of a log are adjacent and sorted");
     }
     let all = listed.iter().filter(|segment| made.contains_key(&segment.log)).count();
     assert_eq!(all, made.values().map(Vec::len).sum::<usize>(), "each once");
 }
 
-/// A log with one segment of six entries, the last of which ends it.
-async fn ended<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
+/// Creates a log with one closed segment of six entries.
+async fn closed_segment<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
     let log = log(nonce);
     let first = Entry::first(log, Some("alice".into()), 7);
     assert_eq!(tables.create(&segment(log, 0), &first).await, CreateOutcome::Created);
@@ -80,21 +79,21 @@ async fn ended<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
 }
 
 async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
-    let log = ended(tables, "set offload").await;
+    let log = closed_segment(tables, "set offload").await;
     assert_eq!(tables.raise_last_snapshot(log, at(0, 3)).await, Ok(()));
     for key in ["offloaded/one", "offloaded/one", "offloaded/two"] {
         assert_eq!(tables.set_offloaded(log, 0, key).await, Ok(()));
         let offloaded = Some(key.to_owned());
         let recorded = Segment { offloaded, last_snapshot: Some(3), ..segment(log, 0) };
-        assert_eq!(tables.segment(log, 0, true).await, Ok(Some(recorded)), "and nothing else");
+        assert_eq!(tables.segment(log, 0, true).await, Ok(Some(recorded)), "nothing else changed");
     }
     let absent = tables.set_offloaded(log, 1, "offloaded/none").await;
-    assert!(absent.is_err_and(|error| !error.temporary), "for good");
-    assert_eq!(tables.segment(log, 1, true).await, Ok(None), "and it is not made");
+    assert!(absent.is_err_and(|error| !error.temporary), "permanent");
+    assert_eq!(tables.segment(log, 1, true).await, Ok(None), "no segment was created");
 }
 
 async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
-    let log = ended(tables, "mark").await;
+    let log = closed_segment(tables, "mark").await;
     for trimmed_s in [1_000, 1_000, 2_000, 500] {
         assert_eq!(tables.mark_trimmed(log, 0, trimmed_s).await, Ok(()));
         let content = Content::Snapshot { root: None, trimmed_s: Some(1_000) };
@@ -102,17 +101,18 @@ async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
         assert_eq!(tables.get(log, Position::FIRST).await, Ok(Some(marked.into())));
     }
     let page = tables.page(log, at(0, 1), true).await;
-    assert!(page.is_ok_and(|page| page.entries.len() == 5), "the others are as they were");
+    assert!(page.is_ok_and(|page| page.entries.len() == 5), "other entries are unchanged");
     let absent = tables.mark_trimmed(log, 1, 1_000).await;
-    assert!(absent.is_err_and(|error| !error.temporary), "for good");
-    assert_eq!(tables.get(log, at(1, 0)).await, Ok(None), "and it is not made");
+    assert!(absent.is_err_and(|error| !error.temporary), "permanent");
+    assert_eq!(tables.get(log, at(1, 0)).await, Ok(None), "no entry was created");
 }
 
 async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T) {
-    let (log, other) = (ended(tables, "delete").await, ended(tables, "delete not").await);
+    let (log, other) =
+        (closed_segment(tables, "delete").await, closed_segment(tables, "delete not").await);
     assert_eq!(tables.delete(log, &[]).await, Ok(()));
     assert_eq!(tables.delete(log, &[at(0, 1), at(0, 2)]).await, Ok(()));
-    // Some of them are gone already, and one never was.
+    // Some entries are already deleted, and one never existed.
     let rest = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
         assert_eq!(tables.delete(log, &rest).await, Ok(()));
@@ -121,8 +121,8 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
         assert_eq!(left, Ok(vec![Position::FIRST, at(0, 5)]));
     }
     let page = tables.page(other, Position::FIRST, true).await;
-    assert!(page.is_ok_and(|page| page.entries.len() == 6), "of this log only");
-    // More than one request takes.
+    assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
+    // More entries than one request can delete.
     for num in 6..106 {
         assert_eq!(tables.put(&edits(other, at(0, num), "x")).await, PutOutcome::Accepted);
     }
@@ -144,17 +144,21 @@ async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Rete
     }
     assert_eq!(tables.delete_segment(log, 0).await, Ok(()));
     assert_eq!(tables.newest(log, 9, true).await, Ok(vec![]));
-    assert_eq!(tables.newest(other, 9, true).await, Ok(vec![segment(other, 0)]), "another log's");
+    assert_eq!(
+        tables.newest(other, 9, true).await,
+        Ok(vec![segment(other, 0)]),
+        "other logs are unchanged"
+    );
     let page = tables.page(log, at(0, 0), true).await;
-    assert!(page.is_ok_and(|page| page.entries.len() == 1), "entries are no records of segments");
+    assert!(page.is_ok_and(|page| page.entries.len() == 1), "entries are kept");
 }
 
 async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Retention>(
     tables: &T,
 ) {
     let (source, other) = (log("delete listed"), log("delete listed not"));
-    forks::list(tables, source, "delete listed", 3).await;
-    forks::list(tables, other, "delete listed not", 1).await;
+    forks::create_forks(tables, source, "delete listed", 3).await;
+    forks::create_forks(tables, other, "delete listed not", 1).await;
     let listed = tables.forks(source, None, 9).await.map(|page| page.forks).unwrap_or_default();
     let [first, second, third] = listed.as_slice() else {
         assert_eq!(listed.len(), 3, "three forks are listed");
@@ -166,7 +170,7 @@ async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Re
         assert_eq!(left, Ok(vec![first.clone(), third.clone()]));
     }
     let left = tables.forks(other, None, 9).await.map(|page| page.forks.len());
-    assert_eq!(left, Ok(1), "another log's");
+    assert_eq!(left, Ok(1), "other lists are unchanged");
     let origin = tables.segment(second.fork, 0, true).await;
     assert!(origin.is_ok_and(|origin| origin.is_some()), "the fork itself stays");
 }

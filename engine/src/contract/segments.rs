@@ -1,4 +1,4 @@
-//! Segments: backward pages, rolls and the record of the last snapshot.
+//! Contract of segments: backward pages, rolls, roots and the last snapshot.
 
 use cellar_base::identity::LogId;
 use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
@@ -9,7 +9,7 @@ use super::{at, edits, log, segment, unreadable_page};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, Segments};
 
 pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(tables: &T) {
-    // More than the 1 MB of a page, so that the store cuts it below the limit.
+    // The entries exceed the page size of DynamoDB, so pages are smaller than the limit.
     let log = log("pages backward");
     for num in 0..30 {
         let entry = edits(log, at(2, num), &"x".repeat(60_000));
@@ -27,7 +27,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         }
         assert_eq!(read, (0..=26).rev().collect::<Vec<_>>());
     }
-    // Beyond the end it begins at the newest; nothing of other segments.
+    // After the last entry, a page starts with the newest entry and contains no other segment.
     let page = tables.page_back(log, at(2, 99), 1, true).await;
     assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));
     for elsewhere in [at(1, 99), at(3, 99)] {
@@ -36,7 +36,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
     }
 }
 
-/// What rolls a log from segment `num`, whose tail is entry 1.
+/// Returns the transaction that rolls a log from segment `num` with entries 0 and 1.
 fn transaction(log: LogId, num: u32) -> Transaction {
     let entry = |position, content| Entry {
         position,
@@ -52,7 +52,7 @@ fn transaction(log: LogId, num: u32) -> Transaction {
     }
 }
 
-async fn begun<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
+async fn created_log<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
     let log = log(nonce);
     let first = Entry::first(log, None, 7);
     assert_eq!(tables.create(&segment(log, 0), &first).await, CreateOutcome::Created);
@@ -61,13 +61,17 @@ async fn begun<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
 }
 
 pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segments>(tables: &T) {
-    let log = begun(tables, "roll").await;
+    let log = created_log(tables, "roll").await;
     let roll = transaction(log, 0);
     assert_eq!(tables.roll(&roll).await, CreateOutcome::Created);
     assert_rolled(tables, &roll).await;
-    assert_eq!(tables.roll(&roll).await, CreateOutcome::Exists, "the same again changes nothing");
+    assert_eq!(
+        tables.roll(&roll).await,
+        CreateOutcome::Exists,
+        "a repeated request changes nothing"
+    );
     assert_rolled(tables, &roll).await;
-    // Each of the three keys taken, the others free: lost, and nothing is written.
+    // One of the three keys is taken and the others are free: nothing may be written.
     let after = Transaction { end: edits(log, at(0, 3), "x"), ..transaction(log, 7) };
     let lost = [
         Transaction { end: roll.end.clone(), ..after.clone() },
@@ -94,7 +98,7 @@ async fn assert_rolled<T: Entries + Segments>(tables: &T, roll: &Transaction) {
 }
 
 pub(super) async fn a_roll_and_an_append_exclude_each_other<T: Entries + Segments>(tables: &T) {
-    let log = begun(tables, "roll or append").await;
+    let log = created_log(tables, "roll or append").await;
     let taken = edits(log, at(0, 2), "faster");
     assert_eq!(tables.put(&taken).await, PutOutcome::Accepted);
     assert_eq!(tables.roll(&transaction(log, 0)).await, CreateOutcome::Exists);
@@ -108,7 +112,7 @@ pub(super) async fn a_roll_and_an_append_exclude_each_other<T: Entries + Segment
 }
 
 pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: &T) {
-    let log = begun(tables, "last snapshot").await;
+    let log = created_log(tables, "last snapshot").await;
     assert_eq!(tables.roll(&transaction(log, 0)).await, CreateOutcome::Created);
     for (raised, stands) in [(0, 0), (5, 5), (5, 5), (3, 5), (u32::MAX, u32::MAX), (6, u32::MAX)] {
         assert_eq!(tables.raise_last_snapshot(log, at(1, raised)).await, Ok(()));
@@ -118,14 +122,18 @@ pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: 
             assert_eq!(read, Ok(Some(Segment { last_snapshot, ..segment(log, 1) })));
         }
     }
-    assert_eq!(tables.segment(log, 0, true).await, Ok(Some(segment(log, 0))), "this one only");
+    assert_eq!(
+        tables.segment(log, 0, true).await,
+        Ok(Some(segment(log, 0))),
+        "other segments are unchanged"
+    );
     let absent = tables.raise_last_snapshot(log, at(2, 0)).await;
-    assert!(absent.is_err_and(|error| !error.temporary), "for good");
-    assert_eq!(tables.segment(log, 2, true).await, Ok(None), "and it is not made");
+    assert!(absent.is_err_and(|error| !error.temporary), "permanent");
+    assert_eq!(tables.segment(log, 2, true).await, Ok(None), "no segment was created");
 }
 
 pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
-    let log = begun(tables, "root").await;
+    let log = created_log(tables, "root").await;
     let first = Entry::first(log, None, 7);
     for root in ["sheets/a/roots/b", "sheets/a/roots/b", "sheets/a/roots/c"] {
         let stands = tables.set_root(log, first.position, root).await;
@@ -134,7 +142,7 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
     let root = Some("sheets/a/roots/b".to_owned());
     let finished = Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first };
     assert_eq!(tables.get(log, finished.position).await, Ok(Some(finished.into())));
-    // Edits have no root, and nothing is made where nothing is.
+    // Edits have no root, and no entry is created.
     for elsewhere in [at(0, 1), at(0, 2), at(1, 0)] {
         let before = tables.get(log, elsewhere).await;
         let set = tables.set_root(log, elsewhere, "sheets/a/roots/b").await;
@@ -143,12 +151,14 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
     }
 }
 
-pub(super) async fn a_root_is_replaced_where_the_old_one_stands<T: Entries + Segments>(tables: &T) {
-    let log = begun(tables, "root replaced").await;
+pub(super) async fn a_root_is_replaced_if_it_is_the_expected_one<T: Entries + Segments>(
+    tables: &T,
+) {
+    let log = created_log(tables, "root replaced").await;
     let first = Entry::first(log, None, 7);
     let (a, b) = ("sheets/a/roots/a", "sheets/a/roots/b");
     let none = tables.replace_root(log, first.position, Some(a), b).await;
-    assert_eq!(none, Ok(None), "there is none yet");
+    assert_eq!(none, Ok(None), "the entry has no root yet");
     for (replaces, root, stands) in [
         (None, a, a),
         (None, b, a),

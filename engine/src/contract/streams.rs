@@ -1,5 +1,5 @@
-//! The contract of the EventStream table.
-#![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
+//! Contract of the EventStream table.
+#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use cellar_catalog::stream::{
 
 use crate::ports::{StreamOutcome, Streams};
 
-/// Few, so that tips split soon.
+/// Few events per tip, so that tips split soon.
 const SMALL: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
-/// Checks the EventStream table against everything that the engine relies on.
+/// Checks the EventStream table.
 pub async fn streams<T: Streams>(streams: &T) {
     nothing_is_there_at_first(streams).await;
     a_first_tip_is_put_once(streams).await;
@@ -49,7 +49,7 @@ fn event(writer: WriterId, text: &str) -> StreamEvent {
     }
 }
 
-/// What appends this text to a tip.
+/// Builds the write that appends `text` to a tip.
 fn append(name: &StreamName, on: Option<&Arc<Tip>>, writer: u8, text: &str) -> Write {
     let next = on.map_or(0, |tip| tip.next);
     let unfold = Unfold {
@@ -78,20 +78,20 @@ async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
     }
 }
 
-/// Appends so many events, and gives the tip.
+/// Appends `count` events and returns the tip.
 async fn grown<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip> {
     let mut tip: Option<Arc<Tip>> = None;
     for number in 0..count {
         let next = append(name, tip.as_ref(), number, &format!("event {number}"));
         assert_eq!(write(streams, &next).await, StreamOutcome::Done);
         tip = Some(Arc::new(next.tip().clone()));
-        assert_stands(streams, name, tip.as_ref()).await;
+        assert_stored(streams, name, tip.as_ref()).await;
     }
     tip.unwrap_or_else(|| panic!("no events"))
 }
 
-/// Asserts that a tip reads back as it was written, whole.
-async fn assert_stands<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
+/// Asserts that a tip reads back as it was written.
+async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
     for consistent in [true, false] {
         assert_eq!(streams.tip(name, consistent).await, Ok(tip.cloned()));
     }
@@ -99,16 +99,16 @@ async fn assert_stands<T: Streams>(streams: &T, name: &StreamName, tip: Option<&
 
 async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
     let name = name("nothing");
-    assert_stands(streams, &name, None).await;
+    assert_stored(streams, &name, None).await;
     for consistent in [false, true] {
         assert_eq!(streams.batches_before(&name, TIP_INDEX, consistent).await, Ok(vec![]));
     }
-    // Nothing is appended to a stream that is not there.
+    // An append to a missing stream is refused.
     let other = grown(streams, &self::name("something"), 1).await;
     let Write::Update(mut update) = append(&name, Some(&other), 1, "x") else { panic!() };
     update.tip.name = name.clone();
     assert_eq!(streams.update(&update).await, StreamOutcome::Refused { tip: None });
-    assert_stands(streams, &name, None).await;
+    assert_stored(streams, &name, None).await;
 }
 
 async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
@@ -117,9 +117,9 @@ async fn a_first_tip_is_put_once<T: Streams>(streams: &T) {
     let again = append(&name, None, 9, "another");
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&tip)) };
     assert_eq!(write(streams, &again).await, refused);
-    // A repetition is refused by what it wrote.
+    // A repeated write is refused by its own earlier result.
     assert_eq!(streams.put_first(&tip).await, refused);
-    assert_stands(streams, &name, Some(&tip)).await;
+    assert_stored(streams, &name, Some(&tip)).await;
 }
 
 async fn an_update_is_conditional_and_returns_the_tip<T: Streams>(streams: &T) {
@@ -132,7 +132,7 @@ async fn an_update_is_conditional_and_returns_the_tip<T: Streams>(streams: &T) {
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&stands)) };
     assert_eq!(write(streams, &lost).await, refused);
     assert_eq!(write(streams, &won).await, refused);
-    assert_stands(streams, &name, Some(&stands)).await;
+    assert_stored(streams, &name, Some(&stands)).await;
 }
 
 async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(streams: &T) {
@@ -144,19 +144,19 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     let stands = Arc::new(update.tip.clone());
     assert_eq!((stands.events.len(), stands.unfolds.len(), stands.next), (1, 1, 3));
     assert!(stands.batch_bytes > 0);
-    // Both conditions fail: the tip counts.
+    // Both conditions fail: the response contains the tip.
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&stands)) };
     assert_eq!(write(streams, &lost).await, refused);
-    assert_stands(streams, &name, Some(&stands)).await;
-    // The tip's condition fails: the event batch is not there either.
+    assert_stored(streams, &name, Some(&stands)).await;
+    // The condition on the tip fails: the event batch is not written.
     let elsewhere = cellar_catalog::stream::EventBatch { index: 77, ..batch.clone() };
     let Write::SplitOff { update: late, .. } = &lost else { panic!("{lost:?}") };
     assert_eq!(streams.split_off(&elsewhere, late).await, refused);
-    // The event batch's fails: the tip stays.
+    // The event batch exists: the tip is not written.
     let Write::Update(next) = append(&name, Some(&stands), 7, "next") else { panic!() };
     let emptied = Update { tip: Tip { events: next.appended.clone(), ..next.tip.clone() }, ..next };
     assert_eq!(streams.split_off(batch, &emptied).await, StreamOutcome::BatchExists);
-    assert_stands(streams, &name, Some(&stands)).await;
+    assert_stored(streams, &name, Some(&stands)).await;
     assert_eq!(streams.batches_before(&name, TIP_INDEX, true).await, Ok(vec![batch.clone()]));
 }
 
@@ -204,14 +204,14 @@ async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
     assert!(stands.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
-/// Neither a name that begins like another nor one that sorts beside it is in its way.
+/// A name that is a prefix of another, or sorts next to it, does not interfere.
 async fn names_are_apart<T: Streams>(streams: &T) {
     let (one, other) = (name("apart"), name("apart-too"));
     let tip = grown(streams, &one, 3).await;
-    assert_stands(streams, &other, None).await;
+    assert_stored(streams, &other, None).await;
     assert_eq!(streams.batches_before(&other, TIP_INDEX, true).await, Ok(vec![]));
     grown(streams, &other, 5).await;
-    assert_stands(streams, &one, Some(&tip)).await;
+    assert_stored(streams, &one, Some(&tip)).await;
     let batches = streams.batches_before(&one, TIP_INDEX, true).await;
     assert!(batches.is_ok_and(|batches| batches.iter().all(|batch| batch.name == one)));
 }

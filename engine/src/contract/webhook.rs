@@ -1,5 +1,5 @@
-//! The contract of how far the webhook has come.
-#![allow(clippy::panic, reason = "a promise that is broken fails the test that calls this")]
+//! Contract of the webhook's progress.
+#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_catalog::feed::{Checkpoint, FeedId};
 use cellar_catalog::webhook::WebhookProgress;
@@ -15,17 +15,17 @@ fn ok<T>(result: Result<T, PortError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Checks the record against everything that the engine relies on. There must be none yet.
+/// Checks the record of a webhook without progress.
 pub async fn webhook<T: WebhookProgresses>(progresses: &T) {
     let [first, second, other] = [progress(1, 1), progress(1, 2), progress(2, 1_000_000)];
     assert_eq!(ok(progresses.progress().await), None);
-    assert!(!ok(progresses.advance(Some(first), second).await), "nothing is there");
+    assert!(!ok(progresses.advance(Some(first), second).await), "no progress is stored");
     assert!(ok(progresses.advance(None, first).await));
-    assert!(!ok(progresses.advance(None, second).await), "something is there");
+    assert!(!ok(progresses.advance(None, second).await), "a progress is stored");
     assert_eq!(ok(progresses.progress().await), Some(first));
     assert!(ok(progresses.advance(Some(first), second).await));
-    assert!(!ok(progresses.advance(Some(first), other).await), "somebody was faster");
-    // Of the same place in another feed.
+    assert!(!ok(progresses.advance(Some(first), other).await), "the progress has changed");
+    // The same checkpoint of another feed does not match.
     assert!(!ok(progresses.advance(Some(progress(2, 2)), other).await));
     assert_eq!(ok(progresses.progress().await), Some(second));
     assert!(ok(progresses.advance(Some(second), other).await));

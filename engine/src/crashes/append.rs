@@ -1,5 +1,5 @@
-//! Create and append, with the upkeep behind each append, as the API's functions call them; and undo and
-//! revert, which are appended like any edit.
+//! Create and append, with upkeep after each append like in the API's functions; undo and revert,
+//! which are appended like other edits.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use cellar_log::invariants::{MutationId, check_acknowledged, readable};
 use cellar_log::upkeep::LogPolicy;
 use cellar_sheet::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
 
-use super::driver::{Again, Driver, Placed, Promise, again, placed};
 use super::run::Crashes;
+use super::scenario::{MutationPlace, Promise, Retry, Scenario, mutation_places, retry};
 use super::stored::Stored;
 use super::{FaultyPorts, at, edited, edits, empty, log, set};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// A client that creates a log and sends requests, one after the other.
+/// A client that creates a log and then sends requests in order.
 struct Client {
     requests: Vec<Request>,
 }
 
-impl Driver for Client {
+impl Scenario for Client {
     type Process = Logs;
     type Caller = ();
-    type Answer = Vec<Placed>;
+    type Answer = Vec<MutationPlace>;
 
     fn steps(&self) -> usize {
         self.requests.len() + 1
@@ -34,26 +34,26 @@ impl Driver for Client {
         ports.logs()
     }
 
-    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<MutationPlace>, Retry> {
         let Some(request) = step.checked_sub(1).map(|number| self.requests[number].clone()) else {
-            let created = logs.create(log(), Some("bob".to_owned())).await.map_err(again)?;
+            let created = logs.create(log(), Some("bob".to_owned())).await.map_err(retry)?;
             return Ok(vec![(0, Some(created.head), None)]);
         };
-        Ok(placed(logs.append(request).await.map_err(again)?))
+        Ok(mutation_places(logs.append(request).await.map_err(retry)?))
     }
 }
 
-/// The same with upkeep behind each append. It is no part of the answer, so that nobody repeats it: whoever
-/// appends next does what is due.
+/// A client with upkeep after each append. A failed upkeep is not reported or retried: the upkeep
+/// after the next append does what is due.
 struct WithUpkeep {
     client: Client,
     policy: LogPolicy,
 }
 
-impl Driver for WithUpkeep {
+impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Where they stand depends on what stands between them.
+    /// Ids only: the positions depend on the entries in between.
     type Answer = Vec<u64>;
 
     const PROMISE: Promise = Promise::ReadsSame;
@@ -66,7 +66,7 @@ impl Driver for WithUpkeep {
         ports.logs()
     }
 
-    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<u64>, Again> {
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<u64>, Retry> {
         let placed = self.client.step(logs, &(), step).await?;
         let _ = logs.upkeep(log(), &self.policy).await;
         Ok(placed.into_iter().map(|(id, ..)| id).collect())
@@ -78,10 +78,10 @@ struct Contended {
     client: Client,
 }
 
-impl Driver for Contended {
+impl Scenario for Contended {
     type Process = Logs;
     type Caller = ();
-    type Answer = Vec<Placed>;
+    type Answer = Vec<MutationPlace>;
 
     const PROMISE: Promise = Promise::Sound;
 
@@ -93,7 +93,7 @@ impl Driver for Contended {
         ports.logs()
     }
 
-    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<MutationPlace>, Retry> {
         self.client.step(logs, &(), step).await
     }
 
@@ -106,8 +106,9 @@ impl Driver for Contended {
         }
     }
 
-    /// Each mutation stands where its client was told, and those of one request one behind the other.
-    fn assert_ended(&self, stored: &Stored, answers: &[Vec<Placed>], what: &str) {
+    /// Asserts that each acknowledged mutation is at its reported position, and that it was not
+    /// rejected.
+    fn assert_ended(&self, stored: &Stored, answers: &[Vec<MutationPlace>], what: &str) {
         let entries: Vec<_> = stored.entries_of(log()).cloned().map(Arc::new).collect();
         let ids = answers.iter().skip(1).flatten().map(|(id, ..)| *id);
         let client = self.client.requests[0].client();
@@ -122,7 +123,7 @@ impl Driver for Contended {
     }
 }
 
-/// Three requests, of which the first has two mutations.
+/// Three requests; the first one has two mutations.
 fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
@@ -135,14 +136,14 @@ fn three_requests() -> Client {
 }
 
 async fn created_and_edited() -> Crashes<Client> {
-    Crashes::of(three_requests(), empty()).await
+    Crashes::new(three_requests(), empty()).await
 }
 
 async fn behind_others() -> Crashes<Client> {
-    Crashes::of(three_requests(), edited(4).await).await
+    Crashes::new(three_requests(), edited(4).await).await
 }
 
-/// An undo of another's edit, a redo, and a revert of everything.
+/// An undo of another client's edit, a redo, and a revert of all edits.
 async fn taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
     let revert = Operation::Revert(Revert { position: at(0, 2) });
@@ -151,28 +152,28 @@ async fn taking_back() -> Crashes<Client> {
         edits(log(), 1, 2, at(0, 5), vec![undo(at(0, 5))]),
         edits(log(), 1, 3, at(0, 6), vec![revert]),
     ];
-    Crashes::of(Client { requests }, edited(4).await).await
+    Crashes::new(Client { requests }, edited(4).await).await
 }
 
-/// A Snapshot entry behind every second edit.
+/// A Snapshot entry after every second edit.
 async fn with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
-    Crashes::of(WithUpkeep { client: three_requests(), policy }, empty()).await
+    Crashes::new(WithUpkeep { client: three_requests(), policy }, empty()).await
 }
 
-/// A segment that ends behind the second of three requests.
+/// A roll of the segment after the second of three requests.
 async fn with_a_roll() -> Crashes<WithUpkeep> {
     let before = edited(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
     let text = |id: u64| vec![set(0, &format!("rolled {id}"))];
     let requests = (1..=3).map(|id| edits(log(), 1, id, at(0, 14), text(id))).collect();
     let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
-    Crashes::of(WithUpkeep { client: Client { requests }, policy }, before).await
+    Crashes::new(WithUpkeep { client: Client { requests }, policy }, before).await
 }
 
 async fn contended() -> Crashes<Contended> {
-    Crashes::of(Contended { client: three_requests() }, empty()).await
+    Crashes::new(Contended { client: three_requests() }, empty()).await
 }
 
 #[tokio::test]

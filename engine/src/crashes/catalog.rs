@@ -1,5 +1,5 @@
-//! A spreadsheet's listing: created, shared, renamed, archived, by processes that know it and processes that
-//! do not. Whoever gets no answer repeats the command.
+//! Changes of a spreadsheet's listing, by processes with and without a cached listing. The caller
+//! retries unanswered commands.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use cellar_catalog::{
     spreadsheet::Name, spreadsheet::Person, spreadsheet::Rejection,
 };
 
-use super::driver::{Again, Driver, Promise};
 use super::run::Crashes;
+use super::scenario::{Promise, Retry, Scenario};
 use super::stored::Stored;
 use super::{FaultyPorts, empty};
 use crate::catalog::tests::{log, somebody};
 use crate::catalog::{CatalogError, CatalogStore};
 use crate::streams::StreamError;
 
-/// What alice does with her spreadsheet, one after the other.
+/// Changes that alice makes to her spreadsheet, in order.
 struct Changing {
     actions: Vec<CatalogAction>,
 }
@@ -43,12 +43,12 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-impl Driver for Changing {
+impl Scenario for Changing {
     type Process = CatalogStore;
     type Caller = ();
     type Answer = bool;
 
-    // What is archived says when.
+    // An archived listing contains the time.
     const PROMISE: Promise = Promise::Sound;
 
     fn steps(&self) -> usize {
@@ -60,7 +60,7 @@ impl Driver for Changing {
         CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
     }
 
-    async fn step(&self, catalog: &CatalogStore, (): &(), step: usize) -> Result<bool, Again> {
+    async fn step(&self, catalog: &CatalogStore, (): &(), step: usize) -> Result<bool, Retry> {
         let by = somebody("alice").by(log()).unwrap();
         let seen = u64::try_from(step).unwrap();
         let changed = catalog.change(log(), by, self.actions[step].clone(), Some(seen)).await;
@@ -70,19 +70,19 @@ impl Driver for Changing {
                 | StreamError::Append(
                     AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
                 ),
-            ) => Again(error.to_string()),
-            // Whoever stood still comes too late: what they want was done, and something else since.
+            ) => Retry(error.to_string()),
+            // A frozen process resumes after its change was made by a retry and followed by others.
             CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
-                Again(error.to_string())
+                Retry(error.to_string())
             }
-            error => panic!("no client repeats what ends with this: {error:?}"),
+            error => panic!("no client retries after this error: {error:?}"),
         })?;
         Ok(changed.listing.is_some())
     }
 
     fn assert_between(&self, stored: &Stored, what: &str) {
         let (all, distinct) = events(stored);
-        assert_eq!(all, distinct, "{what}: something was done twice");
+        assert_eq!(all, distinct, "{what}: a change was made twice");
     }
 
     fn assert_ended(&self, stored: &Stored, answers: &[bool], what: &str) {
@@ -91,7 +91,7 @@ impl Driver for Changing {
     }
 }
 
-/// How many events there are, and how many that differ.
+/// Returns the number of events, and the number of distinct events.
 fn events(stored: &Stored) -> (usize, usize) {
     let all: Vec<_> = stored.streams.iter().flat_map(|(_, events)| events).collect();
     let distinct: BTreeSet<_> = all.iter().collect();
@@ -100,7 +100,7 @@ fn events(stored: &Stored) -> (usize, usize) {
 
 #[tokio::test]
 async fn changes_of_the_catalog_survive() {
-    let crashes = Crashes::of(Changing { actions: actions() }, empty()).await;
+    let crashes = Crashes::new(Changing { actions: actions() }, empty()).await;
     assert_eq!(crashes.requests(), actions().len(), "one write each");
     crashes.at_each_request().await;
 }
@@ -108,6 +108,6 @@ async fn changes_of_the_catalog_survive() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_changes_of_the_catalog_survive_whatever_two_requests_fail() {
-    let crashes = Crashes::of(Changing { actions: actions() }, empty()).await;
+    let crashes = Crashes::new(Changing { actions: actions() }, empty()).await;
     crashes.at_any_two_requests().await;
 }

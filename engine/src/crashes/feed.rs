@@ -1,5 +1,5 @@
-//! The indexer and the webhook: batches of changes are indexed and listed, and what was indexed is delivered.
-//! Lambda repeats a batch until it is done.
+//! The feed and the webhook: batches of changes are indexed and listed, and indexed items are
+//! delivered. Lambda retries a batch until it succeeds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use cellar_catalog::{
     spreadsheet::stream_of,
 };
 
-use super::driver::{Again, Driver, Promise};
 use super::run::Crashes;
+use super::scenario::{Promise, Retry, Scenario};
 use super::stored::Stored;
 use super::{FaultyPorts, empty};
 use crate::catalog::tests::{log, somebody};
@@ -22,15 +22,15 @@ use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
 use crate::system::SystemRandom;
 
-/// Items of a partition: few, so that partitions end.
+/// Few items per partition, so that partitions end.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
-/// Batches of the stream of the EventStream table.
+/// Batches of the EventStream table's change stream.
 struct Indexing {
     batches: Vec<Vec<Span>>,
 }
 
-/// Batches of the stream of the Feed table.
+/// Batches of the Feed table's change stream.
 struct Delivering {
     batches: Vec<(Checkpoint, Checkpoint)>,
 }
@@ -41,7 +41,7 @@ fn indexer(ports: &Arc<FaultyPorts>) -> Indexer {
     let lists = Arc::clone(ports) as _;
     let lists = CatalogLists::new(Arc::clone(ports) as _, lists, clock, random);
     let (index, streams) = (Arc::clone(ports) as _, Arc::clone(ports) as _);
-    Indexer::new(index, streams, Arc::new(lists), time(), 0).ending(PARTITIONS)
+    Indexer::new(index, streams, Arc::new(lists), time(), 0).with_partition_policy(PARTITIONS)
 }
 
 fn actions() -> Vec<CatalogAction> {
@@ -57,7 +57,8 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-/// A spreadsheet that alice has shared, renamed and archived; what its stream says, event by event.
+/// Creates a spreadsheet that alice shares, renames and archives; returns the spans of its stream,
+/// one per event.
 async fn changed() -> (Arc<FaultyPorts>, Vec<Span>) {
     let ports = empty();
     let random = Arc::new(SystemRandom);
@@ -72,16 +73,16 @@ async fn changed() -> (Arc<FaultyPorts>, Vec<Span>) {
         Span { stream, first, kinds: vec![kind] }
     };
     let spans = (0..).zip(&events).map(span).collect();
-    ports.trouble.take_requests();
+    ports.faults.take_requests();
     (ports, spans)
 }
 
-impl Driver for Indexing {
+impl Scenario for Indexing {
     type Process = Indexer;
     type Caller = ();
     type Answer = ();
 
-    // When an item was indexed, and what a partition is called, is another each time.
+    // Times of indexing and ids of the feed differ between runs.
     const PROMISE: Promise = Promise::Sound;
 
     fn steps(&self) -> usize {
@@ -92,22 +93,27 @@ impl Driver for Indexing {
         indexer(ports)
     }
 
-    async fn step(&self, indexer: &Indexer, (): &(), step: usize) -> Result<(), Again> {
+    async fn step(&self, indexer: &Indexer, (): &(), step: usize) -> Result<(), Retry> {
         let indexed = indexer.index(self.batches[step].clone()).await;
-        indexed.map(drop).map_err(|error| Again(error.to_string()))
+        indexed.map(drop).map_err(|error| Retry(error.to_string()))
     }
 
     fn assert_between(&self, stored: &Stored, what: &str) {
         events(&stored.feed, what);
     }
 
-    /// Everything is in the feed, once and in order, and the lists say what the listing says.
+    /// Asserts that the feed contains every event once and in order, and that the lists match the
+    /// listing.
     fn assert_ended(&self, stored: &Stored, _answers: &[()], what: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
         assert_eq!(events(&stored.feed, what), expected, "{what}");
         let lines = stored.lists.iter().filter_map(|entry| entry.line.as_ref());
         let named: Vec<_> = lines.map(|line| (line.name.as_str(), line.role)).collect();
-        assert_eq!(named, [("Plan B", Role::Owner)], "{what}: it is in alice's list, not in bob's");
+        assert_eq!(
+            named,
+            [("Plan B", Role::Owner)],
+            "{what}: only alice's list contains the spreadsheet"
+        );
     }
 }
 
@@ -122,18 +128,21 @@ fn kind(action: &CatalogAction) -> String {
     kind.to_owned()
 }
 
-/// The kinds of the events in the feed, each of which stands behind the one before it.
+/// Returns the kinds of the events in the feed; asserts that they are in order and without gaps.
 fn events(feed: &[Vec<Span>], what: &str) -> Vec<String> {
     let mut kinds = Vec::new();
     for span in feed.iter().flatten() {
         let expected = u64::try_from(kinds.len()).unwrap();
-        assert_eq!(span.first, expected, "{what}: not in order, or twice: {feed:?}");
+        assert_eq!(
+            span.first, expected,
+            "{what}: an event is duplicated or out of order: {feed:?}"
+        );
         kinds.extend(span.kinds.iter().map(|kind| kind.as_str().to_owned()));
     }
     kinds
 }
 
-impl Driver for Delivering {
+impl Scenario for Delivering {
     type Process = Webhook;
     type Caller = ();
     type Answer = ();
@@ -154,9 +163,9 @@ impl Driver for Delivering {
         Webhook::new(ports, "cellar")
     }
 
-    async fn step(&self, webhook: &Webhook, (): &(), step: usize) -> Result<(), Again> {
+    async fn step(&self, webhook: &Webhook, (): &(), step: usize) -> Result<(), Retry> {
         let delivered = webhook.deliver(self.batches[step], u64::MAX).await;
-        delivered.map(drop).map_err(|error| Again(error.to_string()))
+        delivered.map(drop).map_err(|error| Retry(error.to_string()))
     }
 
     fn assert_between(&self, stored: &Stored, what: &str) {
@@ -169,23 +178,24 @@ impl Driver for Delivering {
     }
 }
 
-/// How many events of each stream the receiver has had, none before those before it.
+/// Returns the number of events of each stream that the receiver got; asserts that there are no
+/// gaps.
 fn received(stored: &Stored, what: &str) -> BTreeMap<String, u64> {
     let mut next = BTreeMap::new();
     for EventRange { stream, first, kinds, .. } in stored.received.iter().flatten() {
         let expected: &mut u64 = next.entry(stream.clone()).or_default();
-        assert!(first <= expected, "{what}: {first} came, {expected} did not");
+        assert!(first <= expected, "{what}: event {first} arrived before {expected}");
         *expected = (first + u64::try_from(kinds.len()).unwrap()).max(*expected);
     }
     next
 }
 
-/// The batches as they come from two shards: one is lost, one comes twice, and they overlap.
+/// Batches as delivered by two shards: one is lost, one is repeated, and some overlap.
 async fn indexing() -> Crashes<Indexing> {
     let (ports, spans) = changed().await;
     let batch = |numbers: &[usize]| numbers.iter().map(|number| spans[*number].clone()).collect();
     let batches = [&[0][..], &[0, 1], &[3], &[2], &[4, 5, 3]].map(batch).to_vec();
-    Crashes::of(Indexing { batches }, ports).await
+    Crashes::new(Indexing { batches }, ports).await
 }
 
 async fn delivering() -> Crashes<Delivering> {
@@ -204,8 +214,8 @@ async fn delivering() -> Crashes<Delivering> {
         }
     }
     let batches = places.chunks(2).map(|chunk| (chunk[0], chunk[chunk.len() - 1])).collect();
-    ports.trouble.take_requests();
-    Crashes::of(Delivering { batches }, ports).await
+    ports.faults.take_requests();
+    Crashes::new(Delivering { batches }, ports).await
 }
 
 #[tokio::test]

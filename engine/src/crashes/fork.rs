@@ -1,4 +1,4 @@
-//! Forks: a fork is made, edited, kept up and forked again, and gets its first snapshots.
+//! Forks: a fork is created, edited, maintained and forked again, and gets its first snapshots.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use cellar_base::position::Position;
 use cellar_log::upkeep::LogPolicy;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::driver::{Again, Driver, again, learn_tail, placed};
 use super::run::Crashes;
+use super::scenario::{Retry, Scenario, cache_tail, mutation_places, retry};
 use super::workers::work;
 use super::{FaultyPorts, at, edited, edits, log, set, subject};
 use crate::logs::{Logs, NewFork};
 use crate::ports::Jobs as _;
 use crate::snapshots::Snapshots;
 
-/// Somebody who forks a log, works on the fork, and forks that.
+/// A client that forks a log, edits the fork, and forks the fork.
 struct Forking {
     steps: &'static [Step],
 }
@@ -29,14 +29,14 @@ enum Step {
     MakeSnapshots,
 }
 
-/// A process that does all of it.
+/// A process with the log service and a snapshot worker.
 struct Process {
     ports: Arc<FaultyPorts>,
     logs: Logs,
     workers: Snapshots,
 }
 
-/// What the source has before; of its snapshots the first is made.
+/// Number of edits of the source. The source has a finished snapshot after the second edit.
 const SOURCE_EDITS: u64 = 4;
 const MARKED: LogPolicy = LogPolicy {
     snapshot_entries: 1,
@@ -55,25 +55,25 @@ fn fork() -> NewFork {
 }
 
 impl Process {
-    async fn fork(&self, new: NewFork) -> Result<Vec<Position>, Again> {
-        let forked = self.logs.fork(new).await.map_err(again)?;
+    async fn fork(&self, new: NewFork) -> Result<Vec<Position>, Retry> {
+        let forked = self.logs.fork(new).await.map_err(retry)?;
         Ok(vec![forked.position, forked.head])
     }
 
-    async fn append(&self) -> Result<Vec<Position>, Again> {
+    async fn append(&self) -> Result<Vec<Position>, Retry> {
         let request = edits(fork().log, 1, 1, at(0, 2), vec![set(0, "of the fork")]);
-        let appended = placed(self.logs.append(request).await.map_err(again)?);
+        let appended = mutation_places(self.logs.append(request).await.map_err(retry)?);
         Ok(appended.into_iter().filter_map(|(_, position, _)| position).collect())
     }
 
-    async fn keep_up(&self) -> Result<Vec<Position>, Again> {
-        let tail = learn_tail(&self.logs, fork().log).await?;
+    async fn keep_up(&self) -> Result<Vec<Position>, Retry> {
+        let tail = cache_tail(&self.logs, fork().log).await?;
         let upkept = self.logs.upkeep(tail.log, &MARKED).await;
-        upkept.map(|_| vec![]).map_err(again)
+        upkept.map(|_| vec![]).map_err(retry)
     }
 
-    /// What the relay sends of the fork's Snapshot entries is handled.
-    async fn make_snapshots(&self) -> Result<Vec<Position>, Again> {
+    /// Handles the jobs that the relay sends for the fork's Snapshot entries.
+    async fn make_snapshots(&self) -> Result<Vec<Position>, Retry> {
         for position in [at(1, 0), at(1, 2)] {
             let job = SnapshotJob { log: fork().log, position };
             self.ports.queue.send(&job.encode()).await.unwrap();
@@ -83,7 +83,7 @@ impl Process {
     }
 }
 
-impl Driver for Forking {
+impl Scenario for Forking {
     type Process = Process;
     type Caller = ();
     type Answer = Vec<Position>;
@@ -96,7 +96,7 @@ impl Driver for Forking {
         Process { ports: Arc::clone(ports), logs: ports.logs(), workers: ports.workers() }
     }
 
-    async fn step(&self, process: &Process, (): &(), step: usize) -> Result<Self::Answer, Again> {
+    async fn step(&self, process: &Process, (): &(), step: usize) -> Result<Self::Answer, Retry> {
         match self.steps[step] {
             Step::Fork => process.fork(fork()).await,
             Step::Append => process.append().await,
@@ -106,17 +106,17 @@ impl Driver for Forking {
         }
     }
 
-    /// Messages that came twice.
+    /// Handles messages that were sent twice.
     async fn settle(&self, ports: Arc<FaultyPorts>) {
         work(&ports.workers(), &ports).await;
     }
 }
 
-/// A source with a snapshot between its edits.
+/// Creates a source with a snapshot between its edits.
 async fn source() -> Arc<FaultyPorts> {
     let ports = edited(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
-    learn_tail(&logs, log()).await.unwrap();
+    cache_tail(&logs, log()).await.unwrap();
     logs.upkeep(log(), &MARKED).await.unwrap();
     let job = SnapshotJob { log: log(), position: at(0, 3) };
     ports.queue.send(&job.encode()).await.unwrap();
@@ -125,16 +125,16 @@ async fn source() -> Arc<FaultyPorts> {
         let request = edits(log(), 9, id, at(0, 3), vec![set(9, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
-    ports.trouble.take_requests();
+    ports.faults.take_requests();
     ports
 }
 
 async fn forking() -> Crashes<Forking> {
     let steps = &[Step::Fork, Step::Append, Step::KeepUp, Step::ForkTheFork];
-    Crashes::of(Forking { steps }, source().await).await
+    Crashes::new(Forking { steps }, source().await).await
 }
 
-/// The first snapshots of a fork, of its first own entry and of one behind an edit.
+/// The first snapshots of a fork: of its first own entry, and after an edit.
 async fn first_snapshots() -> Crashes<Forking> {
     let before = source().await;
     let forking = Forking { steps: &[Step::MakeSnapshots] };
@@ -142,8 +142,8 @@ async fn first_snapshots() -> Crashes<Forking> {
     process.fork(fork()).await.unwrap();
     process.append().await.unwrap();
     process.keep_up().await.unwrap();
-    before.trouble.take_requests();
-    Crashes::of(forking, before).await
+    before.faults.take_requests();
+    Crashes::new(forking, before).await
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Replacing lost cells: an operator repeats the command until it succeeds.
+//! Replacing lost cells: an operator retries the command until it succeeds.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use cellar_sheet::operation::Operation;
 use cellar_snapshot::keys::chunk_key;
 use cellar_snapshot::packed::{Bounds, pack};
 
-use super::driver::{Again, Driver, Promise, again};
 use super::run::Crashes;
+use super::scenario::{Promise, Retry, Scenario, retry};
 use super::stored::Stored;
 use super::{FaultyPorts, at, edited, log};
 use crate::logs::Logs;
@@ -23,26 +23,26 @@ use crate::snapshots::new_object;
 /// Replaces the lost cells of the log.
 struct Replacing;
 
-/// The entry of the imported sheet, which has a lost text.
+/// Number of the import's entry; the imported sheet has a lost text.
 const IMPORTED: u32 = 3;
 
-impl Driver for Replacing {
+impl Scenario for Replacing {
     type Process = Logs;
     type Caller = ();
     type Answer = ();
 
-    // Each process edits as a client of its own.
+    // Each process edits as another client.
     const PROMISE: Promise = Promise::ReadsSame;
 
     fn process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
     }
 
-    async fn step(&self, process: &Logs, (): &(), _: usize) -> Result<(), Again> {
-        process.replace_lost_cells(log(), "operator").await.map(|_| ()).map_err(again)
+    async fn step(&self, process: &Logs, (): &(), _: usize) -> Result<(), Retry> {
+        process.replace_lost_cells(log(), "operator").await.map(|_| ()).map_err(retry)
     }
 
-    /// One entry replaces the lost cell, and no other cell.
+    /// Asserts that a single entry replaces only the lost cell.
     fn assert_ended(&self, stored: &Stored, _: &[()], what: &str) {
         let after: Vec<&Entry> =
             stored.entries_of(log()).filter(|entry| entry.position > at(0, IMPORTED)).collect();
@@ -59,7 +59,7 @@ impl Driver for Replacing {
     }
 }
 
-/// An imported sheet of three texts in a column. The object of the second was never stored.
+/// A sheet with three long texts in a column; the object of the second text was never stored.
 async fn with_lost_text() -> Arc<FaultyPorts> {
     let ports = edited(2).await;
     let texts = [0, 1, 2].map(long);
@@ -78,13 +78,13 @@ async fn with_lost_text() -> Arc<FaultyPorts> {
     let entry =
         Entry { position: at(0, IMPORTED), header, content: Content::Edits(edits), ..newest };
     assert_eq!(ports.tables.put(&entry).await, PutOutcome::Accepted);
-    ports.trouble.take_requests();
+    ports.faults.take_requests();
     ports
 }
 
 #[tokio::test]
 async fn a_replacement_of_lost_cells_survives() {
-    let crashes = Crashes::of(Replacing, with_lost_text().await).await;
+    let crashes = Crashes::new(Replacing, with_lost_text().await).await;
     assert!(crashes.requests() > 5, "{}", crashes.requests());
     crashes.at_each_request().await;
 }
@@ -92,5 +92,5 @@ async fn a_replacement_of_lost_cells_survives() {
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_replacements_of_lost_cells_survive_whatever_two_requests_fail() {
-    Crashes::of(Replacing, with_lost_text().await).await.at_any_two_requests().await;
+    Crashes::new(Replacing, with_lost_text().await).await.at_any_two_requests().await;
 }

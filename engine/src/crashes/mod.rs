@@ -1,37 +1,40 @@
-//! Crashes everywhere: each driver runs over ports in memory that fail as planned,
-//! at each of its requests and in each way: an error before it is done, or after it; none that is answered
-//! for long; its process dies, or stands still and goes on when another has finished. Whoever called repeats
-//! what was not answered, in a process that knows nothing. What is left in between must be sound and read
-//! right, and in the end there must be what is [promised](Promise).
+//! Crash tests: each scenario runs over in-memory ports that fail at each of its requests, in each
+//! way. A request returns an error before or after it takes effect, all requests fail for some
+//! time, or the process dies or freezes and resumes after another process has finished. The caller
+//! retries unanswered steps in a new process without caches. The data that a failure leaves behind
+//! must be consistent and readable, and the final data must fulfil the scenario's
+//! [promise](Promise).
 //!
-//! One file for each driver says what runs and who repeats it. The worker on snapshots has a harness of its
-//! own over the same ports: `snapshots/levels/crashes`.
+//! Each scenario has a file of its own, which says what runs and who retries. The snapshot worker
+//! has a harness of its own over the same ports: `snapshots/levels/crashes`.
 //!
-//! All single faults are in the ordinary tests. All pairs are the long run, some minutes:
-//! `cargo test --release -p cellar-engine crashes:: -- --ignored`; with `--nocapture` it prints how many there were.
+//! Ordinary tests cover all single faults. The long run covers all pairs of faults and takes some
+//! minutes: `cargo test --release -p cellar-engine crashes:: -- --ignored`; with `--nocapture` it
+//! prints the number of runs.
 
 mod append;
 mod catalog;
-mod driver;
+mod faults;
 mod feed;
 mod fork;
 mod lost_cells;
 mod ports;
 pub(crate) mod reading;
 mod relay;
+mod relayed;
 mod reprocess;
 mod retention;
 mod roll;
 mod run;
+mod scenario;
 mod stored;
 mod streams;
 mod sync;
-mod trouble;
 mod uploads;
 mod workers;
 
+pub(crate) use faults::Fault;
 pub(crate) use ports::FaultyPorts;
-pub(crate) use trouble::Fault;
 pub(crate) use workers::{handle, work};
 
 use std::sync::Arc;
@@ -45,12 +48,12 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 
-/// Where everything begins, Unix milliseconds.
-const BEGAN_MS: u64 = 1_795_246_133_000;
+/// Time at the start of each scenario, Unix milliseconds.
+const START_MS: u64 = 1_795_246_133_000;
 
-/// Ports with nothing in them, of which nothing fails.
+/// Returns empty ports without faults.
 fn empty() -> Arc<FaultyPorts> {
-    let clock = Arc::new(ManualClock::at(BEGAN_MS));
+    let clock = Arc::new(ManualClock::at(START_MS));
     let blobs = MemoryBlobs::new(clock.clone());
     FaultyPorts::new(vec![], MemoryTables::default(), blobs, clock)
 }
@@ -73,7 +76,7 @@ pub(crate) fn set(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-/// Mutations of a client from this id on, made on this position.
+/// Builds a request with mutations of one client from `first_id` on, based on `base`.
 pub(crate) fn edits(
     log: LogId,
     client: u8,
@@ -88,7 +91,7 @@ pub(crate) fn edits(
         .unwrap()
 }
 
-/// A log with so many edits of client 9, each of a row of its own.
+/// Creates a log with `count` edits of client 9, each of its own row.
 pub(crate) async fn edited(count: u64) -> Arc<FaultyPorts> {
     let ports = empty();
     let logs = ports.logs();
@@ -99,6 +102,6 @@ pub(crate) async fn edited(count: u64) -> Arc<FaultyPorts> {
         let request = edits(log(), 9, id, base, vec![set(row, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
-    ports.trouble.take_requests();
+    ports.faults.take_requests();
     ports
 }

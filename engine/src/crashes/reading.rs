@@ -1,4 +1,4 @@
-//! What another process reads of what is stored.
+//! Reads the stored data like another process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{CellsQuery, Logs, SheetName};
 
-/// The cells of all sheets.
+/// The cells of each sheet.
 pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
-/// All cells by replaying the log.
+/// Reads all cells at a position by replaying the log.
 pub(crate) async fn replayed(logs: &Logs, log: LogId, at: Position) -> Cells {
     let read = logs.workbook(log, Some(at), None).await.unwrap();
     let cells = |sheet: SheetId| {
@@ -27,7 +27,7 @@ pub(crate) async fn replayed(logs: &Logs, log: LogId, at: Position) -> Cells {
     read.workbook.sheets().map(|(sheet, _)| (sheet, cells(sheet))).collect()
 }
 
-/// All cells of these sheets, read as a client's window is: through the newest snapshot.
+/// Reads all cells of the given sheets from the newest snapshot, like a client.
 pub(crate) async fn shown(
     logs: &Logs,
     log: LogId,
@@ -52,30 +52,31 @@ pub(crate) async fn shown(
     all_cells
 }
 
-/// What is read of each log at each of its positions, in their order.
+/// The cells of each log at each of its positions, in order.
 pub(crate) struct Readings(BTreeMap<LogId, Vec<(Position, Cells)>>);
 
 impl Readings {
-    /// As a process reads it that knows nothing. Asserts that all of it can be read, that it is what a
-    /// replay of the log shows but for imports, which are not in the log, and that the logs are sound.
+    /// Reads all logs, each in a new process. Asserts that they are readable and consistent, and
+    /// that the cells match a replay of the log except for imports, whose cells are not in the log.
     pub(crate) async fn of(ports: &FaultyPorts, what: &str) -> Self {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
         let mut readings = BTreeMap::new();
         for log in stored.logs() {
             assert_sound(&stored, log, what);
-            // Each log by a process of its own, in which nothing was read before.
+            // A new process per log, so that its caches are empty.
             let logs = ports.logs();
             readings.insert(log, read_all(&logs, log, what).await);
         }
         Self(readings)
     }
 
-    /// Asserts that these are what a log was on its way to `expected`: at each position the same cells.
-    pub(crate) fn assert_lead_to(&self, expected: &Self, what: &str) {
+    /// Asserts that these readings are a prefix of `expected`: the cells are equal at each
+    /// position.
+    pub(crate) fn assert_prefix_of(&self, expected: &Self, what: &str) {
         for (log, positions) in &self.0 {
             let there =
-                expected.0.get(log).unwrap_or_else(|| panic!("{what}: there is a log {log}"));
+                expected.0.get(log).unwrap_or_else(|| panic!("{what}: unexpected log {log}"));
             for (own, there) in positions.iter().zip(there) {
                 assert!(own == there, "{what}: {log} at {}: {own:?}, not {there:?}", own.0);
             }
@@ -84,7 +85,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the newest cells are those of some moment of `expected`, wherever they stand.
+    /// Asserts that the newest cells equal those at some position of `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, what: &str) {
         for (log, positions) in &self.0 {
             let newest = &positions.last().unwrap().1;
@@ -93,7 +94,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the newest cells are the same.
+    /// Asserts that the newest cells equal those of `expected`.
     pub(crate) fn assert_newest_are(&self, expected: &Self, what: &str) {
         let newest = |readings: &Self| {
             let newest = |(log, positions): (&LogId, &Vec<(Position, Cells)>)| {
@@ -101,7 +102,7 @@ impl Readings {
             };
             readings.0.iter().map(newest).collect::<Vec<_>>()
         };
-        assert_eq!(newest(self), newest(expected), "{what}: what is read in the end");
+        assert_eq!(newest(self), newest(expected), "{what}: the newest cells");
     }
 }
 
@@ -116,7 +117,7 @@ async fn read_all(logs: &Logs, log: LogId, what: &str) -> Vec<(Position, Cells)>
         let replayed = replayed(logs, log, entry.position).await;
         let cells = shown(logs, log, entry.position, replayed.keys()).await;
         for (sheet, replayed) in &replayed {
-            // The cells of an import are not in the log: later edits of its sheet are.
+            // Later edits of an imported sheet are in the log, unlike its cells.
             let is_same = match *sheet {
                 SheetId::FIRST => replayed == &cells[sheet],
                 _ => replayed.iter().all(|cell| cells[sheet].contains(cell)),
@@ -128,11 +129,11 @@ async fn read_all(logs: &Logs, log: LogId, what: &str) -> Vec<(Position, Cells)>
     all
 }
 
-/// I1, I3 and I5 of what the tables hold of a log.
+/// Asserts invariants I1, I3 and I5 for the stored data of a log.
 fn assert_sound(stored: &Stored, log: LogId, what: &str) {
     let entries: Vec<Arc<Entry>> = stored.entries_of(log).cloned().map(Arc::new).collect();
     let segments = stored.segments_of(log);
-    // What a fork inherits is checked where it stands.
+    // Inherited entries are checked in the source.
     if segments.iter().all(|segment| segment.lineage.is_none()) {
         check_no_gap(&entries).unwrap_or_else(|violation| panic!("{what}: {violation}"));
         check_links(&entries, &segments).unwrap_or_else(|violation| panic!("{what}: {violation}"));

@@ -1,4 +1,4 @@
-//! Reprocessing: an operator repeats the command until it is done.
+//! Reprocessing: an operator retries the command until it succeeds.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use cellar_log::upkeep::LogPolicy;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::driver::{Again, Driver, learn_tail};
 use super::relay::tag_uploads;
 use super::run::Crashes;
+use super::scenario::{Retry, Scenario, cache_tail};
 use super::stored::Stored;
 use super::uploads::append_large;
 use super::workers::work;
@@ -23,16 +23,16 @@ use crate::ports::{
 use crate::reprocess::{Reprocess, ReprocessPorts, Scope};
 use crate::snapshots::new_object;
 
-/// An operator's commands, each repeated until it ends well.
+/// An operator's commands, each retried until it succeeds.
 struct Operator {
     commands: Vec<Command>,
 }
 
 #[derive(Clone, Copy)]
 enum Command {
-    /// Look at everything, and have it done.
+    /// Survey everything, and repair all findings.
     Mend,
-    /// Make every snapshot of the log anew.
+    /// Rebuild every snapshot of the log.
     Rebuild,
 }
 
@@ -42,31 +42,31 @@ struct Process {
 }
 
 impl Process {
-    async fn mend(&self) -> Result<(), Again> {
+    async fn mend(&self) -> Result<(), Retry> {
         let mut findings = Vec::new();
         let survey = self.reprocess.survey(Scope::default(), |finding| findings.push(finding));
-        survey.await.map_err(|error| Again(error.to_string()))?;
+        survey.await.map_err(|error| Retry(error.to_string()))?;
         let mut failed = Ok(());
         for finding in findings {
-            // What could not be read is told, and keeps nothing else from being done.
+            // An unreadable object is reported, but does not prevent other repairs.
             if finding.found.is_lost() {
-                failed = Err(Again(format!("{finding:?}")));
+                failed = Err(Retry(format!("{finding:?}")));
             }
             if let Err(error) = self.reprocess.mend(&finding).await {
-                failed = Err(Again(error.to_string()));
+                failed = Err(Retry(error.to_string()));
             }
         }
         failed
     }
 
-    async fn rebuild(&self) -> Result<(), Again> {
-        let again = |error: crate::reprocess::RebuildRefusal| Again(error.to_string());
-        let plan = self.reprocess.plan_rebuild(log()).await.map_err(again)?;
-        self.reprocess.begin_rebuild(&plan, |_, _| {}).await.map_err(again)
+    async fn rebuild(&self) -> Result<(), Retry> {
+        let retry = |error: crate::reprocess::RebuildRefusal| Retry(error.to_string());
+        let plan = self.reprocess.plan_rebuild(log()).await.map_err(retry)?;
+        self.reprocess.begin_rebuild(&plan, |_, _| {}).await.map_err(retry)
     }
 }
 
-impl Driver for Operator {
+impl Scenario for Operator {
     type Process = Process;
     type Caller = ();
     type Answer = ();
@@ -88,38 +88,38 @@ impl Driver for Operator {
         Process { ports: Arc::clone(ports), reprocess }
     }
 
-    async fn step(&self, process: &Process, (): &(), step: usize) -> Result<(), Again> {
+    async fn step(&self, process: &Process, (): &(), step: usize) -> Result<(), Retry> {
         match self.commands[step] {
             Command::Rebuild => process.rebuild().await,
             Command::Mend => {
-                // What an earlier command has begun shows no sign of life by now.
+                // The pending snapshots of earlier commands count as abandoned now.
                 process.ports.clock.advance_ms(ABANDONED_S * 1_000);
                 process.mend().await
             }
         }
     }
 
-    /// Workers make what they are told of.
+    /// Workers handle the jobs.
     async fn settle(&self, ports: Arc<FaultyPorts>) {
         work(&ports.workers(), &ports).await;
     }
 
     fn assert_ended(&self, stored: &Stored, _: &[()], what: &str) {
-        assert!(stored.pending.is_empty(), "{what}: a record is left");
+        assert!(stored.pending.is_empty(), "{what}: a pending snapshot is left");
         for entry in stored.entries.values().filter(|entry| entry.position > Position::FIRST) {
             let unmade = matches!(entry.content, Content::Snapshot { root: None, .. });
-            assert!(!unmade, "{what}: there is no snapshot at {}", entry.position);
+            assert!(!unmade, "{what}: the snapshot at {} is missing", entry.position);
         }
     }
 }
 
-/// A log with Snapshot entries at 2 and 4 and 6; none of their messages came.
+/// A log with Snapshot entries at 2, 4 and 6, whose jobs were lost.
 async fn marked() -> Arc<FaultyPorts> {
     let ports = edited(1).await;
     let logs = ports.logs();
     let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     for id in 2..5 {
-        learn_tail(&logs, log()).await.unwrap();
+        cache_tail(&logs, log()).await.unwrap();
         logs.upkeep(log(), &policy).await.unwrap();
         let base = at(0, 1);
         logs.append(edits(log(), 9, id, base, vec![set(2, &format!("edit {id}"))])).await.unwrap();
@@ -131,12 +131,12 @@ fn job(num: u32) -> SnapshotJob {
     SnapshotJob { log: log(), position: at(0, num) }
 }
 
-/// Lost messages, one of a snapshot that was begun, and a tag that is left.
+/// Lost jobs, one of them for an abandoned pending snapshot, and an upload with a `pending` tag.
 async fn mending() -> Crashes<Operator> {
     let before = marked().await;
     append_large(&before).await;
     tag_uploads(&before).await;
-    let begun_s = super::BEGAN_MS / 1_000;
+    let begun_s = super::START_MS / 1_000;
     let record = PendingSnapshot {
         job: job(4),
         created_s: begun_s,
@@ -147,10 +147,10 @@ async fn mending() -> Crashes<Operator> {
         rebuild: None,
     };
     assert_eq!(before.pending.create(&record).await, WriteOutcome::Written);
-    Crashes::of(Operator { commands: vec![Command::Mend] }, before).await
+    Crashes::new(Operator { commands: vec![Command::Mend] }, before).await
 }
 
-/// The first of three snapshots was passed over: only a rebuild makes it.
+/// The first of three snapshots was skipped; only a rebuild creates it.
 async fn rebuilding() -> Crashes<Operator> {
     let before = marked().await;
     let made = before.copied(vec![]);
@@ -158,7 +158,7 @@ async fn rebuilding() -> Crashes<Operator> {
         made.queue.send(&job(num).encode()).await.unwrap();
         work(&made.workers(), &made).await;
     }
-    for (key, (bytes, _)) in made.blobs.everything() {
+    for (key, (bytes, _)) in made.blobs.contents() {
         before.blobs.put(new_object(BlobKey::new(key).unwrap(), bytes)).await.unwrap();
     }
     let made = Stored::read(&made);
@@ -172,7 +172,7 @@ async fn rebuilding() -> Crashes<Operator> {
     }
     before.tables.raise_last_snapshot(log(), at(0, 6)).await.unwrap();
     let commands = vec![Command::Rebuild, Command::Mend];
-    Crashes::of(Operator { commands }, before).await
+    Crashes::new(Operator { commands }, before).await
 }
 
 #[tokio::test]

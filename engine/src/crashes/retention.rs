@@ -1,5 +1,5 @@
-//! Offloading and trimming: an operator repeats the command until it is done; and writers of which one fails
-//! before that.
+//! Offloading and trimming, which an operator retries until it succeeds; and writers that freeze
+//! before their segment is trimmed.
 
 use std::sync::Arc;
 
@@ -13,8 +13,10 @@ use cellar_log::{
 };
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::driver::{Again, Driver, Placed, Promise, again, learn_tail, placed};
 use super::run::Crashes;
+use super::scenario::{
+    MutationPlace, Promise, Retry, Scenario, cache_tail, mutation_places, retry,
+};
 use super::stored::Stored;
 use super::workers::work;
 use super::{FaultyPorts, at, edited, edits, log, set};
@@ -23,10 +25,10 @@ use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
 
 const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
-/// Longer than the fence.
+/// Exceeds the trim fence.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who offloads what is old, and looks at what is left.
+/// An operator who offloads old segments and then surveys the rest.
 struct Offloading;
 
 fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
@@ -34,25 +36,25 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
-/// Does all that is due, segment by segment: one that fails does not keep the others. Gives what was planned.
-async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Again> {
+/// Executes all plans; a failed segment does not stop the others. Returns the plans.
+async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut plans = Vec::new();
     let survey = offloader.survey(POLICY, |planned| plans.push(planned)).await;
-    survey.map_err(|error| Again(error.to_string()))?;
+    survey.map_err(|error| Retry(error.to_string()))?;
     let mut failed = None;
     for planned in &plans {
-        if let Err(error) = offloader.carry_out(planned).await {
-            failed = Some(Again(error.to_string()));
+        if let Err(error) = offloader.execute(planned).await {
+            failed = Some(Retry(error.to_string()));
         }
     }
     let plans = plans.into_iter().map(|planned| (planned.segment.num, planned.plan)).collect();
     failed.map_or(Ok(plans), Err)
 }
 
-impl Driver for Offloading {
+impl Scenario for Offloading {
     type Process = Offloader;
     type Caller = ();
-    /// What is left to do.
+    /// The remaining plans.
     type Answer = Vec<(u32, Plan)>;
 
     fn steps(&self) -> usize {
@@ -68,22 +70,22 @@ impl Driver for Offloading {
         offloader: &Offloader,
         (): &(),
         step: usize,
-    ) -> Result<Self::Answer, Again> {
+    ) -> Result<Self::Answer, Retry> {
         let plans = offload(offloader).await?;
-        // What is due depends on what an earlier try has done.
+        // The plans of the first step depend on earlier attempts.
         Ok(if step == 0 { vec![] } else { plans })
     }
 }
 
-/// A writer whose process fails before its segment ends, is offloaded and trimmed.
-struct Frozen {
+/// A writer whose process fails before its segment is closed, offloaded and trimmed.
+struct FrozenWriter {
     requests: Vec<Request>,
 }
 
-impl Driver for Frozen {
+impl Scenario for FrozenWriter {
     type Process = Logs;
     type Caller = ();
-    type Answer = Vec<Placed>;
+    type Answer = Vec<MutationPlace>;
 
     const PROMISE: Promise = Promise::Sound;
 
@@ -95,8 +97,8 @@ impl Driver for Frozen {
         ports.logs()
     }
 
-    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
-        Ok(placed(logs.append(self.requests[step].clone()).await.map_err(again)?))
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Vec<MutationPlace>, Retry> {
+        Ok(mutation_places(logs.append(self.requests[step].clone()).await.map_err(retry)?))
     }
 
     async fn meanwhile(&self, ports: Arc<FaultyPorts>) {
@@ -105,11 +107,11 @@ impl Driver for Frozen {
         }
         ports.clock.advance_ms(LATER_MS);
         offload(&offloader(&ports)).await.unwrap();
-        assert!(ports.tables.everything().0[0].is_trimmed());
+        assert!(ports.tables.contents().0[0].is_trimmed());
     }
 
-    /// Every mutation is in the log, once.
-    fn assert_ended(&self, stored: &Stored, answers: &[Vec<Placed>], what: &str) {
+    /// Asserts that every mutation is in the log once.
+    fn assert_ended(&self, stored: &Stored, answers: &[Vec<MutationPlace>], what: &str) {
         let table: Vec<Arc<Entry>> = stored.entries_of(log()).cloned().map(Arc::new).collect();
         let offloaded = offloaded(stored);
         let ids = answers.iter().flatten().map(|(id, ..)| *id);
@@ -130,19 +132,19 @@ fn offloaded(stored: &Stored) -> Vec<Arc<Entry>> {
     entries.map(Arc::new).collect()
 }
 
-/// Ends a segment and begins the next, which gets a snapshot.
+/// Rolls a segment and builds the first snapshot of the next one.
 async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     let logs = ports.logs();
     let first = at(segment, 0);
     ports.tables.raise_last_snapshot(log(), first).await.unwrap();
-    let tail = learn_tail(&logs, log()).await.unwrap();
+    let tail = cache_tail(&logs, log()).await.unwrap();
     logs.roll(tail).await.unwrap();
     let job = SnapshotJob { log: log(), position: at(segment + 1, 0) };
     ports.queue.send(&job.encode()).await.unwrap();
     work(&ports.workers(), ports).await;
 }
 
-/// Four segments with two edits each, a day and more after the last was begun.
+/// Four segments with two edits each; the last was opened more than a day ago.
 async fn offloading() -> Crashes<Offloading> {
     let before = edited(2).await;
     for segment in 0..3 {
@@ -154,15 +156,15 @@ async fn offloading() -> Crashes<Offloading> {
         }
     }
     before.clock.advance_ms(LATER_MS);
-    before.trouble.take_requests();
-    Crashes::of(Offloading, before).await
+    before.faults.take_requests();
+    Crashes::new(Offloading, before).await
 }
 
-async fn frozen() -> Crashes<Frozen> {
+async fn frozen() -> Crashes<FrozenWriter> {
     let requests = (1..=3)
         .map(|id| edits(log(), 1, id, Position::FIRST, vec![set(0, &format!("written {id}"))]));
     let before = edited(2).await;
-    Crashes::of(Frozen { requests: requests.collect() }, before).await
+    Crashes::new(FrozenWriter { requests: requests.collect() }, before).await
 }
 
 #[tokio::test]
@@ -170,7 +172,7 @@ async fn offloading_and_trimming_survive() {
     let crashes = offloading().await;
     let trimmed = Plan::Keep(Keep::TrimmedAlready);
     assert_eq!(crashes.answers()[1][..2], [(0, trimmed), (1, trimmed)]);
-    // The first entry and the End Segment of two segments are left.
+    // Two segments keep their first entry and End Segment.
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
     assert_eq!(offloaded(crashes.stored()).len(), 8);
     crashes.at_each_request().await;

@@ -1,21 +1,21 @@
-//! A roll and upkeep by themselves, each repeated until it is answered.
+//! Rolls and upkeep alone, retried until they succeed.
 
 use std::sync::Arc;
 
 use cellar_log::upkeep::LogPolicy;
 
-use super::driver::{Again, Driver, again, learn_tail};
 use super::run::Crashes;
+use super::scenario::{Retry, Scenario, cache_tail, retry};
 use super::{FaultyPorts, at, edited, log};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// Learns the tail of a log, and does what it needs: by this policy, or a roll if there is none.
+/// Caches the tail of a log, then runs upkeep with `policy`, or a roll without a policy.
 struct Keeping {
     policy: Option<LogPolicy>,
 }
 
-impl Driver for Keeping {
+impl Scenario for Keeping {
     type Process = Logs;
     type Caller = ();
     type Answer = ();
@@ -24,13 +24,13 @@ impl Driver for Keeping {
         ports.logs()
     }
 
-    async fn step(&self, logs: &Logs, (): &(), _: usize) -> Result<(), Again> {
-        let tail = learn_tail(logs, log()).await?;
+    async fn step(&self, logs: &Logs, (): &(), _: usize) -> Result<(), Retry> {
+        let tail = cache_tail(logs, log()).await?;
         match &self.policy {
-            Some(policy) => logs.upkeep(log(), policy).await.map(drop).map_err(again),
-            // Who has read the segment that began meanwhile does not end that one, too.
+            Some(policy) => logs.upkeep(log(), policy).await.map(drop).map_err(retry),
+            // A retry that finds the next segment must not roll that segment as well.
             None if tail.position.segment() > 0 => Ok(()),
-            None => logs.roll(tail).await.map(drop).map_err(again),
+            None => logs.roll(tail).await.map(drop).map_err(retry),
         }
     }
 }
@@ -38,19 +38,19 @@ impl Driver for Keeping {
 async fn rolled() -> Crashes<Keeping> {
     let before = edited(3).await;
     before.tables.raise_last_snapshot(log(), at(0, 0)).await.unwrap();
-    Crashes::of(Keeping { policy: None }, before).await
+    Crashes::new(Keeping { policy: None }, before).await
 }
 
 async fn marked() -> Crashes<Keeping> {
     let policy = LogPolicy { snapshot_entries: 3, ..LogPolicy::default() };
-    Crashes::of(Keeping { policy: Some(policy) }, edited(3).await).await
+    Crashes::new(Keeping { policy: Some(policy) }, edited(3).await).await
 }
 
 async fn rolled_by_upkeep() -> Crashes<Keeping> {
     let before = edited(16).await;
     before.tables.raise_last_snapshot(log(), at(0, 0)).await.unwrap();
     let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
-    Crashes::of(Keeping { policy: Some(policy) }, before).await
+    Crashes::new(Keeping { policy: Some(policy) }, before).await
 }
 
 #[tokio::test]

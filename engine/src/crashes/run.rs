@@ -1,16 +1,16 @@
-//! Runs a driver again and again, with each of its requests going wrong in each way.
+//! Runs a scenario repeatedly, with each of its requests failing in each way.
 
 use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::driver::{Again, Driver, Promise};
+use super::faults::Fault;
 use super::ports::FaultyPorts;
 use super::reading::Readings;
+use super::scenario::{Promise, Retry, Scenario};
 use super::stored::Stored;
-use super::trouble::Fault;
 
-/// Every way in which one request goes wrong.
+/// All faults that are injected into single requests.
 pub(crate) const FAULTS: [Fault; 8] = [
     Fault::Refused,
     Fault::Denied,
@@ -22,69 +22,72 @@ pub(crate) const FAULTS: [Fault; 8] = [
     Fault::FreezesAfter,
 ];
 
-/// After how long a caller repeats what was not answered, and after how long who stood still goes on.
-const REPEATED_AFTER_MS: u64 = 2_000;
-/// More tries than any two faults take: an outage is ten requests long.
+/// Time until a caller retries an unanswered step, and until a frozen process resumes.
+const RETRY_AFTER_MS: u64 = 2_000;
+/// Exceeds the number of attempts that any two faults cause, including the ten requests of an
+/// outage.
 const MAX_TRIES: usize = 30;
-/// Requests of a second try that may go wrong, too.
+/// Number of requests of a retry that may also fail.
 const SECOND_TRY_REQUESTS: usize = 10;
 
-/// What a driver leaves.
-struct Ended<A> {
+/// Final state of a run.
+struct RunResult<A> {
     stored: Stored,
     readings: Readings,
     answers: Vec<A>,
 }
 
-/// A driver, what is stored before it, and what an undisturbed run of it comes to.
-pub(crate) struct Crashes<D: Driver> {
-    driver: Arc<D>,
+/// A scenario with its initial data and the result of an undisturbed run.
+pub(crate) struct Crashes<D: Scenario> {
+    scenario: Arc<D>,
     before: Arc<FaultyPorts>,
-    expected: Ended<D::Answer>,
+    expected: RunResult<D::Answer>,
     requests: usize,
+    /// Whether each request is a read.
     reads: Vec<bool>,
 }
 
-impl<D: Driver> Crashes<D> {
-    /// Runs a driver undisturbed.
-    pub(crate) async fn of(driver: D, before: Arc<FaultyPorts>) -> Self {
-        let driver = Arc::new(driver);
-        let run = Run::new(Arc::clone(&driver), &before, vec![]).steps().await;
-        let requests = run.ports.trouble.requests();
-        let reads = (0..requests).map(|at| run.ports.trouble.reads(at)).collect();
+impl<D: Scenario> Crashes<D> {
+    /// Runs a scenario undisturbed.
+    pub(crate) async fn new(scenario: D, before: Arc<FaultyPorts>) -> Self {
+        let scenario = Arc::new(scenario);
+        let run = Run::new(Arc::clone(&scenario), &before, vec![]).steps().await;
+        let requests = run.ports.faults.requests();
+        let reads = (0..requests).map(|at| run.ports.faults.reads(at)).collect();
         let expected = run.end().await;
-        Self { driver, before, expected, requests, reads }
+        Self { scenario, before, expected, requests, reads }
     }
 
-    /// The requests of an undisturbed run.
+    /// Returns the number of requests of an undisturbed run.
     pub(crate) fn requests(&self) -> usize {
         self.requests
     }
 
-    /// What an undisturbed run answers.
+    /// Returns the results of an undisturbed run.
     pub(crate) fn answers(&self) -> &[D::Answer] {
         &self.expected.answers
     }
 
-    /// What an undisturbed run leaves.
+    /// Returns the final data of an undisturbed run.
     pub(crate) fn stored(&self) -> &Stored {
         &self.expected.stored
     }
 
-    /// Has each request go wrong in each way.
+    /// Runs the scenario with each request failing in each way.
     pub(crate) async fn at_each_request(&self) {
         let mut runs = 0;
         for at in 0..self.requests {
-            // A read that was done and one that was not leave the same.
+            // A fault after a read has the same effect as a fault before it.
             for fault in FAULTS.into_iter().filter(|fault| !self.reads[at] || !fault.is_after()) {
-                self.survives(vec![(at, fault)]).await;
+                self.check_run(vec![(at, fault)]).await;
                 runs += 1;
             }
         }
         println!("{}: {} requests, {runs} runs", std::any::type_name::<D>(), self.requests);
     }
 
-    /// Has any two requests go wrong in any two ways; what stands still may also go on beside another.
+    /// Runs the scenario with each pair of requests failing in each pair of ways. A frozen process
+    /// may also resume while another is running.
     pub(crate) async fn at_any_two_requests(&self) {
         let mut runs = 0;
         for first in 0..self.requests {
@@ -92,7 +95,7 @@ impl<D: Driver> Crashes<D> {
                 let wakes = one.freezes().then_some(Fault::Wakes);
                 for second in first + 1..self.requests + SECOND_TRY_REQUESTS {
                     for other in FAULTS.into_iter().chain(wakes) {
-                        self.survives(vec![(first, one), (second, other)]).await;
+                        self.check_run(vec![(first, one), (second, other)]).await;
                         runs += 1;
                     }
                 }
@@ -101,103 +104,104 @@ impl<D: Driver> Crashes<D> {
         println!("{}: {} requests, {runs} pairs", std::any::type_name::<D>(), self.requests);
     }
 
-    /// Whoever gets an error may come to another process with the next try, or to the same.
-    async fn survives(&self, planned: Vec<(usize, Fault)>) {
-        if self.survives_in(planned.clone(), Next::AnotherProcess).await {
-            self.survives_in(planned, Next::SameProcess).await;
+    /// Checks a run where failed steps are retried in a new process, and one where they are retried
+    /// in the same process.
+    async fn check_run(&self, planned: Vec<(usize, Fault)>) {
+        if self.check_run_in(planned.clone(), RetryIn::NewProcess).await {
+            self.check_run_in(planned, RetryIn::SameProcess).await;
         }
     }
 
-    /// Gives whether a step ended with an error.
-    async fn survives_in(&self, planned: Vec<(usize, Fault)>, next: Next) -> bool {
-        let mut run = Run::new(Arc::clone(&self.driver), &self.before, planned);
-        run.what = format!("{}, then {next:?}", run.what);
-        (run.next, run.expected) = (next, Some(&self.expected));
+    /// Checks one run. Returns whether a step ended with an error.
+    async fn check_run_in(&self, planned: Vec<(usize, Fault)>, retry_in: RetryIn) -> bool {
+        let mut run = Run::new(Arc::clone(&self.scenario), &self.before, planned);
+        run.what = format!("{}, retry in {retry_in:?}", run.what);
+        (run.retry_in, run.expected) = (retry_in, Some(&self.expected));
         let run = run.steps().await;
         let (has_erred, what) = (run.error.is_some(), run.what.clone());
         let ended = run.end().await;
-        self.driver.assert_ended(&ended.stored, &ended.answers, &what);
+        self.scenario.assert_ended(&ended.stored, &ended.answers, &what);
         if D::PROMISE == Promise::Sound {
             return has_erred;
         }
         assert_eq!(ended.answers, self.expected.answers, "{what}: the answers");
         ended.readings.assert_newest_are(&self.expected.readings, &what);
         if D::PROMISE == Promise::Same {
-            let expected = self.expected.stored.but_for_times();
-            ended.stored.but_for_times().assert_is(&expected, &what);
-            ended.readings.assert_lead_to(&self.expected.readings, &what);
+            let expected = self.expected.stored.without_times();
+            ended.stored.without_times().assert_equals(&expected, &what);
+            ended.readings.assert_prefix_of(&self.expected.readings, &what);
         }
         has_erred
     }
 }
 
-/// Where a request that ended with an error is repeated.
+/// Where a step that ended with an error is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    /// In one that knows nothing.
-    AnotherProcess,
-    /// Where it failed.
+enum RetryIn {
+    /// In a new process without caches.
+    NewProcess,
+    /// In the process where the step failed.
     SameProcess,
 }
 
-/// A call that somebody has begun.
-type Called<D> = JoinHandle<Result<<D as Driver>::Answer, Again>>;
+/// A step in progress.
+type StepTask<D> = JoinHandle<Result<<D as Scenario>::Answer, Retry>>;
 
-/// One run, as far as it has come.
-struct Run<'a, D: Driver> {
+/// The state of one run.
+struct Run<'a, D: Scenario> {
     what: String,
-    driver: Arc<D>,
+    scenario: Arc<D>,
     ports: Arc<FaultyPorts>,
     caller: Arc<D::Caller>,
     answers: Vec<D::Answer>,
-    /// Who stands still, and in which step.
-    frozen: Vec<(usize, Called<D>)>,
+    /// Frozen processes, with the step that each was taking.
+    frozen: Vec<(usize, StepTask<D>)>,
     last: Stored,
     interrupted: bool,
-    next: Next,
-    /// The last error that a step ended with.
+    retry_in: RetryIn,
+    /// The last error of a step.
     error: Option<String>,
-    /// What an undisturbed run comes to; none if this is it.
-    expected: Option<&'a Ended<D::Answer>>,
+    /// Result of an undisturbed run; `None` if this run is undisturbed.
+    expected: Option<&'a RunResult<D::Answer>>,
 }
 
-impl<D: Driver> Run<'_, D> {
-    fn new(driver: Arc<D>, before: &FaultyPorts, planned: Vec<(usize, Fault)>) -> Self {
+impl<D: Scenario> Run<'_, D> {
+    fn new(scenario: Arc<D>, before: &FaultyPorts, planned: Vec<(usize, Fault)>) -> Self {
         Self {
             what: format!("{planned:?}"),
-            driver,
+            scenario,
             ports: before.copied(planned),
             caller: Arc::default(),
             answers: Vec::new(),
             frozen: Vec::new(),
             last: Stored::read(before),
             interrupted: false,
-            next: Next::AnotherProcess,
+            retry_in: RetryIn::NewProcess,
             error: None,
             expected: None,
         }
     }
 
-    /// Goes through all steps; after whatever fails, a new process goes on.
+    /// Takes all steps. A new process retries a step whose process failed.
     async fn steps(mut self) -> Self {
         let (mut process, mut tries) = (self.process(), 0);
-        while self.answers.len() < self.driver.steps() {
+        while self.answers.len() < self.scenario.steps() {
             tries += 1;
-            let most = MAX_TRIES + self.driver.steps();
+            let most = MAX_TRIES + self.scenario.steps();
             let (what, error) = (&self.what, &self.error);
-            assert!(tries <= most, "{what}: it is not done in {most} tries: {error:?}");
-            let has_process = match self.call(&process).await {
+            assert!(tries <= most, "{what}: not finished after {most} attempts: {error:?}");
+            let has_process = match self.take_step(&process).await {
                 Some(Ok(answer)) => {
                     self.answers.push(answer);
                     continue;
                 }
-                Some(Err(Again(why))) => {
+                Some(Err(Retry(why))) => {
                     self.error = Some(why);
-                    self.next == Next::SameProcess
+                    self.retry_in == RetryIn::SameProcess
                 }
                 None => false,
             };
-            self.look().await;
+            self.check_after_failure().await;
             if !has_process {
                 process = self.process();
             }
@@ -206,74 +210,77 @@ impl<D: Driver> Run<'_, D> {
     }
 
     fn process(&self) -> Arc<D::Process> {
-        Arc::new(self.driver.process(&self.ports))
+        Arc::new(self.scenario.process(&self.ports))
     }
 
-    /// Calls for the next step; none if its process died or stands still.
-    async fn call(&mut self, process: &Arc<D::Process>) -> Option<Result<D::Answer, Again>> {
-        let (driver, process) = (Arc::clone(&self.driver), Arc::clone(process));
+    /// Takes the next step; returns `None` if the process died or froze.
+    async fn take_step(&mut self, process: &Arc<D::Process>) -> Option<Result<D::Answer, Retry>> {
+        let (scenario, process) = (Arc::clone(&self.scenario), Arc::clone(process));
         let (caller, step) = (Arc::clone(&self.caller), self.answers.len());
-        let mut called = tokio::spawn(async move { driver.step(&process, &caller, step).await });
-        let trouble = &self.ports.trouble;
+        let mut called = tokio::spawn(async move { scenario.step(&process, &caller, step).await });
+        let faults = &self.ports.faults;
         tokio::select! {
             biased;
             ended = &mut called => Some(ended.unwrap()),
-            () = trouble.died.notified() => {
+            () = faults.died.notified() => {
                 called.abort();
                 assert!(called.await.unwrap_err().is_cancelled());
                 None
             }
-            () = trouble.froze.notified() => {
+            () = faults.froze.notified() => {
                 self.frozen.push((step, called));
                 None
             }
         }
     }
 
-    /// Looks at what is left behind by somebody who failed, as another process reads it.
-    async fn look(&mut self) {
-        let what = format!("{}, in between", self.what);
-        assert!(self.expected.is_some(), "an undisturbed run is not repeated");
+    /// Checks the data after a failure, as another process reads it.
+    async fn check_after_failure(&mut self) {
+        let what = format!("{}, after the failure", self.what);
+        assert!(self.expected.is_some(), "a step of an undisturbed run failed");
         if !std::mem::replace(&mut self.interrupted, true) {
-            self.ports.trouble.pause();
-            self.driver.meanwhile(Arc::clone(&self.ports)).await;
-            self.ports.trouble.go_on();
+            self.ports.faults.pause();
+            self.scenario.meanwhile(Arc::clone(&self.ports)).await;
+            self.ports.faults.resume();
         }
-        self.ports.clock.advance_ms(REPEATED_AFTER_MS);
+        self.ports.clock.advance_ms(RETRY_AFTER_MS);
         let now = Stored::read(&self.ports);
-        self.last.assert_goes_on_in(&now, &what);
-        self.driver.assert_between(&now, &what);
+        self.last.assert_preserved_in(&now, &what);
+        self.scenario.assert_between(&now, &what);
         self.last = now;
         let readings = Readings::of(&self.ports, &what).await;
         if let Some(expected) = self.expected {
             match D::PROMISE {
-                Promise::Same => readings.assert_lead_to(&expected.readings, &what),
+                Promise::Same => readings.assert_prefix_of(&expected.readings, &what),
                 Promise::ReadsSame => readings.assert_newest_among(&expected.readings, &what),
                 Promise::Sound => {}
             }
         }
     }
 
-    /// Others do what is left to them; then whoever stood still wakes up, and nothing changes.
-    async fn end(mut self) -> Ended<D::Answer> {
-        self.ports.trouble.pause();
-        self.driver.settle(Arc::clone(&self.ports)).await;
+    /// Runs the remaining work of other processes, then resumes frozen processes, which must change
+    /// nothing.
+    async fn end(mut self) -> RunResult<D::Answer> {
+        self.ports.faults.pause();
+        self.scenario.settle(Arc::clone(&self.ports)).await;
         let stored = Stored::read(&self.ports);
-        self.last.assert_goes_on_in(&stored, &self.what);
+        self.last.assert_preserved_in(&stored, &self.what);
         if !self.frozen.is_empty() {
-            self.ports.clock.advance_ms(REPEATED_AFTER_MS);
-            self.ports.trouble.end();
+            self.ports.clock.advance_ms(RETRY_AFTER_MS);
+            self.ports.faults.end();
             for (step, frozen) in std::mem::take(&mut self.frozen) {
                 let answer = frozen.await.unwrap();
-                if let Some(answer) = answer.ok().filter(|_| D::PROMISE != Promise::Sound) {
-                    assert_eq!(answer, self.answers[step], "{}: woken up", self.what);
+                if let Ok(answer) = answer
+                    && D::PROMISE != Promise::Sound
+                {
+                    assert_eq!(answer, self.answers[step], "{}: resumed", self.what);
                 }
             }
-            self.driver.settle(Arc::clone(&self.ports)).await;
-            let what = format!("{}, woken up", self.what);
-            Stored::read(&self.ports).assert_is(&stored, &what);
+            self.scenario.settle(Arc::clone(&self.ports)).await;
+            let what = format!("{}, resumed", self.what);
+            Stored::read(&self.ports).assert_equals(&stored, &what);
         }
         let readings = Readings::of(&self.ports, &self.what).await;
-        Ended { stored, readings, answers: self.answers }
+        RunResult { stored, readings, answers: self.answers }
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that is stored.
+//! A copy of all stored data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,23 +27,24 @@ pub(crate) struct Stored {
     pub(crate) segments: BTreeMap<(LogId, u32), Segment>,
     pub(crate) forks: Vec<ListedFork>,
     pub(crate) pending: Vec<PendingSnapshot>,
-    /// The bytes of each, and whether it is pending.
+    /// Content of each object, and whether the object is pending.
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
-    /// What is in the queue, however often: every job may come twice.
+    /// Distinct messages of the queue: every job may be sent twice.
     pub(crate) messages: BTreeSet<String>,
-    /// The items of streams, event batches first: the index of the first event, and what each says.
+    /// Items of event streams, event batches first: the index of the first event, and the data of
+    /// the events.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
-    /// What the items of the feed say, in their order; none is the end of an incarnation.
+    /// Spans of each item of the feed, in order; empty for the end of a partition.
     pub(crate) feed: Vec<Vec<Span>>,
-    /// What people's lists say of what is shared with them.
+    /// Entries of all spreadsheet lists.
     pub(crate) lists: Vec<ListEntry>,
-    /// What the webhook's receiver has had, delivery by delivery.
+    /// Event ranges of each delivery to the webhook's receiver.
     pub(crate) received: Vec<Vec<EventRange>>,
 }
 
 impl Stored {
     pub(crate) fn read(ports: &FaultyPorts) -> Self {
-        let (entries, segments, forks) = ports.tables.everything();
+        let (entries, segments, forks) = ports.tables.contents();
         let entries = entries.into_iter().map(|entry| ((entry.log, entry.position), entry));
         let segments = segments.into_iter().map(|segment| ((segment.log, segment.num), segment));
         Self {
@@ -51,22 +52,22 @@ impl Stored {
             segments: segments.collect(),
             forks,
             pending: ports.pending.records(),
-            objects: ports.blobs.everything(),
+            objects: ports.blobs.contents(),
             messages: ports.queue.bodies().into_iter().collect(),
-            streams: ports.streams.everything(),
-            feed: of_index(ports, PARTITION_BYTES, |record| {
+            streams: ports.streams.contents(),
+            feed: feed_records(ports, PARTITION_BYTES, |record| {
                 match decode_item(record).unwrap().1.content {
                     feed::Content::Spans(spans) => spans,
                     feed::Content::End(_) => vec![],
                 }
             }),
-            lists: of_index(ports, LISTED_CREATED, |record| list::decode(record).unwrap()),
+            lists: feed_records(ports, LISTED_CREATED, |record| list::decode(record).unwrap()),
             received: received(ports),
         }
     }
 
-    /// The same without the times at which something was done: whoever comes later writes another.
-    pub(crate) fn but_for_times(&self) -> Self {
+    /// Returns a copy without the times of writes, which differ between runs.
+    pub(crate) fn without_times(&self) -> Self {
         let mut stored = self.clone();
         for entry in stored.entries.values_mut() {
             entry.created_s = 0;
@@ -80,15 +81,15 @@ impl Stored {
             segment.lineage = segment.lineage.map(timeless);
         }
         for fork in &mut stored.forks {
-            // Its number in the list is the time, too.
+            // The number of a listed fork contains the time.
             (fork.number, fork.created_s) = (0, 0);
         }
         stored.forks.sort_by_key(|fork| fork.fork);
         stored
     }
 
-    /// Asserts that all is as it is there.
-    pub(crate) fn assert_is(&self, expected: &Self, what: &str) {
+    /// Asserts that this data equals `expected`.
+    pub(crate) fn assert_equals(&self, expected: &Self, what: &str) {
         assert_eq!(self.entries, expected.entries, "{what}: the entries");
         assert_eq!(self.segments, expected.segments, "{what}: the segments");
         assert_eq!(self.forks, expected.forks, "{what}: the lists of forks");
@@ -105,21 +106,26 @@ impl Stored {
         assert!(self.objects == expected.objects, "{what}: an object has changed");
     }
 
-    /// Asserts that nothing that was there has changed (I2) but what may: the root of a Snapshot entry is
-    /// set, a segment is offloaded, marked and trimmed, an object stays from now on.
-    pub(crate) fn assert_goes_on_in(&self, later: &Self, what: &str) {
+    /// Asserts that `later` preserves this data (I2), except for permitted changes: the root of a
+    /// Snapshot entry is set, a segment is offloaded, marked and trimmed, the pending tag of an
+    /// object is removed.
+    pub(crate) fn assert_preserved_in(&self, later: &Self, what: &str) {
         let events = |stored: &Self| {
             let events = stored.streams.iter().flat_map(|(_, events)| events.clone());
             events.collect::<Vec<_>>()
         };
-        assert!(events(later).starts_with(&events(self)), "{what}: an event is gone");
-        assert!(later.feed.starts_with(&self.feed), "{what}: an item of the feed is gone");
+        assert!(events(later).starts_with(&events(self)), "{what}: an event is missing");
+        assert!(later.feed.starts_with(&self.feed), "{what}: an item of the feed is missing");
         for (key, entry) in &self.entries {
             let first = (key.0, key.1.segment_start());
             let is_trimmed = later.entries.get(&first).is_some_and(Entry::is_trimmed);
             match later.entries.get(key) {
-                None => assert!(is_trimmed, "{what}: the entry {key:?} is gone"),
-                Some(there) => assert_eq!(bare(there), bare(entry), "{what}: the entry {key:?}"),
+                None => assert!(is_trimmed, "{what}: the entry {key:?} is missing"),
+                Some(there) => assert_eq!(
+                    without_additions(there),
+                    without_additions(entry),
+                    "{what}: the entry {key:?}"
+                ),
             }
         }
         for (key, segment) in &self.segments {
@@ -130,13 +136,19 @@ impl Stored {
                 ..there.clone()
             };
             assert_eq!(&same, segment, "{what}: the segment {key:?}");
-            assert!(there.last_snapshot >= segment.last_snapshot, "{what}: L of {key:?} falls");
+            assert!(
+                there.last_snapshot >= segment.last_snapshot,
+                "{what}: the last snapshot of {key:?} decreased"
+            );
         }
         for (key, (bytes, pending)) in &self.objects {
             let (now, now_pending) = &later.objects[key];
             assert!(now == bytes && (*pending || !now_pending), "{what}: the object {key}");
         }
-        assert!(self.forks.iter().all(|fork| later.forks.contains(fork)), "{what}: a fork is gone");
+        assert!(
+            self.forks.iter().all(|fork| later.forks.contains(fork)),
+            "{what}: a fork is missing"
+        );
     }
 
     pub(crate) fn logs(&self) -> BTreeSet<LogId> {
@@ -152,9 +164,9 @@ impl Stored {
     }
 }
 
-/// The records of the Feed table that have an attribute.
-fn of_index<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) -> Vec<T> {
-    let records = ports.index.everything();
+/// Decodes the records of the Feed table that have `attribute`.
+fn feed_records<T>(ports: &FaultyPorts, attribute: &str, read: impl Fn(&Item) -> T) -> Vec<T> {
+    let records = ports.index.all_records();
     records.iter().filter(|record| record.contains_key(attribute)).map(read).collect()
 }
 
@@ -166,8 +178,8 @@ fn received(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
     received.iter().map(spans).collect()
 }
 
-/// An entry without what is added to it later.
-fn bare(entry: &Entry) -> Entry {
+/// Returns an entry without the root and trim mark, which are added later.
+fn without_additions(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { root, trimmed_s } = &mut entry.content {
         (*root, *trimmed_s) = (None, None);

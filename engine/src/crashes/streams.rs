@@ -1,5 +1,5 @@
-//! A command on a stream: the first, one that updates the tip, and one that splits the tip. Whoever gets no answer
-//! repeats it, as another writer.
+//! Commands on an event stream that create the tip, update it and split it. The caller retries an
+//! unanswered command as another writer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cellar_catalog::stream::append::AppendFault;
 use cellar_catalog::stream::{SplitPolicy, StreamName, WriterId};
 
-use super::driver::{Again, Driver};
 use super::run::Crashes;
+use super::scenario::{Retry, Scenario};
 use super::stored::Stored;
 use super::{FaultyPorts, empty};
 use crate::streams::tests::Words;
-use crate::streams::{Known, StreamError, StreamStore, TransactError};
+use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
-/// Tips of at most so many events.
+/// Maximum number of events of a tip.
 const TIP_EVENTS: usize = 2;
 
-/// Adds one word after the other; words that are there are not added again.
+/// Adds words in order; a word that exists is not added again.
 struct Adding {
     words: Vec<String>,
 }
@@ -26,7 +26,7 @@ fn name() -> StreamName {
     "Words-1".parse().unwrap()
 }
 
-/// Each call is a writer of its own.
+/// Returns another writer id for each call.
 fn writer() -> WriterId {
     static CALLS: AtomicU64 = AtomicU64::new(1);
     let call = CALLS.fetch_add(1, Ordering::SeqCst);
@@ -44,8 +44,8 @@ async fn add(
     word: &String,
 ) -> Result<Vec<String>, TransactError<&'static str>> {
     let decider = Words { keeps: true };
-    let added = store.transact(&decider, &name(), word, writer(), Known::Nothing).await;
-    // Up to that word: who comes late sees later ones, too.
+    let added = store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await;
+    // Without later words, which a delayed call may read as well.
     added.map(|mut added| {
         let at = added.state.iter().position(|known| known == word).unwrap();
         added.state.truncate(at + 1);
@@ -53,7 +53,7 @@ async fn add(
     })
 }
 
-impl Driver for Adding {
+impl Scenario for Adding {
     type Process = StreamStore;
     type Caller = ();
     type Answer = Vec<String>;
@@ -66,15 +66,15 @@ impl Driver for Adding {
         store(ports)
     }
 
-    async fn step(&self, store: &StreamStore, (): &(), step: usize) -> Result<Vec<String>, Again> {
+    async fn step(&self, store: &StreamStore, (): &(), step: usize) -> Result<Vec<String>, Retry> {
         add(store, &self.words[step]).await.map_err(|error| match error {
             TransactError::Stream(
                 StreamError::Store(_)
                 | StreamError::Append(
                     AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
                 ),
-            ) => Again(error.to_string()),
-            error => panic!("no client repeats what ends with this: {error:?}"),
+            ) => Retry(error.to_string()),
+            error => panic!("no client retries after this error: {error:?}"),
         })
     }
 
@@ -87,7 +87,7 @@ impl Driver for Adding {
     }
 }
 
-/// No word is there twice, and items follow each other without a gap.
+/// Asserts that each word exists once, and that items have no gaps.
 fn assert_once(stored: &Stored, what: &str) {
     let mut words = Vec::new();
     for (first, events) in &stored.streams {
@@ -97,23 +97,23 @@ fn assert_once(stored: &Stored, what: &str) {
     let all = words.len();
     words.sort();
     words.dedup();
-    assert_eq!(words.len(), all, "{what}: a word is there twice");
+    assert_eq!(words.len(), all, "{what}: a word was added twice");
 }
 
-/// Adds words to a stream that has so many.
+/// Adds words to a stream with `before` words.
 async fn adding(before: usize, words: usize) -> Crashes<Adding> {
     let ports = empty();
     for number in 0..before {
         add(&store(&ports), &format!("before{number}")).await.unwrap();
     }
-    ports.trouble.take_requests();
+    ports.faults.take_requests();
     let words = (0..words).map(|number| format!("word{number}")).collect();
-    Crashes::of(Adding { words }, ports).await
+    Crashes::new(Adding { words }, ports).await
 }
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // The first, an update, and one that splits the tip: a read and a write each.
+    // A first tip, an update and a split cost a read and a write each.
     for before in 0..=TIP_EVENTS {
         let crashes = adding(before, 1).await;
         assert_eq!(crashes.requests(), 2);

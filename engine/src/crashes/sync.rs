@@ -1,32 +1,32 @@
-//! Push and pull: a group of two clients that push, and one that pulls.
+//! Push and pull of a group with two clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_api::sync::{Asked, Cookie, Pushed, runs};
+use cellar_api::sync::{Cookie, ParsedArguments, Pushed, group_into_runs};
 use cellar_base::identity::ClientName;
 use cellar_base::position::Position;
 use cellar_log::entry::FIRST_INCARNATION;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
 
-use super::driver::{Again, Driver, again};
 use super::run::Crashes;
+use super::scenario::{Retry, Scenario, retry};
 use super::{FaultyPorts, at, edited, log, set, subject};
-use crate::logs::{Logs, News, Pulled, PushClient, Pushing};
+use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
 
-/// Pushes, one after the other, and pulls from the beginning and from the first push on.
+/// A group that pushes, then pulls from the start and from a cookie after the first push.
 struct Group {
     pushes: Vec<Vec<Pushed>>,
 }
 
-/// What a client learns.
+/// Result of a push or pull.
 #[derive(Debug, Clone, PartialEq)]
 enum Learned {
-    /// Of a push: the ids of which something became. What became of them, it learns by pulling.
+    /// Ids of the mutations in the results of a push. A client gets their outcome by pulling.
     Pushed(Vec<u64>),
-    /// Of a pull: where it ends, the positions, and the last mutation of each client.
+    /// End position of a pull, the pulled positions, and the last mutation id of each client.
     Pulled(Position, Vec<Position>, BTreeMap<String, u64>),
 }
 
@@ -36,31 +36,31 @@ fn client(number: usize) -> PushClient {
 }
 
 impl Group {
-    /// As the API's function does: run by run.
-    async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Again> {
+    /// Pushes the runs in order, like the API's function.
+    async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Retry> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
         let mut learned = Vec::new();
-        for run in runs(pushed) {
+        for run in group_into_runs(pushed) {
             let client = client(run.client());
-            let outcome = logs.push(&pushing, &client, run).await.map_err(again)?;
+            let outcome = logs.push(&pushing, &client, run).await.map_err(retry)?;
             assert!(!outcome.unknown_client && outcome.gap.is_none(), "{outcome:?}");
             learned.extend(outcome.results.into_iter().map(|result| result.id));
         }
         Ok(Learned::Pushed(learned))
     }
 
-    async fn pull(&self, logs: &Logs, cookie: Option<Cookie>) -> Result<Learned, Again> {
-        let pulled = logs.pull(log(), subject(), GROUP, cookie).await.map_err(again)?;
-        let (Pulled::Since(news) | Pulled::Anew { news, .. }) = pulled else {
+    async fn pull(&self, logs: &Logs, cookie: Option<Cookie>) -> Result<Learned, Retry> {
+        let pulled = logs.pull(log(), subject(), GROUP, cookie).await.map_err(retry)?;
+        let (PullOutcome::Since(news) | PullOutcome::Reset { news, .. }) = pulled else {
             panic!("there is news: {pulled:?}");
         };
-        let News { cookie, entries, last_ids, .. } = news;
+        let PullDelta { cookie, entries, last_ids, .. } = news;
         let positions = entries.iter().map(|entry| entry.position).collect();
         Ok(Learned::Pulled(cookie.position, positions, last_ids))
     }
 }
 
-impl Driver for Group {
+impl Scenario for Group {
     type Process = Logs;
     type Caller = ();
     type Answer = Learned;
@@ -73,7 +73,7 @@ impl Driver for Group {
         ports.logs()
     }
 
-    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Learned, Again> {
+    async fn step(&self, logs: &Logs, (): &(), step: usize) -> Result<Learned, Retry> {
         let since = Cookie {
             log: log(),
             incarnation: FIRST_INCARNATION,
@@ -89,10 +89,14 @@ impl Driver for Group {
 }
 
 fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushed {
-    Pushed { client, id, asked: Asked::Edit { base, incarnation: FIRST_INCARNATION, operation } }
+    Pushed {
+        client,
+        id,
+        arguments: ParsedArguments::Edit { base, incarnation: FIRST_INCARNATION, operation },
+    }
 }
 
-/// Edits of two clients, one that cannot be read, one on a position that is not there, and an undo.
+/// Edits of two clients: a malformed one, one with a base that does not exist, and an undo.
 async fn group() -> Crashes<Group> {
     let unreadable = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });
@@ -100,14 +104,14 @@ async fn group() -> Crashes<Group> {
         pushed(0, 1, at(0, 1), set(0, "one")),
         pushed(0, 2, at(0, 1), set(1, "two")),
         pushed(1, 1, at(0, 0), set(2, "another's")),
-        Pushed { client: 0, id: 3, asked: Asked::Nothing(unreadable) },
+        Pushed { client: 0, id: 3, arguments: ParsedArguments::Invalid(unreadable) },
     ];
     let second = vec![
         pushed(0, 4, at(0, 3), undo),
         pushed(1, 2, at(0, 99), set(3, "on nothing")),
         pushed(1, 3, at(0, 3), set(4, "three")),
     ];
-    Crashes::of(Group { pushes: vec![first, second] }, edited(3).await).await
+    Crashes::new(Group { pushes: vec![first, second] }, edited(3).await).await
 }
 
 #[tokio::test]

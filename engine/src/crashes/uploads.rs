@@ -1,4 +1,4 @@
-//! Uploads and imports: what a client uploads is checked, appended and kept.
+//! Uploads and imports: uploaded objects are checked, appended and kept.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use cellar_snapshot::keys::chunk_key;
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use uuid::Uuid;
 
-use super::driver::{Again, Driver, Placed, again, placed};
-use super::relay::{changes, relay};
+use super::relayed::{entry_changes, relay};
 use super::run::Crashes;
+use super::scenario::{MutationPlace, Retry, Scenario, mutation_places, retry};
 use super::stored::Stored;
 use super::{FaultyPorts, at, edited, edits, log, set};
 use crate::logs::tests::imports::{DEEP, Sheet};
@@ -19,15 +19,15 @@ use crate::logs::{ChunkToUpload, Completion, Logs};
 use crate::ports::PresignedRequest;
 use crate::sha256::sha256;
 
-/// A client that uploads something and has it appended.
+/// A client that uploads objects and appends an entry that references them.
 struct Uploading {
-    what: What,
+    upload: UploadKind,
 }
 
-enum What {
-    /// The body of a large entry.
+enum UploadKind {
+    /// The external body of a large entry.
     Body(Vec<u8>),
-    /// A sheet.
+    /// An imported sheet.
     Sheet(Box<Sheet>),
 }
 
@@ -36,13 +36,12 @@ struct Process {
     logs: Logs,
 }
 
-/// What is in the log before a sheet is imported.
+/// Number of edits in the log before a sheet is imported.
 const EDITS: usize = 2;
-/// The client that uploads.
 const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
 
-/// Appends a large entry behind [`edited`](super::edited) of at least one edit.
+/// Appends a large entry to a log from [`edited`](super::edited) with at least one edit.
 pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
     let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
     let process = Process { ports: Arc::clone(ports), logs: ports.logs() };
@@ -51,13 +50,13 @@ pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
 }
 
 impl Process {
-    /// Uploads what was granted, unless it is there already.
+    /// Uploads an object, unless it already exists.
     fn send(&self, granted: PresignedRequest, bytes: &[u8]) {
         let status = self.ports.upload(granted, bytes);
         assert!([200, 412].contains(&status), "{status}");
     }
 
-    async fn complete(&self, body: &[u8]) -> Result<Vec<Placed>, Again> {
+    async fn complete(&self, body: &[u8]) -> Result<Vec<MutationPlace>, Retry> {
         let (bytes, sha256) = (body.len() as u64, sha256(body));
         let completion = Completion {
             upload: UPLOAD,
@@ -70,53 +69,53 @@ impl Process {
             first_id: 1,
             base: at(0, 1),
         };
-        let appended = self.logs.complete_upload(log(), completion).await.map_err(again)?;
-        Ok(placed(appended))
+        let appended = self.logs.complete_upload(log(), completion).await.map_err(retry)?;
+        Ok(mutation_places(appended))
     }
 
-    async fn grant_body(&self, body: &[u8]) -> Result<Vec<Placed>, Again> {
+    async fn grant_body(&self, body: &[u8]) -> Result<Vec<MutationPlace>, Retry> {
         let (bytes, sha256) = (body.len() as u64, sha256(body));
         let granted = self.logs.grant_upload(log(), UPLOAD, bytes, sha256).await;
-        self.send(granted.map_err(again)?, body);
+        self.send(granted.map_err(retry)?, body);
         Ok(vec![])
     }
 
-    async fn grant_sheet(&self, sheet: &Sheet) -> Result<Vec<Placed>, Again> {
+    async fn grant_sheet(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         let objects: Vec<&PackedObject> = sheet.objects().collect();
         let asked = objects
             .iter()
             .map(|object| ChunkToUpload { chunk: object.chunk, sha256: sha256(&object.stored) });
         let asked: Vec<ChunkToUpload> = asked.collect();
-        let granted = self.logs.grant_chunks(log(), CLIENT, &asked).await.map_err(again)?;
+        let granted = self.logs.grant_chunks(log(), CLIENT, &asked).await.map_err(retry)?;
         for (granted, object) in granted.into_iter().zip(objects) {
             self.send(granted, &object.stored);
         }
         Ok(vec![])
     }
 
-    /// The chunks of the index from the bottom up.
-    async fn check(&self, sheet: &Sheet) -> Result<Vec<Placed>, Again> {
+    /// Checks the chunks of the tile index, bottom up.
+    async fn check(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         for object in &sheet.chunks {
-            self.logs.check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await.map_err(again)?;
+            self.logs.check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await.map_err(retry)?;
         }
         Ok(vec![])
     }
 
-    async fn import(&self, sheet: &Sheet) -> Result<Vec<Placed>, Again> {
+    async fn import(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         let request = edits(log(), 1, 1, at(0, 1), vec![set(8, "and"), sheet.operation()]);
-        Ok(placed(self.logs.append(request).await.map_err(again)?))
+        Ok(mutation_places(self.logs.append(request).await.map_err(retry)?))
     }
 }
 
-impl Driver for Uploading {
+impl Scenario for Uploading {
     type Process = Process;
     type Caller = ();
-    type Answer = Vec<Placed>;
+    type Answer = Vec<MutationPlace>;
 
     fn steps(&self) -> usize {
-        match self.what {
-            What::Body(_) => 2,
-            What::Sheet(_) => 3,
+        match self.upload {
+            UploadKind::Body(_) => 2,
+            UploadKind::Sheet(_) => 3,
         }
     }
 
@@ -124,21 +123,29 @@ impl Driver for Uploading {
         Process { ports: Arc::clone(ports), logs: ports.logs() }
     }
 
-    async fn step(&self, process: &Process, (): &(), step: usize) -> Result<Vec<Placed>, Again> {
-        match (&self.what, step) {
-            (What::Body(body), 0) => process.grant_body(body).await,
-            (What::Body(body), _) => process.complete(body).await,
-            (What::Sheet(sheet), 0) => process.grant_sheet(sheet).await,
-            (What::Sheet(sheet), 1) => process.check(sheet).await,
-            (What::Sheet(sheet), _) => process.import(sheet).await,
+    async fn step(
+        &self,
+        process: &Process,
+        (): &(),
+        step: usize,
+    ) -> Result<Vec<MutationPlace>, Retry> {
+        match (&self.upload, step) {
+            (UploadKind::Body(body), 0) => process.grant_body(body).await,
+            (UploadKind::Body(body), _) => process.complete(body).await,
+            (UploadKind::Sheet(sheet), 0) => process.grant_sheet(sheet).await,
+            (UploadKind::Sheet(sheet), 1) => process.check(sheet).await,
+            (UploadKind::Sheet(sheet), _) => process.import(sheet).await,
         }
     }
-    /// All below a chunk of the index that is published is published, and so is all that an entry names.
+    /// Asserts that everything that a published index chunk or an entry references is published.
     fn assert_between(&self, stored: &Stored, what: &str) {
-        let What::Sheet(sheet) = &self.what else {
+        let UploadKind::Sheet(sheet) = &self.upload else {
             let is_kept = stored.objects.values().any(|(_, pending)| !pending);
             let is_named = stored.entries_of(log()).any(|entry| entry.position > at(0, 3));
-            return assert!(is_named || !is_kept, "{what}: a body stays that no entry names");
+            return assert!(
+                is_named || !is_kept,
+                "{what}: a body without an entry has lost its pending tag"
+            );
         };
         let key = |hash| chunk_key(log(), hash);
         let is_published = |hash| stored.objects.contains_key(&key(hash));
@@ -149,27 +156,34 @@ impl Driver for Uploading {
             let tiles = below.tiles.iter().map(|tile| tile.chunk.hash);
             let below = tiles.chain(below.index.iter().map(|index| index.chunk.hash));
             for hash in below {
-                assert!(is_published(hash), "{what}: {} is named and not published", key(hash));
+                assert!(
+                    is_published(hash),
+                    "{what}: {} is referenced but not published",
+                    key(hash)
+                );
             }
         }
         let all_published = sheet.objects().all(|object| is_published(object.chunk.hash));
-        assert!(!imported || all_published, "{what}: an entry names what is not published");
+        assert!(
+            !imported || all_published,
+            "{what}: an entry references a chunk that is not published"
+        );
     }
 
-    /// The relay is told of every entry, and does what may be left.
+    /// Relays every entry, which removes the remaining `pending` tags.
     async fn settle(&self, ports: Arc<FaultyPorts>) {
-        assert_eq!(relay(&ports).batch(&changes(&ports)).await, None);
+        assert_eq!(relay(&ports).relay_batch(&entry_changes(&ports)).await, None);
     }
 }
 
 async fn body() -> Crashes<Uploading> {
     let body = encode_external_body(&[set(0, "large"), set(1, "larger")]).unwrap();
-    Crashes::of(Uploading { what: What::Body(body) }, edited(3).await).await
+    Crashes::new(Uploading { upload: UploadKind::Body(body) }, edited(3).await).await
 }
 
 async fn sheet() -> Crashes<Uploading> {
     let sheet = Box::new(Sheet::new(2, 2, DEEP));
-    Crashes::of(Uploading { what: What::Sheet(sheet) }, edited(EDITS as u64).await).await
+    Crashes::new(Uploading { upload: UploadKind::Sheet(sheet) }, edited(EDITS as u64).await).await
 }
 
 #[tokio::test]
@@ -184,7 +198,7 @@ async fn an_import_survives() {
     let crashes = sheet().await;
     let (staged, published): (Vec<_>, Vec<_>) =
         crashes.stored().objects.values().partition(|(_, pending)| *pending);
-    assert_eq!(staged.len(), published.len(), "each is published, and what was uploaded expires");
+    assert_eq!(staged.len(), published.len(), "each chunk is published, and its upload expires");
     crashes.at_each_request().await;
 }
 

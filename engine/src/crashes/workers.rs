@@ -1,4 +1,4 @@
-//! Functions that make snapshots, over ports in trouble.
+//! Snapshot workers over faulty ports.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use super::ports::FaultyPorts;
 use crate::ports::{Clock as _, Jobs, Received};
 use crate::snapshots::Snapshots;
 
-/// How long a function of Lambda may take, and for how long the queue hides its message.
+/// Timeout of the Lambda function, and the visibility timeout of its queue.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// More than any fault delays a snapshot.
+/// Exceeds the delay that any fault causes for a snapshot.
 const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
-/// Has a worker handle a message, as its function does.
+/// Handles a message like the worker's Lambda function.
 pub(crate) async fn handle(
     worker: Snapshots,
     ports: Arc<FaultyPorts>,
@@ -26,16 +26,16 @@ pub(crate) async fn handle(
     let deadline_ms = ports.clock.now_ms() + function_ms;
     let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
     if matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop) {
-        // If it stays, it comes back and is dropped.
+        // If the delete fails, the message is received again and dropped.
         let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
     }
 }
 
-/// Has all messages of the queue handled, one after the other.
+/// Handles all messages of the queue, one after another.
 pub(crate) async fn work(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
     let ends_ms = ports.clock.now_ms() + PATIENCE_MS;
     while !ports.queue.is_empty() {
-        assert!(ports.clock.now_ms() < ends_ms, "the snapshots do not come to an end");
+        assert!(ports.clock.now_ms() < ends_ms, "the queue is not empty in time");
         match ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop() {
             Some(message) => {
                 handle(worker.clone(), Arc::clone(ports), message, FUNCTION_MS).await;

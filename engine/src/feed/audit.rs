@@ -1,4 +1,4 @@
-//! Compares the feed with the streams, and mends it: for operators.
+//! Compares the feed with its streams and repairs it, for operators.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use super::reader::{FeedError, FeedReader};
 use super::sources::Sources;
 use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
-/// Streams whose events are indexed at once.
-const STREAMS_AT_ONCE: usize = 100;
+/// Number of streams whose events are indexed in one call.
+const STREAMS_PER_CALL: usize = 100;
 
 /// Compares the feed of a stack with its streams.
 #[derive(Clone)]
@@ -23,99 +23,98 @@ pub struct Auditor {
     reader: FeedReader,
     all: Arc<dyn AllStreams>,
     sources: Sources,
-    /// All logs, if their entries are to be in the feed.
-    logs: Option<Arc<dyn Retention>>,
+    /// All logs, if their entries belong in the feed.
+    segments: Option<Arc<dyn Retention>>,
     indexer: Indexer,
     clock: Arc<dyn Clock>,
 }
 
-/// What is wrong with a feed.
+/// A defect of a feed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// Events of a stream are not in the feed: they can be indexed.
+    /// Events of a stream are not in the feed. They can be indexed.
     Missing {
-        /// The stream.
         stream: StreamName,
-        /// Index of the first of them.
+        /// Index of the first missing event.
         from: u64,
-        /// Index behind the last one.
+        /// Index after the last missing event.
         to: u64,
     },
     /// The feed has events that the stream does not have, or not yet.
     Beyond {
-        /// The stream.
         stream: StreamName,
-        /// How many events the stream has.
-        there: u64,
-        /// How many the feed has.
+        /// Number of events in the stream.
+        stored: u64,
+        /// Number of the stream's events in the feed.
         indexed: u64,
     },
-    /// The feed has events of a stream twice, or not in their order.
+    /// The feed has events of a stream twice or in the wrong order.
     Disordered {
-        /// The stream.
         stream: StreamName,
-        /// Index of the event that should have come.
+        /// Index of the expected event.
         expected: u64,
-        /// Index of the one that came.
+        /// Index of the event in the feed.
         found: u64,
-        /// Where.
+        /// Place in the feed.
         at: Checkpoint,
     },
-    /// A place of the feed is lost: what is behind it cannot be reached.
+    /// An item of the feed is missing, so later items cannot be reached.
     Lost {
-        /// The place.
+        /// Place of the missing item.
         at: Checkpoint,
     },
 }
 
 impl Finding {
-    /// Whether indexing what is missing mends it; otherwise the feed has to be built anew.
+    /// Returns whether indexing the missing events repairs the defect; otherwise the feed must be
+    /// rebuilt.
     #[must_use]
     pub fn can_be_repaired(&self) -> bool {
         matches!(self, Self::Missing { .. })
     }
 }
 
-/// What a comparison found.
+/// Result of comparing a feed with its streams.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// Which feed it is; none as long as nothing was indexed.
+    /// Id of the feed; `None` if nothing was indexed yet.
     pub feed: Option<FeedId>,
-    /// Streams that there are.
+    /// Number of streams.
     pub streams: u64,
-    /// Items of the feed.
+    /// Number of items in the feed.
     pub items: u64,
-    /// Events in them.
+    /// Number of events in the items.
     pub events: u64,
     /// The end of the feed.
     pub end: Option<Checkpoint>,
-    /// What is wrong; nothing if the feed says what the streams say.
+    /// Defects; empty if the feed matches the streams.
     pub findings: Vec<Finding>,
 }
 
-/// Why a feed could not be compared or mended.
+/// Error of comparing or repairing a feed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuditError {
     /// The feed cannot be read.
     #[error(transparent)]
     Feed(#[from] FeedError),
-    /// A table does not answer.
+    /// A table failed.
     #[error(transparent)]
     Store(#[from] PortError),
-    /// What is missing cannot be indexed.
+    /// The missing events cannot be indexed.
     #[error(transparent)]
     Index(#[from] IndexError),
 }
 
-/// How far the feed was read.
+/// Progress of reading the feed.
 #[derive(Default)]
-struct Walk {
+struct FeedScan {
+    /// Number of events of each stream in the feed.
     indexed: BTreeMap<StreamName, u64>,
     audit: Audit,
 }
 
 impl Auditor {
-    /// An auditor of these streams and their feed, which mends it with that indexer.
+    /// Returns an auditor of these streams and their feed, which repairs the feed with `indexer`.
     #[must_use]
     pub fn new<S: Streams + AllStreams + 'static>(
         streams: &Arc<S>,
@@ -125,85 +124,90 @@ impl Auditor {
         random: Arc<dyn crate::ports::Random>,
     ) -> Self {
         let sources = Sources::new(Arc::clone(streams) as _, Arc::clone(&clock), random);
-        Self { reader, all: Arc::clone(streams) as _, sources, logs: None, indexer, clock }
+        Self { reader, all: Arc::clone(streams) as _, sources, segments: None, indexer, clock }
     }
 
-    /// The same, which knows what of the feed is entries of logs; with `logs`, those that are not in it are
-    /// missing.
+    /// Also reads entries of logs in the feed. If `segments` is set, entries that are missing from
+    /// the feed are defects.
     #[must_use]
-    pub fn with_entries(self, entries: Arc<dyn Entries>, logs: Option<Arc<dyn Retention>>) -> Self {
+    pub fn with_entries(
+        self,
+        entries: Arc<dyn Entries>,
+        segments: Option<Arc<dyn Retention>>,
+    ) -> Self {
         let indexer = self.indexer.with_entries(Arc::clone(&entries));
-        Self { sources: self.sources.with_entries(entries), logs, indexer, ..self }
+        Self { sources: self.sources.with_entries(entries), segments, indexer, ..self }
     }
 
-    /// Compares the whole feed with all streams. What was appended at the same time may be on its way: the
-    /// feed is looked at again for some seconds before something is called missing.
+    /// Compares the whole feed with all streams. Concurrently appended events may still be in
+    /// transit: the feed is read again for some seconds before events count as missing.
     ///
     /// # Errors
-    /// [`AuditError`] if a table does not answer.
+    /// [`AuditError`] if a table fails.
     pub async fn verify(&self) -> Result<Audit, AuditError> {
-        let there = self.there().await?;
-        let mut walk = Walk::default();
-        for again in 0..=FEED_SETTLES {
-            if again > 0 {
+        let stored = self.count_stored_events().await?;
+        let mut scan = FeedScan::default();
+        for attempt in 0..=FEED_SETTLES {
+            if attempt > 0 {
                 self.clock.sleep_ms(FEED_SETTLE_MS).await;
             }
-            if !self.walk(&mut walk).await? || missing(&there, &walk.indexed).is_empty() {
+            if !self.scan_to_end(&mut scan).await? || missing(&stored, &scan.indexed).is_empty() {
                 break;
             }
         }
-        let mut audit = walk.audit;
-        audit.streams = u64::try_from(there.len()).unwrap_or(u64::MAX);
-        audit.findings.extend(missing(&there, &walk.indexed));
-        audit.findings.extend(self.beyond(&there, &walk.indexed).await?);
+        let mut audit = scan.audit;
+        audit.streams = u64::try_from(stored.len()).unwrap_or(u64::MAX);
+        audit.findings.extend(missing(&stored, &scan.indexed));
+        audit.findings.extend(self.find_excess_events(&stored, &scan.indexed).await?);
         audit.findings.sort();
         Ok(audit)
     }
 
-    /// Indexes the events that a comparison found missing, and nothing else.
+    /// Indexes only the events that a comparison found missing.
     ///
     /// # Errors
-    /// [`AuditError`]; what was indexed before it stays.
+    /// [`AuditError`]; events that were indexed before the error stay in the feed.
     pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
         let missing = audit.findings.iter().filter_map(|finding| match finding {
             Finding::Missing { stream, from, to } => Some((stream, *from, *to)),
             _ => None,
         });
         let missing: Vec<_> = missing.collect();
-        let mut sum = Indexed::default();
-        for some in missing.chunks(STREAMS_AT_ONCE) {
+        let mut total = Indexed::default();
+        for chunk in missing.chunks(STREAMS_PER_CALL) {
             let mut spans = Vec::new();
-            for (stream, from, to) in some {
-                spans.extend(self.to_index(stream, *from, *to).await?);
+            for (stream, from, to) in chunk {
+                spans.extend(self.span_to_index(stream, *from, *to).await?);
             }
-            self.index(spans, &mut sum).await?;
+            self.index(spans, &mut total).await?;
         }
-        Ok(sum)
+        Ok(total)
     }
 
-    /// Builds the feed anew, behind the old one: every event of every stream. Others may append and index at
-    /// the same time; if it is interrupted, [`Auditor::verify`] and [`Auditor::repair`] go on with it.
+    /// Builds another feed after the existing one from every event of every stream. Safe while
+    /// others append and index. If it is interrupted, [`Auditor::verify`] and [`Auditor::repair`]
+    /// complete it. Calls `progress` with the number of events indexed so far.
     ///
     /// # Errors
     /// [`AuditError`].
     pub async fn rebuild(&self, mut progress: impl FnMut(u64)) -> Result<Indexed, AuditError> {
-        self.indexer.begin_anew().await?;
-        let mut sum = Indexed::default();
-        let there: Vec<_> = self.there().await?.into_iter().collect();
-        for some in there.chunks(STREAMS_AT_ONCE) {
+        self.indexer.start_new_feed().await?;
+        let mut total = Indexed::default();
+        let stored: Vec<_> = self.count_stored_events().await?.into_iter().collect();
+        for chunk in stored.chunks(STREAMS_PER_CALL) {
             let mut spans = Vec::new();
-            for (stream, next) in some {
-                spans.extend(self.to_index(stream, 0, *next).await?);
+            for (stream, count) in chunk {
+                spans.extend(self.span_to_index(stream, 0, *count).await?);
             }
-            self.index(spans, &mut sum).await?;
-            progress(sum.events);
+            self.index(spans, &mut total).await?;
+            progress(total.events);
         }
-        Ok(sum)
+        Ok(total)
     }
 
-    /// What the indexer is told of these events: of a log's segment, which may be long, the last of them. It
-    /// reads those before that.
-    async fn to_index(
+    /// Returns the span to pass to the indexer for these events. For a log segment, which may be
+    /// long, that is the last entry: the indexer reads the missing entries before it.
+    async fn span_to_index(
         &self,
         stream: &StreamName,
         from: u64,
@@ -213,45 +217,46 @@ impl Auditor {
         self.sources.span(stream, last.unwrap_or(from), to).await
     }
 
-    async fn index(&self, spans: Vec<Span>, sum: &mut Indexed) -> Result<(), AuditError> {
+    async fn index(&self, spans: Vec<Span>, total: &mut Indexed) -> Result<(), AuditError> {
         let Indexed { items, events, found } = self.indexer.index(spans).await?;
-        sum.items += items;
-        sum.events += events;
-        sum.found += found;
+        total.items += items;
+        total.events += events;
+        total.found += found;
         Ok(())
     }
 
-    /// All streams, and how many events each has.
-    async fn there(&self) -> Result<BTreeMap<StreamName, u64>, PortError> {
-        let (mut there, mut after) = (BTreeMap::new(), None);
+    /// Returns the number of events of every stream.
+    async fn count_stored_events(&self) -> Result<BTreeMap<StreamName, u64>, PortError> {
+        let (mut stored, mut after) = (BTreeMap::new(), None);
         loop {
             let page = self.all.all_streams(after).await?;
-            there.extend(page.streams);
+            stored.extend(page.streams);
             after = page.next;
             if after.is_none() {
                 break;
             }
         }
-        if let Some(logs) = &self.logs {
-            self.add_segments(logs.as_ref(), &mut there).await?;
+        if let Some(segments) = &self.segments {
+            self.add_log_segments(segments.as_ref(), &mut stored).await?;
         }
-        Ok(there)
+        Ok(stored)
     }
 
-    /// All segments of all logs, and how many entries each has; none has a fork where it inherits.
-    async fn add_segments(
+    /// Adds the number of entries of every log segment. The inherited segments of a fork belong to
+    /// its source.
+    async fn add_log_segments(
         &self,
-        logs: &dyn Retention,
-        there: &mut BTreeMap<StreamName, u64>,
+        segments: &dyn Retention,
+        stored: &mut BTreeMap<StreamName, u64>,
     ) -> Result<(), PortError> {
         let mut after = None;
         loop {
-            let page = logs.all_segments(after).await?;
+            let page = segments.all_segments(after).await?;
             for segment in page.segments.iter().filter(|segment| segment.lineage.is_none()) {
                 let stream = stream_of_segment(segment.log, segment.num)
                     .map_err(|error| PortError::permanent(error.to_string()))?;
-                if let Some(entries) = self.sources.events(&stream).await? {
-                    there.insert(stream, entries);
+                if let Some(entries) = self.sources.count_events(&stream).await? {
+                    stored.insert(stream, entries);
                 }
             }
             after = page.next;
@@ -261,25 +266,25 @@ impl Auditor {
         }
     }
 
-    /// Reads on to the end of the feed; whether it could.
-    async fn walk(&self, walk: &mut Walk) -> Result<bool, AuditError> {
+    /// Continues a scan to the end of the feed. Returns `false` if an item is missing.
+    async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<bool, AuditError> {
         loop {
-            let Audit { end, feed, .. } = walk.audit;
+            let Audit { end, feed, .. } = scan.audit;
             let page = match self.reader.page(end, feed, MAX_FEED_PAGE_ITEMS).await {
                 Ok(page) => page,
                 Err(FeedError::Damaged { at }) => {
-                    walk.audit.findings.push(Finding::Lost { at });
+                    scan.audit.findings.push(Finding::Lost { at });
                     return Ok(false);
                 }
                 Err(error) => return Err(error.into()),
             };
             if page.feed.is_some() {
-                (walk.audit.feed, walk.audit.end) = (page.feed, Some(page.next));
+                (scan.audit.feed, scan.audit.end) = (page.feed, Some(page.next));
             }
             for item in page.items {
-                walk.audit.items += 1;
+                scan.audit.items += 1;
                 for span in item.spans {
-                    walk.take(&span, item.at);
+                    scan.add_span(&span, item.at);
                 }
             }
             if page.is_end {
@@ -288,31 +293,31 @@ impl Auditor {
         }
     }
 
-    /// Streams of which the feed has more than they had when they were looked at: they may have grown since.
-    async fn beyond(
+    /// Finds streams with more events in the feed than in `stored`. A stream may have grown since
+    /// it was counted, so its events are counted again.
+    async fn find_excess_events(
         &self,
-        there: &BTreeMap<StreamName, u64>,
+        stored: &BTreeMap<StreamName, u64>,
         indexed: &BTreeMap<StreamName, u64>,
     ) -> Result<Vec<Finding>, PortError> {
         let mut findings = Vec::new();
         for (stream, indexed) in indexed {
-            let seen = there.get(stream).copied().unwrap_or_default();
-            if *indexed <= seen {
+            if *indexed <= stored.get(stream).copied().unwrap_or_default() {
                 continue;
             }
-            // Of a spreadsheet that was trimmed nothing is there any more.
-            let Some(there) = self.sources.events(stream).await? else { continue };
-            if *indexed > there {
+            // The events of a purged spreadsheet cannot be counted.
+            let Some(stored) = self.sources.count_events(stream).await? else { continue };
+            if *indexed > stored {
                 let (stream, indexed) = (stream.clone(), *indexed);
-                findings.push(Finding::Beyond { stream, there, indexed });
+                findings.push(Finding::Beyond { stream, stored, indexed });
             }
         }
         Ok(findings)
     }
 }
 
-impl Walk {
-    fn take(&mut self, span: &Span, at: Checkpoint) {
+impl FeedScan {
+    fn add_span(&mut self, span: &Span, at: Checkpoint) {
         self.audit.events += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
         let expected = self.indexed.entry(span.stream.clone()).or_default();
         if span.first != *expected {
@@ -324,10 +329,17 @@ impl Walk {
     }
 }
 
-fn missing(there: &BTreeMap<StreamName, u64>, indexed: &BTreeMap<StreamName, u64>) -> Vec<Finding> {
-    let missing = there.iter().filter_map(|(stream, to)| {
+/// Returns the streams with fewer events in the feed than in `stored`.
+fn missing(
+    stored: &BTreeMap<StreamName, u64>,
+    indexed: &BTreeMap<StreamName, u64>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (stream, stored) in stored {
         let from = indexed.get(stream).copied().unwrap_or_default();
-        (from < *to).then(|| Finding::Missing { stream: stream.clone(), from, to: *to })
-    });
-    missing.collect()
+        if from < *stored {
+            findings.push(Finding::Missing { stream: stream.clone(), from, to: *stored });
+        }
+    }
+    findings
 }

@@ -1,4 +1,4 @@
-//! Drives the indexing machine: performs its actions and reports what came of them.
+//! Runs the indexing state machine: performs its actions and returns the answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,13 +12,13 @@ use futures_util::future::try_join_all;
 
 use super::reactions::Reactions;
 use super::sources::Sources;
-use crate::ports::{Clock, Entries, Index, IndexOutcome, PortError, Random, Streams};
+use crate::ports::{Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, Streams};
 
-/// Indexes what was appended to streams. It remembers the end of the index, so that a batch of events of
-/// one stream is usually two writes and no read.
+/// Indexes appended events. Caches the end of the feed, so that a batch of events of one stream
+/// usually costs two writes and no read.
 #[derive(Clone)]
 pub struct Indexer {
-    index: Arc<dyn Index>,
+    index: Arc<dyn FeedTable>,
     sources: Sources,
     reactions: Arc<dyn Reactions>,
     clock: Arc<dyn Clock>,
@@ -28,10 +28,10 @@ pub struct Indexer {
     known: Arc<Mutex<Known>>,
 }
 
-/// Why events were not indexed.
+/// Error of indexing events.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// As the machine decides.
+    /// The machine refused.
     #[error(transparent)]
     Indexing(#[from] IndexingFault),
     /// The store failed.
@@ -40,7 +40,7 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// Whether the same may succeed later.
+    /// Returns whether a retry may succeed.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         match self {
@@ -53,10 +53,10 @@ impl IndexError {
 }
 
 impl Indexer {
-    /// An indexer of these streams, in tables of this partition.
+    /// Returns an indexer of these event streams, in tables of this incarnation.
     #[must_use]
     pub fn new(
-        index: Arc<dyn Index>,
+        index: Arc<dyn FeedTable>,
         streams: Arc<dyn Streams>,
         reactions: Arc<dyn Reactions>,
         (clock, random): (Arc<dyn Clock>, Arc<dyn Random>),
@@ -67,23 +67,23 @@ impl Indexer {
         Self { index, sources, reactions, clock, random, tables_incarnation, policy, known }
     }
 
-    /// The same, of the entries of spreadsheets' logs, too.
+    /// Also indexes the entries of logs.
     #[must_use]
     pub fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { sources: self.sources.with_entries(entries), ..self }
     }
 
-    /// The same, whose partitions end otherwise.
+    /// Sets the policy that decides when a partition ends.
     #[must_use]
-    pub fn ending(self, policy: PartitionPolicy) -> Self {
+    pub fn with_partition_policy(self, policy: PartitionPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Indexes events that were appended, and whatever of their streams is missing before them. It may be
-    /// repeated: what is indexed is not indexed again.
+    /// Indexes appended events, and events of the same streams before them that are missing from
+    /// the feed. Idempotent: indexed events are skipped.
     ///
     /// # Errors
-    /// [`IndexError`]; what was indexed before it stays.
+    /// [`IndexError`]; events that were indexed before the error stay in the feed.
     pub async fn index(&self, spans: Vec<Span>) -> Result<Indexed, IndexError> {
         let ends = self.sources.ends_before(&spans).await?;
         let spans = spans.into_iter().chain(ends).collect();
@@ -97,18 +97,18 @@ impl Indexer {
             rules,
             self.inputs(),
         );
-        self.drive(begun).await
+        self.run(begun).await
     }
 
-    /// Begins a new feed, behind the one that there is: every stream is to be indexed again.
+    /// Starts another feed after the existing one. Every stream must be indexed again.
     ///
     /// # Errors
     /// [`IndexError`].
-    pub async fn begin_anew(&self) -> Result<Indexed, IndexError> {
-        self.drive(Indexing::begin_anew(self.tables_incarnation, self.inputs())).await
+    pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
+        self.run(Indexing::begin_rebuild(self.tables_incarnation, self.inputs())).await
     }
 
-    async fn drive(&self, begun: (Indexing, IndexingAction)) -> Result<Indexed, IndexError> {
+    async fn run(&self, begun: (Indexing, IndexingAction)) -> Result<Indexed, IndexError> {
         let (mut indexing, mut action) = begun;
         let mut store_error = None;
         loop {
@@ -124,7 +124,7 @@ impl Indexer {
                     });
                 }
                 action => self.perform(&action).await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "the index did not answer");
+                    tracing::warn!(%error, "a request to the Feed table failed");
                     let temporary = error.temporary;
                     store_error = Some(error);
                     IndexingAnswer::Failed { temporary }
@@ -180,14 +180,14 @@ impl Indexer {
     }
 }
 
-fn answer(outcome: IndexOutcome) -> Result<IndexingAnswer, PortError> {
+fn answer(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
     match outcome {
-        IndexOutcome::Done => Ok(IndexingAnswer::Done),
-        IndexOutcome::Exists => Ok(IndexingAnswer::Exists),
-        IndexOutcome::Unknown(error) => {
-            tracing::warn!(%error, "a write to the index was not answered");
+        FeedWriteOutcome::Done => Ok(IndexingAnswer::Done),
+        FeedWriteOutcome::Exists => Ok(IndexingAnswer::Exists),
+        FeedWriteOutcome::Unknown(error) => {
+            tracing::warn!(%error, "the outcome of a write to the Feed table is unknown");
             Ok(IndexingAnswer::Unknown)
         }
-        IndexOutcome::Failed(error) => Err(error),
+        FeedWriteOutcome::Failed(error) => Err(error),
     }
 }

@@ -1,4 +1,4 @@
-//! The feed: drives core's rules over the Feed table.
+//! The feed: runs the state machines of `cellar-catalog` over the Feed table.
 
 mod audit;
 mod indexer;
@@ -14,5 +14,5 @@ pub use audit::{Audit, AuditError, Auditor, Finding};
 pub use indexer::{IndexError, Indexer};
 pub use reactions::{NoReactions, Reactions};
 pub use reader::{FeedError, FeedItem, FeedPage, FeedReader};
-pub use view::view;
+pub use view::feed_reply;
 pub use webhook::{Webhook, WebhookError, WebhookPorts};

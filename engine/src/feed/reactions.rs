@@ -1,22 +1,22 @@
-//! What follows from events.
+//! Reactions to appended events.
 
 use async_trait::async_trait;
 use cellar_catalog::feed::Span;
 
 use crate::ports::PortError;
 
-/// What follows from events that were appended. It is done before they are indexed, so that whatever the
-/// index has was reacted to; and it may be done again, late, or beside another that does the same.
+/// Updates data that is derived from events. Reactions run before the events are indexed, so every
+/// indexed event was reacted to. A reaction may run repeatedly, late, or concurrently with itself.
 #[async_trait]
 pub trait Reactions: Send + Sync {
-    /// Does what follows from these events.
+    /// Reacts to these events.
     ///
     /// # Errors
-    /// [`PortError`]: then the events are not indexed, and are delivered again.
+    /// [`PortError`]; the events are then not indexed, and delivered again.
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 
-/// Nothing follows from anything.
+/// Ignores all events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoReactions;
 

@@ -1,58 +1,57 @@
-//! Reads the feed, from a checkpoint on.
+//! Reads the feed from a checkpoint on.
 
 use std::sync::Arc;
 
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
-use crate::ports::{Index, PortError};
+use crate::ports::{FeedTable, PortError};
 
 /// Reads the feed of one stack.
 #[derive(Clone)]
 pub struct FeedReader {
-    index: Arc<dyn Index>,
+    index: Arc<dyn FeedTable>,
     tables_incarnation: u32,
 }
 
-/// Some of the feed.
+/// One page of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
-    /// Which feed it is; `None` as long as nothing was indexed.
+    /// Id of the feed; `None` if nothing was indexed yet.
     pub feed: Option<FeedId>,
-    /// What was appended, and where the feed has it; places may be left out between them.
+    /// Items with their places in the feed; some places are unused.
     pub items: Vec<FeedItem>,
-    /// The place to read from next.
+    /// Checkpoint of the next page.
     pub next: Checkpoint,
-    /// Whether there was nothing behind it.
+    /// Set if the feed has no items after this page.
     pub is_end: bool,
 }
 
 /// An item of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedItem {
-    /// Where it stands.
     pub at: Checkpoint,
-    /// When it was indexed, Unix milliseconds.
+    /// Time of indexing, Unix milliseconds.
     pub time_ms: u64,
-    /// What was appended.
+    /// The appended events.
     pub spans: Vec<Span>,
 }
 
-/// Why the feed cannot be read from there.
+/// Error of reading the feed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
-    /// A checkpoint of another feed.
+    /// The checkpoint belongs to another feed.
     #[error(
-        "the checkpoint is of another feed, or of before this one was built anew: begin at its start"
+        "the checkpoint belongs to an earlier build of the feed; start again from the beginning"
     )]
     AnotherFeed,
-    /// A checkpoint that the feed has not come to.
+    /// The checkpoint is after the end of the feed.
     #[error("the checkpoint is after the end of the feed")]
     Beyond,
-    /// A place is missing.
+    /// An item is missing.
     #[error("the feed is damaged at {at}; rebuild it with `synth feed rebuild`")]
     Damaged {
-        /// What is missing.
+        /// Place of the missing item.
         at: Checkpoint,
     },
     /// The store failed.
@@ -60,25 +59,26 @@ pub enum FeedError {
     Store(#[from] PortError),
 }
 
-/// The items of a partition from a place on, without a hole.
-struct Run {
+/// Contiguous items of a partition.
+struct ItemRun {
+    /// Items with their offsets in the partition.
     items: Vec<(u64, Item)>,
-    /// Whether there is nothing.
+    /// Set if there are no items.
     is_end: bool,
 }
 
 impl FeedReader {
-    /// A reader of the index in tables of this partition.
+    /// Returns a reader of the feed in tables of this incarnation.
     #[must_use]
-    pub fn new(index: Arc<dyn Index>, tables_incarnation: u32) -> Self {
+    pub fn new(index: Arc<dyn FeedTable>, tables_incarnation: u32) -> Self {
         Self { index, tables_incarnation }
     }
 
-    /// Some of the feed from a place on, or from its start: at most `limit` items, and no more than
-    /// `MAX_FEED_PAGE_ITEMS`. With `feed`, it is an error if that is not the feed that is there.
+    /// Returns one page from `from` on, or from the start of the feed: at most `limit` items, and
+    /// at most `MAX_FEED_PAGE_ITEMS`. If `feed` is set, returns an error for any other feed.
     ///
-    /// One look at the list of partitions, and usually one at the items: half a read unit each if the items are
-    /// small.
+    /// Costs one read of the list of partitions, and usually one read of the items: half a read
+    /// unit each if the items are small.
     ///
     /// # Errors
     /// [`FeedError`].
@@ -89,33 +89,30 @@ impl FeedReader {
         limit: u32,
     ) -> Result<FeedPage, FeedError> {
         let limit = limit.clamp(1, MAX_FEED_PAGE_ITEMS);
-        let Some((newest, there)) = self.index.newest_partition(false).await? else {
-            return self.nothing(from, feed);
+        let Some(mut newest) = self.index.newest_partition(false).await? else {
+            return self.empty_page(from, feed);
         };
-        let (newest, there) = match check(from, feed, newest, there) {
-            Ok(()) => (newest, there),
-            // What was just begun may not be seen yet.
-            Err(_) => {
-                let now = self.index.newest_partition(true).await?.unwrap_or((newest, there));
-                check(from, feed, now.0, now.1)?;
-                now
-            }
-        };
-        let start = Checkpoint::at(there.first_partition, 0).map_err(|_| FeedError::Beyond)?;
+        if check_checkpoint(from, feed, newest.0, newest.1).is_err() {
+            // An eventually consistent read may miss a new partition.
+            newest = self.index.newest_partition(true).await?.unwrap_or(newest);
+            check_checkpoint(from, feed, newest.0, newest.1)?;
+        }
+        let (newest, current) = newest;
+        let start = Checkpoint::at(current.first_partition, 0).map_err(|_| FeedError::Beyond)?;
         let mut page = FeedPage {
-            feed: Some(there.id),
+            feed: Some(current.id),
             items: Vec::new(),
             next: from.unwrap_or(start),
             is_end: false,
         };
         while !page.is_end && page.items.is_empty() {
-            self.read(&mut page, newest, limit).await?;
+            self.read_items(&mut page, newest, limit).await?;
         }
         Ok(page)
     }
 
-    /// The first place of a stack in which nothing was indexed yet.
-    fn nothing(
+    /// Returns the page of a stack without indexed events.
+    fn empty_page(
         &self,
         from: Option<Checkpoint>,
         feed: Option<FeedId>,
@@ -131,10 +128,15 @@ impl FeedReader {
         }
     }
 
-    /// Adds what stands from the page's end on, in one partition.
-    async fn read(&self, page: &mut FeedPage, newest: u64, limit: u32) -> Result<(), FeedError> {
+    /// Adds items of one partition to a page, starting at the page's end.
+    async fn read_items(
+        &self,
+        page: &mut FeedPage,
+        newest: u64,
+        limit: u32,
+    ) -> Result<(), FeedError> {
         let from = page.next;
-        let Run { items, is_end } = self.run(from, newest, limit).await?;
+        let ItemRun { items, is_end } = self.read_run(from, newest, limit).await?;
         page.is_end = is_end;
         for (offset, item) in items {
             let at = Checkpoint::at(from.partition(), offset).map_err(|_| FeedError::Beyond)?;
@@ -153,68 +155,71 @@ impl FeedReader {
         Ok(())
     }
 
-    /// The items of a partition from a place on. What is not read consistently may not be there yet: then it is
-    /// read again so that it is.
-    async fn run(&self, from: Checkpoint, newest: u64, limit: u32) -> Result<Run, FeedError> {
-        match self.run_once(from, newest, limit, false).await {
+    /// Reads contiguous items of a partition. Reads again with strong consistency if items seem to
+    /// be missing.
+    async fn read_run(
+        &self,
+        from: Checkpoint,
+        newest: u64,
+        limit: u32,
+    ) -> Result<ItemRun, FeedError> {
+        match self.try_read_run(from, newest, limit, false).await {
             Err(FeedError::Beyond | FeedError::Damaged { .. }) => {
-                self.run_once(from, newest, limit, true).await
+                self.try_read_run(from, newest, limit, true).await
             }
-            run => run,
+            result => result,
         }
     }
 
-    /// Reads the place before, too: it is there if the checkpoint is one.
-    async fn run_once(
+    /// Reads contiguous items and the place before them, which proves that the checkpoint exists.
+    async fn try_read_run(
         &self,
         from: Checkpoint,
         newest: u64,
         limit: u32,
         consistent: bool,
-    ) -> Result<Run, FeedError> {
-        let before = u32::from(from.offset() > 0);
-        let first = Checkpoint::new(from.number().saturating_sub(u64::from(before)));
+    ) -> Result<ItemRun, FeedError> {
+        let preceding = u32::from(from.offset() > 0);
+        let first = Checkpoint::new(from.number().saturating_sub(u64::from(preceding)));
         let first = first.map_err(|_| FeedError::Beyond)?;
-        let mut items = self.index.items(first, limit.saturating_add(before), consistent).await?;
-        let hole = items.iter().zip(first.offset()..).find(|((offset, _), place)| offset != place);
-        if let Some((_, place)) = hole {
+        let limit = limit.saturating_add(preceding);
+        let mut items = self.index.items(first, limit, consistent).await?;
+        let gap = items.iter().zip(first.offset()..).find(|((offset, _), place)| offset != place);
+        if let Some((_, place)) = gap {
             let at = Checkpoint::at(from.partition(), place).unwrap_or(from);
             return Err(FeedError::Damaged { at });
         }
         let is_newest = from.partition() >= newest;
-        match (items.is_empty() && before > 0, is_newest) {
-            (true, true) => return Err(FeedError::Beyond),
-            (true, false) => return Err(FeedError::Damaged { at: first }),
-            (false, _) => {}
+        if items.is_empty() && preceding > 0 {
+            let error =
+                if is_newest { FeedError::Beyond } else { FeedError::Damaged { at: first } };
+            return Err(error);
         }
-        items.drain(..usize::try_from(before).unwrap_or_default().min(items.len()));
+        items.drain(..usize::try_from(preceding).unwrap_or_default().min(items.len()));
         let is_end = items.is_empty();
-        match is_end && !is_newest {
-            // A partition that is not the newest has an end.
-            true => Err(FeedError::Damaged { at: from }),
-            false => Ok(Run { items, is_end }),
+        if is_end && !is_newest {
+            // Every partition but the newest ends with an end item.
+            return Err(FeedError::Damaged { at: from });
         }
+        Ok(ItemRun { items, is_end })
     }
 }
 
-/// Whether there is such a place in the feed that is there.
-fn check(
+/// Returns an error if the checkpoint does not exist in the current feed.
+fn check_checkpoint(
     from: Option<Checkpoint>,
     feed: Option<FeedId>,
     newest: u64,
-    there: Feed,
+    current: Feed,
 ) -> Result<(), FeedError> {
-    if feed.is_some_and(|feed| feed != there.id) {
+    if feed.is_some_and(|feed| feed != current.id) {
         return Err(FeedError::AnotherFeed);
     }
     let Some(from) = from else { return Ok(()) };
-    if from.partition() < there.first_partition {
+    if from.partition() < current.first_partition {
         return Err(FeedError::AnotherFeed);
     }
-    // Behind the end of a partition the next one may not have begun.
+    // The partition after the newest may not have been created yet.
     let is_next = from.partition() == newest.saturating_add(1) && from.offset() == 0;
-    match from.partition() <= newest || is_next {
-        true => Ok(()),
-        false => Err(FeedError::Beyond),
-    }
+    if from.partition() <= newest || is_next { Ok(()) } else { Err(FeedError::Beyond) }
 }

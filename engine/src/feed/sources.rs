@@ -1,11 +1,11 @@
-//! What the feed is made of: the streams, and the logs of spreadsheets if their entries are in it, too.
+//! Sources of the feed: the event streams of the catalog, and optionally the logs of spreadsheets.
 
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::feed::{
-    EntryKind, LOG_CATEGORY, Span, segment_of_stream, span_of, stream_of_segment,
+    EntryKind, LOG_CATEGORY, Span, entries_span, segment_of_stream, stream_of_segment,
 };
 use cellar_catalog::stream::StreamName;
 use cellar_log::entry::Entry;
@@ -13,7 +13,7 @@ use cellar_log::entry::Entry;
 use crate::ports::{Clock, Entries, PortError, Random, Streams};
 use crate::streams::StreamStore;
 
-/// The streams of a stack, and its logs, segment by segment.
+/// Event streams, and optionally logs, where each segment counts as a stream.
 #[derive(Clone)]
 pub(super) struct Sources {
     streams: StreamStore,
@@ -29,13 +29,14 @@ impl Sources {
         Self { streams: StreamStore::new(streams, clock, random), entries: None }
     }
 
-    /// The same, with the logs.
+    /// Adds the logs of spreadsheets.
     pub(super) fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { entries: Some(entries), ..self }
     }
 
-    /// The events of a stream from one index to below another; of a log's segment perhaps the first of them
-    /// only. `None` if it does not have them.
+    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive). Of
+    /// a log segment, it may return only the first of them. Returns `None` if the stream does not
+    /// have the events.
     pub(super) async fn span(
         &self,
         stream: &StreamName,
@@ -44,15 +45,15 @@ impl Sources {
     ) -> Result<Option<Span>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
-                entries_of(entries.as_ref(), (log, segment), from, to).await
+                span_of_entries(entries.as_ref(), (log, segment), from, to).await
             }
             (Some(_), None) => Ok(None),
             (None, _) => self.streams.span(stream, from, to).await,
         }
     }
 
-    /// How many events a stream has; `None` if that cannot be known, as of a spreadsheet that was trimmed.
-    pub(super) async fn events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
+    /// Returns the number of events of a stream; `None` if it is unknown, for example after a trim.
+    pub(super) async fn count_events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log, segment)), Some(entries)) => {
                 let last = entries.last(log, segment, true).await?;
@@ -66,47 +67,52 @@ impl Sources {
         }
     }
 
-    /// The ends of the segments before those that begin with these spans. They were put at the same moment, and
-    /// may be on their way in another shard of the table's stream, with whatever stands before them.
+    /// Returns the End Segments that precede the first entries in `spans`. Both were written in one
+    /// transaction, but the End Segment and the entries before it may arrive later, in another
+    /// shard of the change stream.
     pub(super) async fn ends_before(&self, spans: &[Span]) -> Result<Vec<Span>, PortError> {
         let Some(entries) = &self.entries else { return Ok(Vec::new()) };
         let mut ends = Vec::new();
         for span in spans.iter().filter(|span| span.first == 0) {
-            let before = segment_of_stream(&span.stream)
-                .and_then(|(log, segment)| Some((log, segment.checked_sub(1)?)));
-            let Some((log, segment)) = before else { continue };
-            // What a fork inherits is its source's.
+            let Some((log, segment)) = segment_of_stream(&span.stream) else { continue };
+            let Some(segment) = segment.checked_sub(1) else { continue };
+            // A fork finds no entries in an inherited segment, which belongs to its source.
             if let Some(end) = entries.last(log, segment, true).await? {
-                ends.push(span_of(log, end.position, vec![EntryKind::of(&end.content)])?);
+                ends.push(entries_span(log, end.position, vec![EntryKind::of(&end.content)])?);
             }
         }
         Ok(ends)
     }
 }
 
-/// The entries of a segment that one page has. Those that were moved into an offloaded segment are known by their
-/// numbers.
-async fn entries_of(
+/// Returns the entries of a segment from `from` on that one page contains. Trimmed entries are
+/// returned with the kind `Offloaded`.
+async fn span_of_entries(
     entries: &dyn Entries,
     (log, segment): (LogId, u32),
     from: u64,
     to: u64,
 ) -> Result<Option<Span>, PortError> {
     let begin = u32::try_from(from).ok().and_then(|num| Position::new(segment, num).ok());
-    let Some(begin) = begin.filter(|_| from < to) else { return Ok(None) };
+    let Some(begin) = begin else { return Ok(None) };
+    if from >= to {
+        return Ok(None);
+    }
     let page = entries.page(log, begin, true).await?.entries;
     let number = |entry: &Arc<Entry>| u64::from(entry.position.num());
     let Some(first) = page.first().map(number) else { return Ok(None) };
     if first > from {
-        return offloaded(entries, (log, segment), from, first.min(to)).await;
+        return span_of_trimmed(entries, (log, segment), from, first.min(to)).await;
     }
-    let wanted = page.iter().zip(from..to).take_while(|(entry, index)| number(entry) == *index);
-    let kinds: Vec<_> = wanted.map(|(entry, _)| EntryKind::of(&entry.content)).collect();
-    Ok(Some(span_of(log, begin, kinds)?))
+    let without_gap =
+        page.iter().zip(from..to).take_while(|(entry, index)| number(entry) == *index);
+    let kinds: Vec<_> = without_gap.map(|(entry, _)| EntryKind::of(&entry.content)).collect();
+    Ok(Some(entries_span(log, begin, kinds)?))
 }
 
-/// Entries that are not in the table, if that is because their segment was trimmed.
-async fn offloaded(
+/// Returns a span for entries that are missing from the table, or `None` if their segment was not
+/// trimmed.
+async fn span_of_trimmed(
     entries: &dyn Entries,
     (log, segment): (LogId, u32),
     from: u64,

@@ -1,4 +1,4 @@
-//! The feed as it is told: over HTTP, and to the webhook.
+//! Converts pages of the feed to the wire format of the HTTP API and the webhook.
 
 use cellar_api::{wire::ChangeView, wire::EventRange, wire::FeedItemView, wire::FeedReply};
 use cellar_base::limits::MAX_REPLY_BYTES;
@@ -9,26 +9,27 @@ use super::reader::FeedPage;
 use crate::catalog::CatalogStore;
 use crate::streams::StreamError;
 
-/// A page as it is told: with a catalog, what its events say, too, as long as there is room for it.
+/// Converts a page to a reply. If `catalog` is set, the reply includes the contents of catalog
+/// events, up to half the maximum reply size.
 ///
 /// # Errors
 /// [`StreamError`] if the events cannot be read.
-pub async fn view(
+pub async fn feed_reply(
     page: FeedPage,
     catalog: Option<&CatalogStore>,
 ) -> Result<FeedReply, StreamError> {
-    let mut room = MAX_REPLY_BYTES / 2;
+    let mut remaining_bytes = MAX_REPLY_BYTES / 2;
     let mut items = Vec::new();
     for item in page.items {
         let mut spans = Vec::new();
         for span in item.spans {
             let events = match catalog {
-                Some(catalog) => told(catalog, &span, &mut room).await?,
+                Some(catalog) => event_views(catalog, &span, &mut remaining_bytes).await?,
                 None => None,
             };
             spans.push(EventRange { events, ..span.into() });
         }
-        // Behind the last place of a partition is its end.
+        // The checkpoint after the last item of a partition is the end of the partition.
         let next = item.at.number().saturating_add(1);
         items.push(FeedItemView { checkpoint: next, indexed_ms: item.time_ms, spans });
     }
@@ -36,18 +37,18 @@ pub async fn view(
     Ok(FeedReply { generation: feed, items, checkpoint: page.next.number(), at_end: page.is_end })
 }
 
-/// What the events of a span say, as long as there is room for it.
-async fn told(
+/// Returns the contents of a span's catalog events, or `None` if they exceed `remaining_bytes`.
+async fn event_views(
     catalog: &CatalogStore,
     span: &Span,
-    room: &mut usize,
+    remaining_bytes: &mut usize,
 ) -> Result<Option<Vec<ChangeView>>, StreamError> {
-    if span.stream.category() != CATEGORY || *room == 0 {
+    if span.stream.category() != CATEGORY || *remaining_bytes == 0 {
         return Ok(None);
     }
-    let dated = catalog.told(span).await?;
+    let dated = catalog.events_of_span(span).await?;
     let views: Vec<ChangeView> = dated.into_iter().map(ChangeView::from).collect();
     let bytes = serde_json::to_vec(&views).map(|text| text.len()).unwrap_or(usize::MAX);
-    *room = room.saturating_sub(bytes);
-    Ok((*room > 0).then_some(views))
+    *remaining_bytes = remaining_bytes.saturating_sub(bytes);
+    if *remaining_bytes == 0 { Ok(None) } else { Ok(Some(views)) }
 }

@@ -1,11 +1,11 @@
-//! Removes the objects of snapshots that no log of a family needs:
-//! run by an operator, at any time, any number of times, also while others work.
+//! Deletes snapshot objects that no log of a family needs. An operator may run it at any time and
+//! any number of times, concurrently with all other work.
 //!
-//! It follows every name from the roots and imports of the family's logs, and removes what it has not come by, if
-//! that is old: core's [`GarbageSweep`] decides. It reads all of these logs, and each of their objects once. Where
-//! anything cannot be read, nothing is removed.
+//! The collector follows all references from the roots and imports of the family's logs, and
+//! deletes old objects that it has not reached; [`GarbageSweep`] decides. It reads all of these
+//! logs, and each of their objects once. If anything cannot be read, nothing is deleted.
 
-mod in_use;
+mod referenced;
 #[cfg(test)]
 mod tests;
 
@@ -16,9 +16,9 @@ use cellar_base::limits::PURGE_DELETES_AT_ONCE;
 use cellar_base::position::Position;
 use cellar_base::schema::SHEETS_PREFIX;
 use cellar_catalog::purge::Needed;
-use cellar_snapshot::named::Unfollowable;
+use cellar_snapshot::garbage::{GarbageSweep, is_overdue};
+use cellar_snapshot::references::UnreadableReferences;
 use cellar_snapshot::snapshot_job::SnapshotJob;
-use cellar_snapshot::{garbage::GarbageSweep, garbage::is_under_way_too_long};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::logs::{LogError, Logs};
@@ -28,108 +28,112 @@ use crate::ports::{
 use crate::retry::retried;
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// What a collector works on.
+/// The ports of a garbage collector.
 #[derive(Clone)]
 pub struct GarbagePorts {
-    /// The logs.
+    /// Log service.
     pub logs: Arc<Logs>,
-    /// The PendingSnapshots table, if there is one.
+    /// PendingSnapshots table, if the deployment has one.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
-    /// The bucket.
+    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// Its versions.
+    /// Object versions of the bucket.
     pub versions: Arc<dyn BlobVersions>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// Collects garbage.
-pub struct Collector {
+/// Deletes snapshot objects that no log needs.
+pub struct GarbageCollector {
     ports: GarbagePorts,
     store: ObjectStore,
 }
 
-/// What was removed.
+/// The amount of deleted garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Collected {
-    /// Objects: all versions of one are one.
+pub struct CollectedGarbage {
+    /// Number of objects. All versions of an object count as one.
     pub objects: u64,
-    /// Bytes of all their versions.
+    /// Total length of all deleted versions in bytes.
     pub bytes: u64,
 }
 
-/// Why nothing was removed, or not all: repeat it.
+/// A failure of a collection. Repeating the collection is safe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GarbageError {
-    /// A table or the bucket does not answer or refuses.
+    /// A table or the bucket failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
     /// A log cannot be read.
-    #[error("{log} cannot be read, and nothing of its family was removed: {why}")]
+    #[error("nothing was deleted, because the log of {log} cannot be read: {why}")]
     Log {
-        /// The log.
+        /// Id of the log.
         log: LogId,
-        /// Why not.
+        /// Reason.
         why: LogError,
     },
-    /// An object that is in use cannot be read.
-    #[error("nothing of the family was removed: {0}")]
+    /// A referenced object cannot be read.
+    #[error("nothing was deleted, because a referenced object cannot be read: {0}")]
     Object(#[from] ObjectFault),
-    /// An object that is in use is not what it should be.
-    #[error("nothing of the family was removed: an object of {log} cannot be read: {why}")]
+    /// A referenced object is damaged.
+    #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
     Damaged {
-        /// The log.
+        /// Id of the log.
         log: LogId,
-        /// What is wrong.
-        why: Unfollowable,
+        /// Reason.
+        why: UnreadableReferences,
     },
-    /// A snapshot that began long ago is not finished: what it has written seems to be garbage.
+    /// A snapshot was started long ago and is not finished, so its objects could be mistaken for
+    /// garbage.
     #[error(
-        "nothing of the family was removed: the snapshot {at} of {log} began more than a day ago and is not \
-         made: look for its cause with `synth reprocess --spreadsheet {log}`"
+        "nothing was deleted, because the snapshot {at} of {log} was started more than a day ago and \
+         is not finished: find the cause with `synth reprocess --spreadsheet {log}`"
     )]
     UnderWay {
-        /// The log.
+        /// Id of the log.
         log: LogId,
-        /// The snapshot.
+        /// Position of the snapshot.
         at: Position,
     },
 }
 
-impl Collector {
-    /// Over these ports.
+impl GarbageCollector {
+    /// Creates a collector that uses these ports.
     #[must_use]
     pub fn new(ports: GarbagePorts) -> Self {
         let store = ObjectStore::new(Arc::clone(&ports.blobs));
         Self { ports, store }
     }
 
-    /// Removes what none of these logs needs of their family's objects: they are all the logs of the family of which
-    /// the snapshots are needed, but for forks that are made meanwhile.
+    /// Deletes the objects of `family` that none of the `needed` logs refers to. `needed` must
+    /// contain all logs of the family whose snapshots are needed, except forks that are created
+    /// concurrently.
     ///
     /// # Errors
-    /// [`GarbageError`].
+    /// [`GarbageError`] if a read or deletion fails. Unless a deletion has failed, nothing was
+    /// deleted.
     pub async fn collect(
         &self,
         family: LogId,
         needed: &[Needed],
-    ) -> Result<Collected, GarbageError> {
-        // What is written from now on is not old.
+    ) -> Result<CollectedGarbage, GarbageError> {
+        // Objects that are written from now on are not old enough to be deleted.
         let now_s = self.ports.clock.now_ms() / 1_000;
         for Needed { log, .. } in needed.iter().filter(|needed| !needed.is_due) {
             self.check_pending(*log, now_s).await?;
         }
         let logs = needed.iter().map(|needed| needed.log);
-        let in_use = self.in_use(family, logs).await?;
-        self.sweep(family, GarbageSweep::new(family, in_use, now_s)).await
+        let referenced = self.find_referenced(family, logs).await?;
+        self.sweep(family, GarbageSweep::new(family, referenced, now_s)).await
     }
 
+    /// Fails if a pending snapshot of the log is overdue.
     async fn check_pending(&self, log: LogId, now_s: u64) -> Result<(), GarbageError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
         let end = SnapshotJob { log, position: Position::LAST };
         let mut next = self.retried(|| pending.first_up_to(end)).await?;
         while let Some(record) = next {
-            if is_under_way_too_long(&record, now_s) {
+            if is_overdue(&record, now_s) {
                 return Err(GarbageError::UnderWay { log, at: record.job.position });
             }
             next = self.retried(|| pending.first_after(record.job)).await?;
@@ -141,23 +145,25 @@ impl Collector {
         &self,
         family: LogId,
         mut sweep: GarbageSweep,
-    ) -> Result<Collected, GarbageError> {
+    ) -> Result<CollectedGarbage, GarbageError> {
         let prefix = format!("{SHEETS_PREFIX}{family}/");
-        let (mut collected, mut after) = (Collected::default(), None::<VersionMarker>);
-        let mut last_key = None::<String>;
+        let (mut collected, mut after) = (CollectedGarbage::default(), None::<VersionMarker>);
+        let mut previous_key = None::<String>;
         loop {
             let list = || self.ports.versions.list_versions(&prefix, after.as_ref());
             let page = self.retried(list).await?;
-            let goes = |version: &ListedVersion| sweep.goes(&version.key, version.modified_s);
-            let going: Vec<ListedVersion> = page.versions.into_iter().filter(goes).collect();
-            for version in &going {
-                if last_key.as_ref() != Some(&version.key) {
+            let is_garbage =
+                |version: &ListedVersion| sweep.is_garbage(&version.key, version.modified_s);
+            let garbage: Vec<ListedVersion> =
+                page.versions.into_iter().filter(is_garbage).collect();
+            for version in &garbage {
+                if previous_key.as_ref() != Some(&version.key) {
                     collected.objects += 1;
-                    last_key = Some(version.key.clone());
+                    previous_key = Some(version.key.clone());
                 }
                 collected.bytes += version.length;
             }
-            stream::iter(going.into_iter().map(|version| self.remove(version)))
+            stream::iter(garbage.into_iter().map(|version| self.delete_version(version)))
                 .buffer_unordered(PURGE_DELETES_AT_ONCE)
                 .try_for_each(async |()| Ok(()))
                 .await?;
@@ -168,7 +174,7 @@ impl Collector {
         }
     }
 
-    async fn remove(
+    async fn delete_version(
         &self,
         ListedVersion { key, version, .. }: ListedVersion,
     ) -> Result<(), PortError> {
@@ -176,7 +182,7 @@ impl Collector {
         self.retried(|| self.ports.versions.delete_version(&key, &version)).await
     }
 
-    /// Repeats what failed for a while: all of it is idempotent.
+    /// Retries temporary failures for a while. All calls are idempotent.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

@@ -80,8 +80,8 @@ async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     ports
 }
 
-fn collector(ports: &Arc<FaultyPorts>, versions: Arc<dyn BlobVersions>) -> Collector {
-    Collector::new(GarbagePorts {
+fn collector(ports: &Arc<FaultyPorts>, versions: Arc<dyn BlobVersions>) -> GarbageCollector {
+    GarbageCollector::new(GarbagePorts {
         logs: Arc::new(ports.logs()),
         pending: Some(Arc::clone(ports) as _),
         blobs: Arc::clone(ports) as _,
@@ -90,7 +90,10 @@ fn collector(ports: &Arc<FaultyPorts>, versions: Arc<dyn BlobVersions>) -> Colle
     })
 }
 
-async fn collect(ports: &Arc<FaultyPorts>, logs: &[LogId]) -> Result<Collected, GarbageError> {
+async fn collect(
+    ports: &Arc<FaultyPorts>,
+    logs: &[LogId],
+) -> Result<CollectedGarbage, GarbageError> {
     let needed = logs.iter().map(|log| Needed { log: *log, is_due: false });
     let collector = collector(ports, Arc::clone(ports) as _);
     collector.collect(log(), &needed.collect::<Vec<_>>()).await
@@ -99,16 +102,16 @@ async fn collect(ports: &Arc<FaultyPorts>, logs: &[LogId]) -> Result<Collected, 
 #[tokio::test]
 async fn what_only_a_fork_had_goes_and_all_else_is_as_if_it_had_never_been() {
     let (alone, forked) = (world(false).await, world(true).await);
-    let before = (alone.blobs.everything().len(), forked.blobs.everything().len());
+    let before = (alone.blobs.contents().len(), forked.blobs.contents().len());
     assert!(before.1 > before.0 + 20, "{before:?}");
     // As long as both are needed, only what snapshots have put down on their way goes.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
-    assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), Collected::default());
+    assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
     let of_fork = collect(&forked, &[log()]).await.unwrap();
     assert!(of_fork.objects > 20 && of_fork.bytes > 1_000, "{of_fork:?}");
     collect(&alone, &[log()]).await.unwrap();
-    assert_eq!(forked.blobs.everything(), alone.blobs.everything());
+    assert_eq!(forked.blobs.contents(), alone.blobs.contents());
 }
 
 #[tokio::test]
@@ -124,7 +127,7 @@ async fn the_root_that_a_purged_segment_begins_with_stays() {
     let (policy, mut planned) = (Policy { offload_after_days: 0, keep_segments: 0 }, Vec::new());
     offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
-        offloader.carry_out(segment).await.unwrap();
+        offloader.execute(segment).await.unwrap();
     }
     // As if it had been made anew, otherwise, between its segment's offloading and its purge.
     let logs = ports.logs();
@@ -134,12 +137,12 @@ async fn the_root_that_a_purged_segment_begins_with_stays() {
     ports.clock.advance_ms(30 * DAY_MS);
     assert!(collect(&ports, &[log()]).await.unwrap().objects > 0);
     assert_eq!(ports.logs().root_at(log(), at(1, 0)).await.unwrap().as_ref(), Some(&other));
-    assert!(ports.blobs.everything().contains_key(&other));
+    assert!(ports.blobs.contents().contains_key(&other));
     assert!(
-        ports.blobs.everything().contains_key(&offloaded.unwrap()),
+        ports.blobs.contents().contains_key(&offloaded.unwrap()),
         "the offloaded segment names it"
     );
-    assert_eq!(collect(&ports, &[log()]).await.unwrap(), Collected::default());
+    assert_eq!(collect(&ports, &[log()]).await.unwrap(), CollectedGarbage::default());
 }
 
 /// A store into which somebody writes everything again after each list.
@@ -153,7 +156,7 @@ impl BlobVersions for Rewritten {
         after: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError> {
         let page = self.0.blobs.list_versions(prefix, after).await;
-        for (key, (bytes, _)) in self.0.blobs.everything() {
+        for (key, (bytes, _)) in self.0.blobs.contents() {
             self.0.blobs.put(blob(key, bytes)).await?;
         }
         page
@@ -167,12 +170,12 @@ impl BlobVersions for Rewritten {
 #[tokio::test]
 async fn what_is_written_again_meanwhile_stays() {
     let ports = world(true).await;
-    let before = ports.blobs.everything();
+    let before = ports.blobs.contents();
     let collector = collector(&ports, Arc::new(Rewritten(Arc::clone(&ports))));
     let needed = [Needed { log: log(), is_due: false }];
     let collected = collector.collect(log(), &needed).await.unwrap();
     assert!(collected.objects > 20, "the versions that were listed are gone: {collected:?}");
-    assert_eq!(ports.blobs.everything(), before);
+    assert_eq!(ports.blobs.contents(), before);
 }
 
 #[tokio::test]
@@ -181,7 +184,7 @@ async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
     collect(&before, &[log(), fork()]).await.unwrap();
     let clean = before.copied(vec![]);
     collect(&clean, &[log()]).await.unwrap();
-    let in_use = clean.blobs.everything();
+    let in_use = clean.blobs.contents();
     let mut refused = 0;
     for key in in_use.keys().filter(|key| key.starts_with(SHEETS_PREFIX)) {
         for damaged in [None, Some(Bytes::from_static(b"damaged"))] {
@@ -191,18 +194,21 @@ async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
                 None => ports.blobs.delete(&at).await.unwrap(),
                 Some(bytes) => ports.blobs.put(blob(key.clone(), bytes)).await.unwrap(),
             }
-            let there = ports.blobs.everything();
+            let there = ports.blobs.contents();
             match collect(&ports, &[log()]).await {
                 // A leaf: nobody looks into it.
-                Ok(_) => assert!(in_use.keys().all(
-                    |key| there.contains_key(key) == ports.blobs.everything().contains_key(key)
-                )),
+                Ok(_) => {
+                    assert!(
+                        in_use.keys().all(|key| there.contains_key(key)
+                            == ports.blobs.contents().contains_key(key))
+                    )
+                }
                 Err(error) => {
                     assert!(matches!(
                         error,
                         GarbageError::Object(_) | GarbageError::Damaged { .. }
                     ));
-                    assert_eq!(ports.blobs.everything(), there, "{key}: {error}");
+                    assert_eq!(ports.blobs.contents(), there, "{key}: {error}");
                     refused += 1;
                 }
             }
@@ -242,23 +248,23 @@ async fn whoever_writes_meanwhile_what_is_collected_loses_nothing() {
     let alone = world(false).await;
     write_again(&alone).await;
     collect(&alone, &[log()]).await.unwrap();
-    let needed = alone.blobs.everything();
+    let needed = alone.blobs.contents();
     let before = world(true).await;
     let undisturbed = before.copied(vec![]);
     let collected = collect(&undisturbed, &[log()]).await.unwrap();
-    let requests = undisturbed.trouble.requests();
+    let requests = undisturbed.faults.requests();
     assert!(requests > 50 && collected.objects > 20, "{requests}");
     for number in 0..requests {
         for fault in [Fault::FreezesBefore, Fault::FreezesAfter] {
             let ports = before.copied(vec![(number, fault)]);
             let collecting = Arc::clone(&ports);
             let collecting = tokio::spawn(async move { collect(&collecting, &[log()]).await });
-            ports.trouble.froze.notified().await;
-            ports.trouble.pause();
+            ports.faults.froze.notified().await;
+            ports.faults.pause();
             write_again(&ports).await;
-            ports.trouble.end();
+            ports.faults.end();
             collecting.await.unwrap().unwrap();
-            let left = ports.blobs.everything();
+            let left = ports.blobs.contents();
             for (key, object) in &needed {
                 assert_eq!(left.get(key), Some(object), "{fault:?} at {number}: {key}");
             }

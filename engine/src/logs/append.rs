@@ -1,4 +1,4 @@
-//! Drives the append machine: performs its actions and reports what came of them.
+//! Runs the append state machine: performs its actions and returns the resulting events.
 
 use std::sync::Arc;
 
@@ -12,34 +12,36 @@ use super::{LogError, Logs};
 use crate::ports::{PortError, PutOutcome};
 
 impl Logs {
-    /// Appends a request's mutations: each exactly once, however often it is repeated.
+    /// Appends the mutations of a request. Each mutation is appended exactly once, even if the
+    /// request is repeated.
     ///
     /// # Errors
-    /// [`LogError::Refused`] as the machine decides, [`LogError::Import`] if an import is not all
-    /// there, [`LogError::NotFound`] if there is no such log, [`LogError::Store`] if the store fails
-    /// for good.
+    /// [`LogError::Refused`] if the machine refuses the request, [`LogError::Import`] if chunks of
+    /// an import are missing or invalid, [`LogError::NotFound`] if the log does not exist,
+    /// [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
         match request.to_resolve() {
             Some(asked) => self.append_resolved(request, asked).await,
             None => {
                 self.check_imports(&request).await?;
-                self.append_as_it_is(request).await
+                self.append_unchecked(request).await
             }
         }
     }
 
-    /// Appends a request whose undo, if it is one, has been resolved, and whose imports are checked.
-    pub(super) async fn append_as_it_is(&self, request: Request) -> Result<Appended, LogError> {
+    /// Appends a request whose undo or revert has been resolved and whose imports have been
+    /// checked.
+    pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let (log, from) = (request.log(), request.lowest_base());
-        let known = self.known_tail(log, from);
-        let (mut append, mut action) = Append::begin(request, &known, self.inputs());
+        let tail = self.fresh_tail_from(log, from);
+        let (mut append, mut action) = Append::begin(request, &tail, self.inputs());
         let mut store_error = None;
         loop {
             let event = match action {
                 AppendAction::Read { from, consistent } => {
-                    self.append_read(log, from, consistent, &mut store_error).await
+                    self.read_append_page(log, from, consistent, &mut store_error).await
                 }
-                AppendAction::Put { entry } => self.append_put(entry, &mut store_error).await,
+                AppendAction::Put { entry } => self.put_append_entry(entry, &mut store_error).await,
                 AppendAction::FindNewestSegment => match self.segments.newest(log, 1, true).await {
                     Ok(newest) => {
                         AppendEvent::NewestSegment(newest.first().map(|newest| newest.num))
@@ -47,7 +49,7 @@ impl Logs {
                     Err(error) => read_failed(log, error, &mut store_error),
                 },
                 AppendAction::ReadState { at } => {
-                    self.append_state(log, at, &mut store_error).await
+                    self.read_append_state(log, at, &mut store_error).await
                 }
                 AppendAction::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
@@ -55,25 +57,23 @@ impl Logs {
                 }
                 AppendAction::Finish(Ok(appended)) => return Ok(appended),
                 AppendAction::Finish(Err(refusal)) => {
-                    return Err(self.refused(log, refusal, store_error).await);
+                    return Err(self.refusal_error(log, refusal, store_error).await);
                 }
             };
             (append, action) = append.step(event, self.inputs());
         }
     }
 
-    /// The entries from `from` on as far as they are known, if something may be put behind them
-    /// unread: not if the newest of them is so old that its segment may have ended and been trimmed
-    /// since. There the next key is free and the put would succeed in a dead segment.
-    fn known_tail(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
+    /// Returns the cached entries from `from` on if an entry may be appended to them without a
+    /// read. Returns nothing if the newest of them is old: its segment may have been closed and
+    /// trimmed since, so a put at the next position would succeed in a closed segment.
+    fn fresh_tail_from(&self, log: LogId, from: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-        let known = self.known.entries_from(now_ms, log, from);
-        let is_young =
-            |last: &Arc<Entry>| now_ms / 1_000 < last.created_s.saturating_add(CACHED_ENTRY_AGE_S);
-        if known.last().is_some_and(is_young) { known } else { Vec::new() }
+        let cached = self.tails.entries_from(now_ms, log, from);
+        if cached.last().is_some_and(|last| is_fresh(last, now_ms)) { cached } else { Vec::new() }
     }
 
-    async fn append_read(
+    async fn read_append_page(
         &self,
         log: LogId,
         from: Position,
@@ -82,14 +82,14 @@ impl Logs {
     ) -> AppendEvent {
         match self.page(log, from, consistent).await {
             Ok(page) => {
-                self.learn(contiguous(&page.entries));
+                self.cache_entries(contiguous(&page.entries));
                 AppendEvent::Page { entries: page.entries, more: page.more }
             }
             Err(error) => read_failed(log, error, store_error),
         }
     }
 
-    async fn append_state(
+    async fn read_append_state(
         &self,
         log: LogId,
         at: Position,
@@ -99,13 +99,13 @@ impl Logs {
             Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
             Err(LogError::Store(error)) => read_failed(log, error, store_error),
             Err(error) => {
-                tracing::error!(%log, %at, %error, "an append cannot read the state");
+                tracing::error!(%log, %at, %error, "cannot read the state for an append");
                 AppendEvent::State(None)
             }
         }
     }
 
-    async fn append_put(
+    async fn put_append_entry(
         &self,
         entry: Arc<Entry>,
         store_error: &mut Option<PortError>,
@@ -117,15 +117,15 @@ impl Logs {
         match self.entries.put(&entry).await {
             PutOutcome::Accepted => {
                 self.pokes.poke(entry.log, entry.position);
-                self.learn(&[entry]);
+                self.cache_entries(&[entry]);
                 AppendEvent::PutAccepted
             }
             PutOutcome::Refused { winner } => {
-                self.learn(std::slice::from_ref(&winner));
+                self.cache_entries(std::slice::from_ref(&winner));
                 AppendEvent::PutRefused { winner }
             }
             PutOutcome::Unknown(error) => {
-                tracing::warn!(log = %entry.log, at = %entry.position, %error, "unknown outcome");
+                tracing::warn!(log = %entry.log, at = %entry.position, %error, "the outcome of a put is unknown");
                 *store_error = Some(error);
                 AppendEvent::PutUnknown
             }
@@ -136,9 +136,9 @@ impl Logs {
         }
     }
 
-    /// A base that is not there may mean that the whole log is not: only then is one more read
-    /// spent on finding out.
-    async fn refused(
+    /// Converts a refusal to an error. An unknown base may mean that the log does not exist, which
+    /// takes one more read to find out.
+    async fn refusal_error(
         &self,
         log: LogId,
         refusal: Refusal,
@@ -147,7 +147,7 @@ impl Logs {
         match (refusal, store_error) {
             (Refusal::Store, Some(error)) => LogError::Store(error),
             (refusal @ Refusal::UnknownBase { .. }, _) => {
-                match self.read(|| self.get(log, Position::FIRST)).await {
+                match self.retry_read(|| self.get(log, Position::FIRST)).await {
                     Ok(None) => LogError::NotFound,
                     Ok(Some(_)) => LogError::Refused(refusal),
                     Err(error) => error,
@@ -159,15 +159,21 @@ impl Logs {
 }
 
 fn read_failed(log: LogId, error: PortError, store_error: &mut Option<PortError>) -> AppendEvent {
-    tracing::warn!(%log, %error, "an append could not read");
+    tracing::warn!(%log, %error, "a read of an append failed");
     let temporary = error.temporary;
     *store_error = Some(error);
     AppendEvent::ReadFailed { temporary }
 }
 
-/// The entries of a page up to its first hole: only those are a cached tail.
+/// Returns the entries of a page before its first gap.
 pub(super) fn contiguous(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
-    let broken = |pair: (&Arc<Entry>, &Arc<Entry>)| pair.0.next_position() != Some(pair.1.position);
-    let hole = entries.iter().zip(entries.iter().skip(1)).position(broken);
-    hole.and_then(|last| entries.get(..=last)).unwrap_or(entries)
+    let has_gap =
+        |(entry, next): (&Arc<Entry>, &Arc<Entry>)| entry.next_position() != Some(next.position);
+    let last_before_gap = entries.iter().zip(entries.iter().skip(1)).position(has_gap);
+    last_before_gap.and_then(|last| entries.get(..=last)).unwrap_or(entries)
+}
+
+/// Returns whether an entry is so recent that its segment cannot have been trimmed.
+pub(super) fn is_fresh(tail: &Entry, now_ms: u64) -> bool {
+    now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S)
 }

@@ -1,4 +1,4 @@
-//! The tails that this process knows, one run per log.
+//! Cache of the newest entries of each log.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,69 +9,72 @@ use cellar_base::position::Position;
 use cellar_log::append::CachedTail;
 use cellar_log::entry::Entry;
 
+/// The cached newest entries of one log.
 #[derive(Debug)]
-struct Known {
-    run: CachedTail,
-    born_ms: u64,
+struct TailSlot {
+    tail: CachedTail,
+    created_ms: u64,
     used_ms: u64,
 }
 
-/// At most `MAX_CACHED_TAILS` runs; one is forgotten `CACHED_TAIL_AGE_MS` after it began, however much
-/// it is used, so that no process goes on for ever on what it once read.
+/// Cached tails of at most `MAX_CACHED_TAILS` logs. A tail expires `CACHED_TAIL_AGE_MS` after its
+/// creation, even if it is in use, so that no process relies on old reads forever.
 #[derive(Debug, Default)]
-pub(super) struct CachedTails {
-    runs: Mutex<HashMap<LogId, Known>>,
+pub(super) struct TailCache {
+    tails: Mutex<HashMap<LogId, TailSlot>>,
 }
 
-impl CachedTails {
-    fn lock(&self) -> MutexGuard<'_, HashMap<LogId, Known>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+impl TailCache {
+    fn lock(&self) -> MutexGuard<'_, HashMap<LogId, TailSlot>> {
+        self.tails.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Learns entries of one log that were read or written.
-    pub(super) fn learn(&self, now_ms: u64, entries: &[Arc<Entry>]) {
+    /// Caches entries of one log that were read or written.
+    pub(super) fn add(&self, now_ms: u64, entries: &[Arc<Entry>]) {
         let Some(log) = entries.first().map(|entry| entry.log) else { return };
-        let mut runs = self.lock();
-        if !runs.contains_key(&log) && runs.len() >= MAX_CACHED_TAILS {
-            forget_least_recently_used(&mut runs);
+        let mut tails = self.lock();
+        if !tails.contains_key(&log) && tails.len() >= MAX_CACHED_TAILS {
+            evict_least_recently_used(&mut tails);
         }
-        let new = || Known { run: CachedTail::default(), born_ms: now_ms, used_ms: now_ms };
-        let known = runs.entry(log).or_insert_with(new);
-        known.used_ms = now_ms;
-        entries.iter().for_each(|entry| known.run.add(entry));
+        let new_slot =
+            || TailSlot { tail: CachedTail::default(), created_ms: now_ms, used_ms: now_ms };
+        let slot = tails.entry(log).or_insert_with(new_slot);
+        slot.used_ms = now_ms;
+        entries.iter().for_each(|entry| slot.tail.add(entry));
     }
 
-    /// The entries from `base` on, as far as they are known.
+    /// Returns the cached entries from `base` on.
     pub(super) fn entries_from(&self, now_ms: u64, log: LogId, base: Position) -> Vec<Arc<Entry>> {
-        self.with(now_ms, log, |run| run.entries_from(base)).unwrap_or_default()
+        self.read_tail(now_ms, log, |tail| tail.entries_from(base)).unwrap_or_default()
     }
 
-    /// Whether the entry at `base` is known.
+    /// Returns whether the entry at `base` is cached.
     pub(super) fn covers(&self, now_ms: u64, log: LogId, base: Position) -> bool {
-        self.with(now_ms, log, |run| run.covers(base)).unwrap_or(false)
+        self.read_tail(now_ms, log, |tail| tail.covers(base)).unwrap_or(false)
     }
 
-    /// The newest entry known.
+    /// Returns the newest cached entry of a log.
     pub(super) fn last(&self, now_ms: u64, log: LogId) -> Option<Arc<Entry>> {
-        self.with(now_ms, log, |run| run.last().cloned()).flatten()
+        self.read_tail(now_ms, log, |tail| tail.last().cloned()).flatten()
     }
 
-    fn with<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&CachedTail) -> T) -> Option<T> {
-        let mut runs = self.lock();
-        let known = runs.get_mut(&log)?;
-        if now_ms.saturating_sub(known.born_ms) > CACHED_TAIL_AGE_MS {
-            runs.remove(&log);
+    /// Applies `read` to the cached tail of a log; removes the tail if it has expired.
+    fn read_tail<T>(&self, now_ms: u64, log: LogId, read: impl Fn(&CachedTail) -> T) -> Option<T> {
+        let mut tails = self.lock();
+        let slot = tails.get_mut(&log)?;
+        if now_ms.saturating_sub(slot.created_ms) > CACHED_TAIL_AGE_MS {
+            tails.remove(&log);
             return None;
         }
-        known.used_ms = now_ms;
-        Some(read(&known.run))
+        slot.used_ms = now_ms;
+        Some(read(&slot.tail))
     }
 }
 
-fn forget_least_recently_used(runs: &mut HashMap<LogId, Known>) {
-    let oldest = runs.iter().min_by_key(|(_, known)| known.used_ms).map(|(log, _)| *log);
+fn evict_least_recently_used(tails: &mut HashMap<LogId, TailSlot>) {
+    let oldest = tails.iter().min_by_key(|(_, slot)| slot.used_ms).map(|(log, _)| *log);
     if let Some(log) = oldest {
-        runs.remove(&log);
+        tails.remove(&log);
     }
 }
 
@@ -80,33 +83,33 @@ mod tests {
     use super::*;
     use cellar_base::identity::SubjectKey;
 
-    fn first(number: usize) -> Arc<Entry> {
-        let subject = SubjectKey::new("test", "cached tails");
+    fn first_entry(number: usize) -> Arc<Entry> {
+        let subject = SubjectKey::new("test", "known runs");
         let log = LogId::derive(&subject, &number.to_string()).unwrap();
         Arc::new(Entry::first(log, None, 0))
     }
 
     #[test]
     fn a_tail_expires_at_its_age() {
-        let (known, entry) = (CachedTails::default(), first(0));
-        known.learn(1_000, &[Arc::clone(&entry)]);
+        let (cache, entry) = (TailCache::default(), first_entry(0));
+        cache.add(1_000, &[Arc::clone(&entry)]);
         let at = 1_000 + CACHED_TAIL_AGE_MS;
-        assert_eq!(known.last(at, entry.log), Some(Arc::clone(&entry)));
-        known.learn(at, &[Arc::clone(&entry)]);
-        assert_eq!(known.last(at + 1, entry.log), None, "use does not make it younger");
-        assert!(known.lock().is_empty());
+        assert_eq!(cache.last(at, entry.log), Some(Arc::clone(&entry)));
+        cache.add(at, &[Arc::clone(&entry)]);
+        assert_eq!(cache.last(at + 1, entry.log), None, "use does not extend the lifetime");
+        assert!(cache.lock().is_empty());
     }
 
     #[test]
-    fn the_least_recently_used_log_makes_room() {
-        let known = CachedTails::default();
+    fn evicts_the_least_recently_used_log() {
+        let cache = TailCache::default();
         for number in 0..MAX_CACHED_TAILS {
-            known.learn(number as u64, &[first(number)]);
+            cache.add(number as u64, &[first_entry(number)]);
         }
-        assert!(known.last(100, first(0).log).is_some());
-        known.learn(101, &[first(MAX_CACHED_TAILS)]);
-        assert_eq!(known.lock().len(), MAX_CACHED_TAILS);
-        assert!(known.last(102, first(0).log).is_some());
-        assert!(known.last(102, first(1).log).is_none());
+        assert!(cache.last(100, first_entry(0).log).is_some());
+        cache.add(101, &[first_entry(MAX_CACHED_TAILS)]);
+        assert_eq!(cache.lock().len(), MAX_CACHED_TAILS);
+        assert!(cache.last(102, first_entry(0).log).is_some());
+        assert!(cache.last(102, first_entry(1).log).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Materialised cells at any position in history.
+//! Reads cells at any position in history.
 
 use cellar_api::{wire::CellAt, wire::ReplyFormats};
 use cellar_base::identity::LogId;
@@ -12,64 +12,62 @@ use cellar_snapshot::merge::Window;
 
 use super::{LogError, Logs, View};
 
-/// About how many bytes of JSON a cell takes besides its texts.
+/// Approximate number of JSON bytes of a cell without its texts.
 const CELL_FRAME_BYTES: usize = 96;
-/// Cells of the first band that is read for a page: about as many as fit one.
+/// Number of cells in the first band of rows that is read for a page.
 const BAND_CELLS: u32 = 32 * 1024;
-/// Cells of a band that is said to be sparse.
+/// A band with fewer cells than this is sparse: the next band has twice as many rows.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
 
-/// A sheet, by number or by name.
+/// Selects a sheet by number or by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SheetName {
-    /// The first tab.
+    /// The first sheet in tab order.
     First,
-    /// By its number.
+    /// The sheet with this number.
     Number(SheetId),
-    /// By its name, whatever the case of its letters.
+    /// The sheet with this name; case-insensitive.
     Name(String),
 }
 
-/// Which cells to read.
+/// A request for the cells of a rectangle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellsQuery {
-    /// The sheet.
     pub sheet: SheetName,
-    /// The rectangle.
     pub rectangle: Rectangle,
-    /// The position in history; the newest if none.
+    /// The position in history; `None` for the newest.
     pub at: Option<Position>,
-    /// Cells before this one, row by row, were in earlier pages.
+    /// Cells before this cell in row order were returned by earlier pages.
     pub from: Option<CellName>,
-    /// The answer is never older than this.
+    /// The result is at or after this position.
     pub seen: Option<Position>,
 }
 
-/// The cells that are not blank, as many as fit one reply.
+/// The non-blank cells of a rectangle, limited to the size of one reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellsRead {
-    /// The position at which these are the cells.
+    /// The position of the state that was read.
     pub position: Position,
-    /// The incarnation there.
+    /// Incarnation at the position.
     pub incarnation: u32,
-    /// The sheet's number.
+    /// Number of the sheet.
     pub sheet: SheetId,
-    /// Its name.
+    /// Name of the sheet.
     pub name: String,
-    /// How far the sheet was ever written to.
+    /// The used range of the sheet.
     pub extent: Extent,
-    /// The formats of ranges that meet the rectangle, oldest first; on the first page only.
+    /// Formats of ranges that intersect the rectangle, oldest first; only on the first page.
     pub formats: Vec<RangeFormat>,
-    /// Whether the oldest formats are missing, because there are more than fit one reply.
+    /// Set if the oldest formats are missing because they exceed the reply size.
     pub formats_cut: bool,
-    /// The cells, by row and column.
+    /// Cells in row order.
     pub cells: Vec<CellAt>,
-    /// If the cells were cut: the first cell that is not in this reply.
+    /// Set if `cells` was truncated: the first cell of the next page.
     pub next: Option<CellName>,
 }
 
 impl Logs {
-    /// Reads cells: from the nearest snapshot and the entries behind it.
+    /// Reads cells from the nearest snapshot and the entries after it.
     ///
     /// # Errors
     /// [`LogError::UnknownSheet`]; otherwise as [`Logs::view`].
@@ -90,9 +88,9 @@ impl Logs {
             },
         })?;
         let (name, extent) = (name.to_owned(), sheet.extent);
-        let formats = formats(&sheet.formats, query);
-        let page = page(&mut view, id, extent, query, formats.bytes).await;
-        let (cells, next) = self.roots.heed(log, page)?;
+        let formats = page_formats(&sheet.formats, query);
+        let page = read_page(&mut view, id, extent, query, formats.bytes).await;
+        let (cells, next) = self.roots.invalidate_on_error(log, page)?;
         Ok(CellsRead {
             position: view.position,
             incarnation: view.incarnation,
@@ -100,24 +98,26 @@ impl Logs {
             name,
             extent,
             formats: formats.newest,
-            formats_cut: formats.cut,
+            formats_cut: formats.truncated,
             cells,
             next,
         })
     }
 }
 
-/// The formats that a page sends. Every page would have the same: only the first has any.
-fn formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
+/// Returns the formats for a page. Only the first page has formats, since they are the same for
+/// every page.
+fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     match query.from {
         None => ReplyFormats::newest_of(formats.in_rectangle(query.rectangle)),
         Some(_) => ReplyFormats::default(),
     }
 }
 
-/// The cells from where the page before ended, and where this one ends; `bytes` of it are taken. Read
-/// band by band, so that no more tiles are loaded than the page has room for.
-async fn page(
+/// Reads the cells of one page and returns the first cell of the next page. `bytes` of the reply
+/// are already in use. Reads band by band, so that few tiles are loaded for cells that do not fit
+/// the page.
+async fn read_page(
     view: &mut View,
     sheet: SheetId,
     extent: Extent,
@@ -136,7 +136,7 @@ async fn page(
         let band_end = row.saturating_add(band_rows).min(end);
         let window = Window { rows: row..band_end, columns: columns.clone() };
         let found = view.cells(sheet, &window).await?;
-        // Where there is little, more rows at once.
+        // Read more rows at a time where there are few cells.
         if found.len() < SPARSE_BAND_CELLS {
             band_rows = band_rows.saturating_mul(2);
         }
@@ -154,6 +154,9 @@ async fn page(
 }
 
 fn weight_bytes(cell: &Cell) -> usize {
-    let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
-    CELL_FRAME_BYTES + cell.value.json_bytes() + length(&cell.formula) + length(&cell.format)
+    let text_bytes = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
+    CELL_FRAME_BYTES
+        + cell.value.json_bytes()
+        + text_bytes(&cell.formula)
+        + text_bytes(&cell.format)
 }

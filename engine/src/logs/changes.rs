@@ -1,5 +1,5 @@
-//! What entries changed, from the nearest snapshot: of the older state only the cells that they touch
-//! are read, however large its sheets are.
+//! Reads the changes that entries made. Of the earlier state, only the cells that the entries touch
+//! are read, however large the sheets are.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,37 +12,37 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
-use cellar_snapshot::touched::{Touched, touched};
+use cellar_snapshot::touched::{TouchedCells, touched_cells};
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs, View};
 
 /// Cells with their rows and columns.
 type PlacedCells = Vec<((u32, u32), Cell)>;
 
-/// Entries, and the state before them as far as they touch it.
+/// Committed entries, and the state before them, restricted to the cells that they touch.
 pub(super) struct Changes {
-    /// The state before, with the cells that are touched.
+    /// The state before the entries, with only the touched cells.
     pub(super) before: Workbook,
-    /// What the entries committed.
+    /// The operations that the entries committed.
     operations: Vec<Operation>,
-    /// The sheets that they imported and that are still there, with all their cells.
+    /// Sheets that the entries imported and that still exist, with all their cells.
     imported: BTreeMap<SheetId, PlacedCells>,
 }
 
 impl Changes {
-    /// The state behind the entries.
+    /// Returns the state after the entries.
     pub(super) fn after(&self) -> Result<Workbook, WorkbookTooLarge> {
         let mut after = self.before.clone();
         for operation in &self.operations {
-            let import = match operation {
+            let new_sheet = match operation {
                 Operation::ImportSheet(import) if after.sheet(import.sheet).is_none() => {
                     Some(import.sheet)
                 }
                 _ => None,
             };
             after.apply_operations(std::slice::from_ref(operation))?;
-            if let Some(sheet) = import
+            if let Some(sheet) = new_sheet
                 && let Some(cells) = self.imported.get(&sheet)
             {
                 after.fill(sheet, cells.iter().cloned())?;
@@ -53,11 +53,11 @@ impl Changes {
 }
 
 impl Logs {
-    /// The entries behind `from` up to `to`, and the state at `from`.
+    /// Reads the entries after `from` up to `to` (inclusive), and the state at `from`.
     ///
     /// # Errors
-    /// [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if they touch too much; otherwise as
-    /// [`Logs::view`].
+    /// [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if the entries touch too many cells;
+    /// otherwise as [`Logs::view`].
     pub(super) async fn changes(
         &self,
         log: LogId,
@@ -69,25 +69,24 @@ impl Logs {
         let mut fold = Fold::new(view.metadata.clone());
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: to })?;
         let (metadata, level) = fold.finish();
-        let touched = touched(&view.metadata, &metadata, &level);
-        let before = view.touched(&touched).await?;
-        let imported = self.imported(&view, &operations, (metadata, level)).await?;
+        let touched = touched_cells(&view.metadata, &metadata, &level);
+        let before = view.touched_state(&touched).await?;
+        let imported = self.imported_cells(&view, &operations, (metadata, level)).await?;
         Ok(Changes { before, operations, imported })
     }
 
-    /// What the entries behind `from` up to `to` committed.
+    /// Returns the operations that the entries after `from` up to `to` (inclusive) committed.
     async fn operations(
         &self,
         log: LogId,
         from: Position,
         to: Position,
     ) -> Result<Vec<Operation>, LogError> {
-        let mut reading = Reading::from(from);
+        let mut cursor = EntryCursor::from(from);
         let (mut operations, mut bytes) = (Vec::new(), 0_usize);
-        self.committed(log, &mut reading, Some(to), Some(to), |entry, committed| {
+        self.visit_committed(log, &mut cursor, Some(to), Some(to), |entry, committed| {
             if entry.position > from {
-                let all = committed.iter().flat_map(|operations| operations.iter());
-                for operation in all {
+                for operation in committed.iter().flat_map(|operations| operations.iter()) {
                     bytes = bytes.saturating_add(operation.weight_bytes());
                     operations.push(operation.clone());
                 }
@@ -98,39 +97,36 @@ impl Logs {
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (newest, _) = reading.newest.ok_or(LogError::NotFound)?;
-        match newest < to {
-            true => Err(LogError::NoSuchPosition { at: to, newest }),
-            false => Ok(operations),
+        let (newest, _) = cursor.newest.ok_or(LogError::NotFound)?;
+        if newest < to {
+            return Err(LogError::NoSuchPosition { at: to, newest });
         }
+        Ok(operations)
     }
 
-    /// All cells of the sheets that entries imported and that are still there.
-    async fn imported(
+    /// Reads all cells of the sheets that the entries imported and that still exist. Later edits of these
+    /// cells are ignored, since the caller applies the operations afterwards.
+    async fn imported_cells(
         &self,
         view: &View,
         operations: &[Operation],
         (metadata, level): (WorkbookMetadata, FoldedLevel),
     ) -> Result<BTreeMap<SheetId, PlacedCells>, LogError> {
-        let imports = operations.iter().filter_map(|operation| match operation {
-            Operation::ImportSheet(import) => Some(import),
-            _ => None,
-        });
         let (mut imported, mut all) = (BTreeMap::new(), Workbook::from_metadata(&metadata));
-        // As if nothing else had happened to them: what did, is applied behind.
-        let only = FoldedLevel { imported: level.imported, ..FoldedLevel::default() };
-        let mut alone = view.of_level(only);
-        for import in imports {
-            let there = alone.has_imported(import.sheet) && !imported.contains_key(&import.sheet);
+        let only_imports = FoldedLevel { imported: level.imported, ..FoldedLevel::default() };
+        let mut import_view = view.with_only_level(only_imports);
+        for operation in operations {
+            let Operation::ImportSheet(import) = operation else { continue };
+            if !import_view.has_imported(import.sheet) || imported.contains_key(&import.sheet) {
+                continue;
+            }
             let mut cells = PlacedCells::new();
-            for part in Touched::all(import.extent).windows().iter().filter(|_| there) {
-                let found = alone.held(import.sheet, &part.window).await?;
+            for part in TouchedCells::whole_sheet(import.extent).windows() {
+                let found = import_view.stored_cells(import.sheet, &part.window).await?;
                 all.fill(import.sheet, found.iter().cloned())?;
                 cells.extend(found);
             }
-            if there {
-                imported.insert(import.sheet, cells);
-            }
+            imported.insert(import.sheet, cells);
         }
         Ok(imported)
     }

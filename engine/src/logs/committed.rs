@@ -1,4 +1,5 @@
-//! Entries with what they committed, wherever their bodies are.
+//! Reads entries with their committed operations, which may be stored in the entry or in an
+//! external body.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,39 +10,45 @@ use cellar_log::entry::{Content, Entry, ExternalEdits, decode_external_body};
 use cellar_sheet::operation::Operation;
 
 use super::{LogError, Logs};
-use crate::ports::{BlobKey, Got};
+use crate::ports::{BlobKey, GetOutcome};
 use crate::sha256::sha256;
 
-/// How far entries were read.
+/// Progress of reading the entries of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reading {
-    /// Where it goes on; `None` where no log can.
+pub(crate) struct EntryCursor {
+    /// The next position to read; `None` after the last possible position of a log.
     pub(crate) next: Option<Position>,
-    /// The position and the incarnation of the newest that was read.
+    /// Position and incarnation of the newest entry that was read.
     pub(crate) newest: Option<(Position, u32)>,
 }
 
-impl Reading {
-    /// From a position on, inclusive.
+impl EntryCursor {
+    /// Returns a cursor that reads from `position` (inclusive).
     pub(crate) fn from(position: Position) -> Self {
         Self { next: Some(position), newest: None }
+    }
+
+    fn advance_past(&mut self, entry: &Entry) {
+        self.newest = Some((entry.position, entry.header.incarnation));
+        self.next = entry.next_position();
     }
 }
 
 impl Logs {
-    /// Visits entries with the operations that each mutation committed, up to `at` or the newest,
-    /// which is never older than `seen`. The visitor ends it behind any entry.
-    pub(crate) async fn committed(
+    /// Visits each entry with the operations that each of its mutations committed, up to `at`
+    /// (inclusive) or to the newest entry, which is at or after `seen`. Stops after an entry for
+    /// which the visitor breaks.
+    pub(crate) async fn visit_committed(
         &self,
         log: LogId,
-        reading: &mut Reading,
+        cursor: &mut EntryCursor,
         at: Option<Position>,
         seen: Option<Position>,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
-        // Not even an empty log is believed to be absent on a stale read.
+        // The first entry must always be reached: a stale read is no proof that a log is empty.
         let must_reach = at.max(seen).max(Some(Position::FIRST));
-        while let Some(from) = reading.next {
+        while let Some(from) = cursor.next {
             let mut external: Option<Arc<Entry>> = None;
             self.walk(log, from, must_reach, |entry| {
                 if at.is_some_and(|at| entry.position > at) {
@@ -51,20 +58,21 @@ impl Logs {
                     external = Some(Arc::clone(entry));
                     return Ok(ControlFlow::Break(()));
                 }
-                reading.pass(entry);
+                cursor.advance_past(entry);
                 let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
                 let committed: Vec<&[Operation]> =
                     mutations.iter().map(cellar_log::entry::Mutation::effective).collect();
                 let flow = visit(entry, &committed)?;
-                let there = at == Some(entry.position);
-                Ok(if there { ControlFlow::Break(()) } else { flow })
+                let is_last = at == Some(entry.position);
+                Ok(if is_last { ControlFlow::Break(()) } else { flow })
             })
             .await?;
-            // The body of a large entry is fetched between two walks.
+            // An external body is fetched between two walks, since the visitor of a walk is
+            // synchronous.
             let Some(entry) = external else { break };
             let committed = self.external_operations(&entry).await?;
             let committed: Vec<&[Operation]> = committed.iter().map(Vec::as_slice).collect();
-            reading.pass(&entry);
+            cursor.advance_past(&entry);
             if visit(&entry, &committed)?.is_break() || at == Some(entry.position) {
                 break;
             }
@@ -72,12 +80,12 @@ impl Logs {
         Ok(())
     }
 
-    /// What is committed of each mutation of a large entry.
+    /// Returns the committed operations of each mutation of an entry with an external body.
     async fn external_operations(&self, entry: &Entry) -> Result<Vec<Vec<Operation>>, LogError> {
         let Content::External(external) = &entry.content else { return Ok(Vec::new()) };
         let authored = self.external_body(external).await?;
         let Some(authored) = authored else {
-            tracing::error!(at = %entry.position, object = external.object, "the body is damaged");
+            tracing::error!(at = %entry.position, object = external.object, "the external body is missing or damaged");
             return Err(LogError::Corrupt { at: entry.position });
         };
         let committed = authored
@@ -86,25 +94,18 @@ impl Logs {
         Ok(committed.collect())
     }
 
-    /// The operations of a large entry as authored; `None` if the object is gone or is not what the
-    /// entry says.
+    /// Reads the operations of an external body, as authored. Returns `None` if the object is
+    /// missing or does not match its entry.
     async fn external_body(
         &self,
         external: &ExternalEdits,
     ) -> Result<Option<Vec<Operation>>, LogError> {
         let Ok(key) = BlobKey::new(&external.object) else { return Ok(None) };
-        let got = self.read(|| self.blobs.get(&key, external.bytes)).await?;
-        let Got::Found { bytes, .. } = got else { return Ok(None) };
+        let got = self.retry_read(|| self.blobs.get(&key, external.bytes)).await?;
+        let GetOutcome::Found { bytes, .. } = got else { return Ok(None) };
         if sha256(&bytes) != external.sha256 {
             return Ok(None);
         }
         Ok(decode_external_body(&bytes).ok())
-    }
-}
-
-impl Reading {
-    fn pass(&mut self, entry: &Entry) {
-        self.newest = Some((entry.position, entry.header.incarnation));
-        self.next = entry.next_position();
     }
 }

@@ -1,4 +1,4 @@
-//! Creates a log: one transaction, safe to repeat.
+//! Creates a log in one idempotent transaction.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PUT_ATTEMPTS;
@@ -9,34 +9,34 @@ use cellar_log::segment::Segment;
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};
 
-/// A log that exists now.
+/// Result of creating a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Created {
-    /// Its first position.
+    /// The log's first position.
     pub head: Position,
-    /// Its incarnation.
+    /// The log's incarnation.
     pub incarnation: u32,
-    /// Whether it was there before.
+    /// Set if the log already existed.
     pub existed: bool,
 }
 
 impl Logs {
-    /// Creates the log, or finds the one that an earlier try of the same author created.
+    /// Creates the log, or returns the log that an earlier request of the same author created.
     ///
     /// # Errors
-    /// [`LogError::Store`] if the store fails or something else stands under the id.
+    /// [`LogError::Store`] if the store fails or the id is in use by another log.
     pub async fn create(&self, log: LogId, author: Option<String>) -> Result<Created, LogError> {
         let created_s = self.clock.now_ms() / 1_000;
-        let entry = Entry::first(log, author, created_s).at_least(self.incarnation);
+        let entry = Entry::first(log, author, created_s).raise_incarnation(self.incarnation);
         let segment =
             Segment { log, num: 0, created_s, last_snapshot: None, offloaded: None, lineage: None };
         let mut attempt = 1;
         loop {
             match self.segments.create(&segment, &entry).await {
-                CreateOutcome::Created => return Ok(self.created(entry, false)),
-                CreateOutcome::Exists => return self.found(&entry).await,
+                CreateOutcome::Created => return Ok(self.cache_created(entry, false)),
+                CreateOutcome::Exists => return self.find_created(&entry).await,
                 CreateOutcome::Unknown(error) if attempt < MAX_PUT_ATTEMPTS => {
-                    tracing::warn!(%log, attempt, %error, "unknown outcome of a create");
+                    tracing::warn!(%log, attempt, %error, "the outcome of a create is unknown");
                     self.pause(attempt).await;
                     attempt += 1;
                 }
@@ -47,28 +47,26 @@ impl Logs {
         }
     }
 
-    fn created(&self, entry: Entry, existed: bool) -> Created {
+    fn cache_created(&self, entry: Entry, existed: bool) -> Created {
         let created =
             Created { head: entry.position, incarnation: entry.header.incarnation, existed };
-        self.learn(&[entry.into()]);
+        self.cache_entries(&[entry.into()]);
         created
     }
 
-    /// It is a success if what is there, but for the time, is what would have been written. What
-    /// came later is not part of that: the root of a finished snapshot, the incarnation of a revert.
-    async fn found(&self, entry: &Entry) -> Result<Created, LogError> {
-        let there = self.read(|| self.entries.get(entry.log, Position::FIRST)).await?;
-        let same = |there: &Entry| {
-            there.author == entry.author && matches!(there.content, Content::Snapshot { .. })
-        };
-        let Some(there) = there else {
-            let message = "another create of the same log is under way";
+    /// Compares the stored first entry with the requested one. Time, root and incarnation may differ:
+    /// a finished snapshot and a restore change the stored entry later.
+    async fn find_created(&self, wanted: &Entry) -> Result<Created, LogError> {
+        let stored = self.retry_read(|| self.entries.get(wanted.log, Position::FIRST)).await?;
+        let Some(stored) = stored else {
+            let message = "another create of the same log is in progress";
             return Err(LogError::Store(PortError::temporary(message)));
         };
-        if same(&there) {
-            return Ok(self.created(there.as_ref().clone(), true));
+        let is_snapshot = matches!(stored.content, Content::Snapshot { .. });
+        if is_snapshot && stored.author == wanted.author {
+            return Ok(self.cache_created(stored.as_ref().clone(), true));
         }
-        let message = format!("something else is stored under the id {}", entry.log);
+        let message = format!("the id {} is already in use by another log", wanted.log);
         Err(LogError::Store(PortError::permanent(message)))
     }
 }

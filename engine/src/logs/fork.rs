@@ -1,86 +1,86 @@
-//! Forks a log at any position: one transaction of four records, whatever the log's size; and lists a
-//! log's forks.
+//! Forks a log at any position in one transaction of four records, regardless of the log's size;
+//! lists the forks of a log.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry, Header};
 use cellar_log::lineage::Lineage;
-use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::records::fork::{ListedFork, list_number};
 use cellar_log::segment::Segment;
 
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, ForkPage, ForkRecords, PortError};
 
-/// A fork that is asked for.
+/// A request to fork a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFork {
-    /// Its id: of [`LogId::derive_fork`], so that a repetition finds it.
+    /// Id of the fork, from [`LogId::derive_fork`], so that a repeated request finds the existing
+    /// fork.
     pub log: LogId,
     /// The log to fork.
     pub source: LogId,
-    /// The last position that both share; the newest if none.
+    /// The last shared position; `None` for the newest position of the source.
     pub at: Option<Position>,
-    /// Who does it.
     pub author: Option<String>,
 }
 
-/// A fork that exists now.
+/// Result of forking a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forked {
-    /// The log that holds the last entry that both share: the one that was asked for, or the one that it
-    /// inherits that entry from.
+    /// The log that stores the last shared entry itself: the requested source, or the log from
+    /// which the source inherits that entry.
     pub source: LogId,
-    /// The position of that entry.
+    /// Position of the last shared entry.
     pub position: Position,
-    /// The fork's first own entry.
+    /// Position of the fork's first own entry.
     pub head: Position,
-    /// Its incarnation.
+    /// Incarnation of the fork.
     pub incarnation: u32,
-    /// Whether it was there before.
+    /// Set if the fork already existed.
     pub existed: bool,
 }
 
-/// Why a log cannot be forked there.
+/// Reason why a log cannot be forked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForkFault {
-    /// Too many forks of forks.
+    /// The source is nested too deep in forks of forks.
     #[error(
-        "it is a fork of a fork, {MAX_FORK_DEPTH} times over: fork one of those that it comes from, or \
-         export and import it"
+        "the source is already nested {MAX_FORK_DEPTH} forks deep; fork one of its sources, or export \
+         and import the source"
     )]
     TooDeep,
-    /// No log can go on behind that position.
+    /// No log can continue after the requested position.
     #[error("no log can continue after {at}; fork an earlier position")]
     Full {
-        /// The position.
+        /// The requested position.
         at: Position,
     },
-    /// The same nonce was used for another fork.
+    /// The nonce was already used for another fork.
     #[error("the nonce was already used for a fork at {position}; use a new nonce")]
     OtherPosition {
-        /// The position of the fork that there is.
+        /// Position at which the existing fork was created.
         position: Position,
     },
 }
 
 impl Logs {
-    /// Forks a log, or finds the fork that an earlier try made.
+    /// Forks a log, or returns the fork that an earlier request created.
     ///
     /// # Errors
     /// [`LogError::Fork`], [`LogError::NoSuchPosition`]; otherwise as [`Logs::head`].
     pub async fn fork(&self, new: NewFork) -> Result<Forked, LogError> {
-        let asked = match new.at {
+        let requested = match new.at {
             Some(at) => at,
             None => self.head(new.source, None).await?.head,
         };
-        let (source, position) = self.holder(new.source, asked).await?;
-        let entry = self.read(|| self.get_anywhere(source, position)).await?;
+        let (source, position) = self.find_owner(new.source, requested).await?;
+        let entry = self.retry_read(|| self.get_anywhere(source, position)).await?;
         let Some(entry) = entry else {
             let newest = self.head(new.source, None).await?.head;
-            return Err(LogError::NoSuchPosition { at: asked, newest });
+            return Err(LogError::NoSuchPosition { at: requested, newest });
         };
-        let parent = self.read(|| self.lineage(source)).await?;
+        let parent = self.retry_read(|| self.lineage(source)).await?;
         let depth = parent.map_or(0, |parent| parent.depth).saturating_add(1);
         if depth > MAX_FORK_DEPTH {
             return Err(ForkFault::TooDeep.into());
@@ -92,7 +92,7 @@ impl Logs {
             ended: matches!(entry.content, Content::EndSegment),
             family: parent.map_or(source, |parent| parent.family),
             depth,
-            // The state of a log's first entry is nothing.
+            // The state at a log's first entry is empty, so it needs no snapshot.
             snapshot: snapshot.filter(|at| *at != Position::FIRST),
             forked_s: 0,
         };
@@ -101,7 +101,7 @@ impl Logs {
         self.write_fork(&new, lineage, header).await
     }
 
-    /// Writes the records, each try under another number of the list.
+    /// Writes the records of a fork. Each attempt uses another number in the list of forks.
     async fn write_fork(
         &self,
         new: &NewFork,
@@ -110,20 +110,20 @@ impl Logs {
     ) -> Result<Forked, LogError> {
         let (mut attempt, incarnation) = (0, header.incarnation);
         loop {
-            // A place in the list that another has is left to it.
+            // A number that is already taken by another fork is skipped.
             let now_ms = self.clock.now_ms().saturating_add(u64::from(attempt));
-            let records = records(new, lineage, header.clone(), now_ms)?;
+            let records = build_records(new, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {
                 CreateOutcome::Created => {
-                    self.lineages.keep(new.log, records.origin.lineage);
+                    self.lineages.insert(new.log, records.origin.lineage);
                     let (head, Lineage { source, position, .. }) =
                         (records.first.position, lineage);
-                    self.learn(&[records.first.into()]);
+                    self.cache_entries(&[records.first.into()]);
                     return Ok(Forked { source, position, head, incarnation, existed: false });
                 }
                 CreateOutcome::Exists => match self.found_fork(new, lineage).await? {
                     Some(found) => return Ok(found),
-                    None => PortError::temporary("another fork took its place in the list"),
+                    None => PortError::temporary("another fork took the same number in the list"),
                 },
                 CreateOutcome::Unknown(error) => error,
                 CreateOutcome::Failed(error) => return Err(LogError::Store(error)),
@@ -132,30 +132,32 @@ impl Logs {
             if attempt >= MAX_FORK_ATTEMPTS {
                 return Err(LogError::Store(error));
             }
-            tracing::warn!(log = %new.log, attempt, %error, "a fork is tried again");
+            tracing::warn!(log = %new.log, attempt, %error, "a fork failed; retrying");
             self.pause(attempt).await;
         }
     }
 
-    /// The fork that there is, if it is the one that was asked for; which of its positions the newest
-    /// was, is for the first try to say.
+    /// Returns the existing fork if it matches the request. A request without a position matches
+    /// any position: the first attempt decided which position was the newest.
     async fn found_fork(&self, new: &NewFork, wanted: Lineage) -> Result<Option<Forked>, LogError> {
-        let Some(lineage) = self.read(|| self.lineage(new.log)).await? else { return Ok(None) };
+        let Some(lineage) = self.retry_read(|| self.lineage(new.log)).await? else {
+            return Ok(None);
+        };
         let Lineage { source, position, .. } = lineage;
         if new.at.is_some() && (source, position) != (wanted.source, wanted.position) {
             return Err(ForkFault::OtherPosition { position }.into());
         }
         let head = lineage.first_own().ok_or(ForkFault::Full { at: position })?;
-        let first = self.read(|| self.entries.get(new.log, head)).await?;
+        let first = self.retry_read(|| self.entries.get(new.log, head)).await?;
         let incarnation = first.ok_or(LogError::Corrupt { at: head })?.header.incarnation;
         Ok(Some(Forked { source, position, head, incarnation, existed: true }))
     }
 
-    /// The log that holds the entry at a position itself, and where: forks of forks read from there, as
-    /// if what lies between did not exist.
-    async fn holder(&self, log: LogId, at: Position) -> Result<(LogId, Position), LogError> {
+    /// Returns the log that stores the entry at a position itself, with the position there. A fork
+    /// of a fork reads from that log directly.
+    async fn find_owner(&self, log: LogId, at: Position) -> Result<(LogId, Position), LogError> {
         let (mut log, mut at) = (log, at);
-        while let Some(lineage) = self.read(|| self.inherits(log, at)).await? {
+        while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await? {
             if at > lineage.end() {
                 return Ok((log, at));
             }
@@ -164,27 +166,27 @@ impl Logs {
         Ok((log, at))
     }
 
-    /// Where a log was forked, if it is a fork; for what is shown of it.
+    /// Returns the source of a fork and the last shared position; `None` if the log is not a fork.
     ///
     /// # Errors
     /// [`LogError::Store`].
     pub async fn forked_from(&self, log: LogId) -> Result<Option<(LogId, Position)>, LogError> {
-        let lineage = self.read(|| self.lineage(log)).await?;
+        let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.map(|lineage| (lineage.source, lineage.position)))
     }
 
-    /// The forks of a log, the oldest first, behind number `after` of their list; at most
+    /// Returns the forks of a log, oldest first, with numbers greater than `after`; at most
     /// `MAX_LISTED_FORKS`.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Store`].
     pub async fn forks(&self, log: LogId, after: Option<u64>) -> Result<ForkPage, LogError> {
         self.head(log, None).await?;
-        self.read(|| self.segments.forks(log, after, MAX_LISTED_FORKS)).await
+        self.retry_read(|| self.segments.forks(log, after, MAX_LISTED_FORKS)).await
     }
 }
 
-fn records(
+fn build_records(
     new: &NewFork,
     lineage: Lineage,
     header: Header,
@@ -215,7 +217,7 @@ fn records(
         },
         listed: ListedFork {
             source,
-            number: number(new.log, now_ms),
+            number: list_number(new.log, now_ms),
             fork: new.log,
             position,
             created_s,

@@ -1,4 +1,5 @@
-//! The newest position: 0.5 read units while the current segment is known, 1 if none is.
+//! Reads the newest position of a log: 0.5 read units if the current segment is cached, 1
+//! otherwise.
 
 use std::sync::Arc;
 
@@ -9,48 +10,48 @@ use cellar_log::entry::{Content, Entry};
 
 use super::{LogError, Logs};
 
-/// The newest entry.
+/// The newest position of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Headed {
-    /// Its position.
+pub struct LogHead {
+    /// Position of the newest entry.
     pub head: Position,
-    /// Its incarnation.
+    /// Incarnation of the newest entry.
     pub incarnation: u32,
 }
 
 impl Logs {
-    /// The newest position, never older than `seen` or than what this process knows.
+    /// Returns the newest position of a log, at or after `seen` and every cached entry.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
-    pub async fn head(&self, log: LogId, seen: Option<Position>) -> Result<Headed, LogError> {
-        let known = self.known.last(self.clock.now_ms(), log);
-        let mut segment = match &known {
+    pub async fn head(&self, log: LogId, seen: Option<Position>) -> Result<LogHead, LogError> {
+        let cached = self.tails.last(self.clock.now_ms(), log);
+        let mut segment = match &cached {
             Some(entry) => entry.position.segment(),
             None => self.current_segment(log, seen).await?,
         };
-        let floor = seen.max(known.as_ref().map(|entry| entry.position));
+        let floor = seen.max(cached.as_ref().map(|entry| entry.position));
         let mut attempt = 0;
         loop {
-            let last = self.last_of(log, segment, floor).await?;
-            let known_here = known.clone().filter(|entry| entry.position.segment() == segment);
-            match newer(last, known_here) {
+            let last = self.last_not_before(log, segment, floor).await?;
+            let cached_here = cached.clone().filter(|entry| entry.position.segment() == segment);
+            match newer_entry(last, cached_here) {
                 Some(entry) if matches!(entry.content, Content::EndSegment) => {
                     let next =
                         entry.next_position().ok_or(LogError::Corrupt { at: entry.position })?;
-                    // What is known may be many segments old: one read leads to the current one.
+                    // The cached segment may be many segments old: one read finds the current one.
                     let newest = self.newest_segments(log, Some(next)).await?;
                     let current = newest.first().map_or(0, |segment| segment.num);
                     segment = current.max(next.segment());
                 }
                 Some(entry) => {
-                    return Ok(Headed {
+                    return Ok(LogHead {
                         head: entry.position,
                         incarnation: entry.header.incarnation,
                     });
                 }
-                // A segment's record and its first entry are written in one transaction, but need
-                // not be seen in the same moment.
+                // A segment's record and its first entry are written in one transaction, but may
+                // become visible at different times.
                 None if attempt < MAX_READ_ATTEMPTS => {
                     attempt += 1;
                     self.pause(attempt).await;
@@ -68,23 +69,24 @@ impl Logs {
         newest.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// The newest entry of a segment; read again consistently if that is older than `floor`.
-    async fn last_of(
+    /// Returns the newest entry of a segment. Reads again with strong consistency if that entry is
+    /// older than `floor`.
+    async fn last_not_before(
         &self,
         log: LogId,
         segment: u32,
         floor: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
-        let last = self.read(|| self.last(log, segment, false)).await?;
-        // A floor in a later segment: this one must have an End Segment that was not seen.
+        let last = self.retry_read(|| self.last(log, segment, false)).await?;
+        // If `floor` is in a later segment, this segment has an End Segment that the first read
+        // missed.
         if last.is_some() && last.as_ref().map(|entry| entry.position) >= floor {
             return Ok(last);
         }
-        self.read(|| self.last(log, segment, true)).await
+        self.retry_read(|| self.last(log, segment, true)).await
     }
 }
 
-/// The newer of two entries.
-fn newer(one: Option<Arc<Entry>>, two: Option<Arc<Entry>>) -> Option<Arc<Entry>> {
-    [one, two].into_iter().flatten().max_by_key(|entry| entry.position)
+fn newer_entry(first: Option<Arc<Entry>>, second: Option<Arc<Entry>>) -> Option<Arc<Entry>> {
+    [first, second].into_iter().flatten().max_by_key(|entry| entry.position)
 }

@@ -1,4 +1,4 @@
-//! History: entries, newest first, and what differs between two positions.
+//! Reads entries newest first, and compares the states at two positions.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,20 +13,20 @@ use cellar_sheet::workbook::WorkbookDiff;
 
 use super::{LogError, Logs};
 
-/// Entries that are read backwards, of a log that may be a fork in turn.
-type Back<'a> = Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
+/// The future of a recursive backward read: the source of a fork may be a fork as well.
+type RecursiveRead<'a> =
+    Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
 
-/// Entries, newest first, as many as fit one reply.
+/// Entries, newest first, limited to the size of one reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    /// The entries.
     pub entries: Vec<Arc<Entry>>,
-    /// If there are older ones: the newest position that is not in this reply.
+    /// Set if there are older entries: the newest position that is not in `entries`.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// At most `limit` entries from `from` backwards, inclusive; from the newest if there is none.
+    /// Returns at most `limit` entries backward from `from` (inclusive), or from the newest entry.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::Corrupt`],
@@ -51,7 +51,8 @@ impl Logs {
             let wanted = limit.saturating_sub(entries.len());
             for entry in self.page_back(log, from, wanted).await? {
                 bytes = bytes.saturating_add(entry.weight_bytes());
-                // At least one, however large, so that every reply makes progress.
+                // A reply contains at least one entry, however large, so that every reply makes
+                // progress.
                 if bytes > MAX_REPLY_BYTES && !entries.is_empty() {
                     return Ok(History { entries, next });
                 }
@@ -62,7 +63,8 @@ impl Logs {
         Ok(History { entries, next: None })
     }
 
-    /// At least one entry from `from` backwards; from the offloaded segment if the segment was trimmed.
+    /// Returns at least one entry backward from `from`. Reads the offloaded copy if the segment was
+    /// trimmed.
     ///
     /// # Errors
     /// [`LogError::NoSuchPosition`] if the segment ended before `from`.
@@ -74,13 +76,15 @@ impl Logs {
     ) -> Result<Vec<Arc<Entry>>, LogError> {
         let limit = u32::try_from(wanted.max(1)).unwrap_or(u32::MAX);
         let limit = limit.min(cellar_base::limits::MAX_PAGE_ENTRIES);
-        if let Some(lineage) = self.read(|| self.inherits(log, from)).await? {
+        if let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, from)).await? {
             return self.inherited_back(log, lineage, from, limit).await;
         }
-        // What a stale read does not show yet, a consistent one does.
+        // A strongly consistent read follows if the first read misses entries.
         for consistent in [false, true] {
-            let page =
-                self.read(|| self.entries.page_back(log, from, limit, consistent)).await?.entries;
+            let page = self
+                .retry_read(|| self.entries.page_back(log, from, limit, consistent))
+                .await?
+                .entries;
             let nums = (0..=from.num()).rev();
             let unbroken =
                 page.iter().zip(nums).take_while(|(entry, num)| entry.position.num() == *num);
@@ -89,20 +93,27 @@ impl Logs {
                 return Ok(unbroken);
             }
         }
-        // A segment that was trimmed keeps its last entry.
-        let last = self.read(|| self.entries.last(log, from.segment(), true)).await?;
+        // A trimmed segment keeps its last entry.
+        let last = self.retry_read(|| self.entries.last(log, from.segment(), true)).await?;
         if let Some(last) = last.filter(|last| last.position < from) {
             return Err(LogError::NoSuchPosition { at: from, newest: last.position });
         }
-        let offloaded = self.read(|| self.offloaded(log, from.segment(), true)).await?;
+        let offloaded =
+            self.retry_read(|| self.offloaded_entries(log, from.segment(), true)).await?;
         let offloaded = offloaded.ok_or(LogError::Corrupt { at: from })?;
         let older = offloaded.iter().rev().skip_while(|entry| entry.position > from);
         let older: Vec<Arc<Entry>> = older.take(wanted.max(1)).cloned().collect();
         if older.is_empty() { Err(LogError::Corrupt { at: from }) } else { Ok(older) }
     }
 
-    /// The same of what a fork inherits.
-    fn inherited_back(&self, log: LogId, lineage: Lineage, from: Position, limit: u32) -> Back<'_> {
+    /// Like [`Logs::page_back`], but for inherited entries of a fork.
+    fn inherited_back(
+        &self,
+        log: LogId,
+        lineage: Lineage,
+        from: Position,
+        limit: u32,
+    ) -> RecursiveRead<'_> {
         Box::pin(async move {
             let end = lineage.end();
             if from.segment() == end.segment() && from > end {
@@ -110,7 +121,7 @@ impl Logs {
             }
             let mut older = Vec::new();
             if from > lineage.position {
-                older.extend(self.read(|| self.get(log, end)).await?);
+                older.extend(self.retry_read(|| self.get(log, end)).await?);
             }
             let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
             if older.len() < wanted {
@@ -123,7 +134,8 @@ impl Logs {
         })
     }
 
-    /// The position before `position`: the End Segment of the segment before its first.
+    /// Returns the position before `position`. For the first position of a segment, that is the End
+    /// Segment of the previous segment.
     pub(super) async fn before(
         &self,
         log: LogId,
@@ -133,18 +145,17 @@ impl Logs {
             return Ok(Position::new(position.segment(), num).ok());
         }
         let Some(segment) = position.segment().checked_sub(1) else { return Ok(None) };
-        let last = self.read(|| self.last(log, segment, true)).await?;
-        match last {
+        match self.retry_read(|| self.last(log, segment, true)).await? {
             Some(last) => Ok(Some(last.position)),
             None => Err(LogError::Corrupt { at: position }),
         }
     }
 
-    /// What differs between the states at two positions: only what the entries between them touched is
-    /// read.
+    /// Returns the differences between the states at two positions. Reads only the cells that the
+    /// entries between them touched.
     ///
     /// # Errors
-    /// [`LogError::TooLarge`] if that is too much; otherwise as [`Logs::view`].
+    /// [`LogError::TooLarge`] if the entries touched too many cells; otherwise as [`Logs::view`].
     pub async fn diff(
         &self,
         log: LogId,
@@ -153,9 +164,6 @@ impl Logs {
     ) -> Result<WorkbookDiff, LogError> {
         let changes = self.changes(log, from.min(to), from.max(to)).await?;
         let after = changes.after()?;
-        Ok(match from <= to {
-            true => changes.before.diff(&after),
-            false => after.diff(&changes.before),
-        })
+        Ok(if from <= to { changes.before.diff(&after) } else { after.diff(&changes.before) })
     }
 }

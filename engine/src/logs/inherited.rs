@@ -1,8 +1,8 @@
-//! What a fork has of its source: the entries up to where it was forked, read there, as if they were its
-//! own.
+//! Reads the entries that a fork inherits from its source.
 //!
-//! Nothing of it is ever written under the fork's id. So no writer may take a place there for free: every
-//! read that could say so is answered from the source, whose entries do not change.
+//! Inherited entries are never written under the fork's id. A writer must therefore not treat an
+//! inherited position as free: reads of inherited positions are answered from the source, whose
+//! entries do not change.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,33 +18,33 @@ use cellar_log::lineage::{Inherited, Lineage, StalePage};
 use super::{LogError, Logs};
 use crate::ports::{Page, PortError};
 
-/// A read of a source, which may be a fork in turn.
-type Read<'a, T> = Pin<Box<dyn Future<Output = Result<T, PortError>> + Send + 'a>>;
+/// The future of a recursive read: the source of a fork may be a fork as well.
+type RecursiveRead<'a, T> = Pin<Box<dyn Future<Output = Result<T, PortError>> + Send + 'a>>;
 
-/// Where some logs come from, which never changes; none for one that is no fork.
+/// Cache of the lineages of logs, which never change; `None` for a log that is not a fork.
 #[derive(Default)]
-pub(super) struct KnownLineages {
-    kept: Mutex<HashMap<LogId, Option<Lineage>>>,
+pub(super) struct LineageCache {
+    lineages: Mutex<HashMap<LogId, Option<Lineage>>>,
 }
 
-impl KnownLineages {
+impl LineageCache {
     pub(super) fn get(&self, log: LogId) -> Option<Option<Lineage>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(&log).copied()
+        let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
+        lineages.get(&log).copied()
     }
 
-    pub(super) fn keep(&self, log: LogId, lineage: Option<Lineage>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_CACHED_LINEAGES && !kept.contains_key(&log) {
-            kept.clear();
+    pub(super) fn insert(&self, log: LogId, lineage: Option<Lineage>) {
+        let mut lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
+        if lineages.len() >= MAX_CACHED_LINEAGES && !lineages.contains_key(&log) {
+            lineages.clear();
         }
-        kept.insert(log, lineage);
+        lineages.insert(log, lineage);
     }
 }
 
 impl Logs {
-    /// Where a log comes from, if it is a fork. A read unit the first time for what may be one by its id,
-    /// nothing for others.
+    /// Returns the lineage of a log; `None` if the log is not a fork. Costs one read unit the first
+    /// time if the id may be that of a fork; otherwise nothing.
     pub(super) async fn lineage(&self, log: LogId) -> Result<Option<Lineage>, PortError> {
         if !log.may_be_fork() {
             return Ok(None);
@@ -52,14 +52,14 @@ impl Logs {
         if let Some(known) = self.lineages.get(log) {
             return Ok(known);
         }
-        // Consistently: a fork that seems to be none would seem to be empty where it is not.
+        // Strongly consistent: a missed lineage would make inherited positions look free.
         let Some(origin) = self.segments.segment(log, 0, true).await? else { return Ok(None) };
-        self.lineages.keep(log, origin.lineage);
+        self.lineages.insert(log, origin.lineage);
         Ok(origin.lineage)
     }
 
-    /// Where a log comes from, if the entry at a position is not its own.
-    pub(super) async fn inherits(
+    /// Returns the lineage of a log if the entry at `at` is inherited.
+    pub(super) async fn lineage_if_inherited(
         &self,
         log: LogId,
         at: Position,
@@ -67,90 +67,96 @@ impl Logs {
         Ok(self.lineage(log).await?.filter(|lineage| lineage.inherits(at)))
     }
 
-    /// The log under whose prefix the objects of a log's snapshots are: the origin of all its forks.
+    /// Returns the origin of a log's family of forks. The objects of the log's snapshots are stored
+    /// under this id.
     ///
     /// # Errors
     /// [`LogError::Store`].
     pub async fn family(&self, log: LogId) -> Result<LogId, LogError> {
-        let lineage = self.read(|| self.lineage(log)).await?;
+        let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.map_or(log, |lineage| lineage.family))
     }
 
-    /// The first position at which a log's own entry may stand: its first, unless it is a fork.
+    /// Returns the first position that a log can write itself: after the inherited entries of a
+    /// fork, [`Position::FIRST`] otherwise.
     ///
     /// # Errors
     /// [`LogError::Store`].
     pub(crate) async fn first_own(&self, log: LogId) -> Result<Position, LogError> {
-        let lineage = self.read(|| self.lineage(log)).await?;
+        let lineage = self.retry_read(|| self.lineage(log)).await?;
         Ok(lineage.and_then(|lineage| lineage.first_own()).unwrap_or(Position::FIRST))
     }
 
-    /// One page of what a fork inherits, as [`Logs::page`].
+    /// Returns one page of inherited entries. See [`Logs::page`].
     pub(super) fn inherited_page(
         &self,
         log: LogId,
         lineage: Lineage,
         from: Position,
         consistent: bool,
-    ) -> Read<'_, Page> {
+    ) -> RecursiveRead<'_, Page> {
         Box::pin(async move {
             if from > lineage.end() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
-            // The End Segment is made of the last shared entry.
-            let begin = from.min(lineage.position);
+            // The End Segment of a fork is derived from the last shared entry.
+            let read_from = from.min(lineage.position);
             for consistent in [consistent, true] {
-                let page = self.page(lineage.source, begin, consistent).await?;
-                match lineage.cut(log, begin, &page.entries, page.more) {
+                let page = self.page(lineage.source, read_from, consistent).await?;
+                match lineage.inherited_part(log, read_from, &page.entries, page.more) {
                     Ok(Inherited { mut entries, more }) => {
                         entries.retain(|entry| entry.position >= from);
                         return Ok(Page { entries, more });
                     }
                     Err(StalePage) => {
-                        tracing::debug!(%log, %begin, "a page of the source was stale");
+                        tracing::debug!(%log, %read_from, "a page of the source was stale");
                     }
                 }
             }
             let (source, position) = (lineage.source, lineage.position);
             Err(PortError::permanent(format!(
-                "{log} was forked of {source} at {position}: it is gone"
+                "the source {source} of the fork {log} has no entry at {position}, where it was forked"
             )))
         })
     }
 
-    /// The entry at a position, read consistently; of what is inherited also if it was offloaded.
+    /// Reads the entry at a position with strong consistency. Inherited entries are found even if
+    /// they were offloaded.
     pub(super) async fn get(
         &self,
         log: LogId,
         at: Position,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        match self.inherits(log, at).await? {
+        match self.lineage_if_inherited(log, at).await? {
             None => self.entries.get(log, at).await,
-            Some(lineage) => self.inherited(log, lineage, at).await,
+            Some(lineage) => self.inherited_entry(log, lineage, at).await,
         }
     }
 
-    fn inherited(
+    fn inherited_entry(
         &self,
         log: LogId,
         lineage: Lineage,
         at: Position,
-    ) -> Read<'_, Option<Arc<Entry>>> {
+    ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
             if at > lineage.end() {
                 return Ok(None);
             }
             let shared = at.min(lineage.position);
             let found = self.get_anywhere(lineage.source, shared).await?;
-            Ok(found.map(|entry| match at == shared {
-                true => Arc::new(Entry { log, ..entry.as_ref().clone() }),
-                false => Arc::new(lineage.end_behind(log, &entry)),
-            }))
+            let Some(entry) = found else { return Ok(None) };
+            let inherited = if at == shared {
+                Entry { log, ..entry.as_ref().clone() }
+            } else {
+                lineage.end_after(log, &entry)
+            };
+            Ok(Some(Arc::new(inherited)))
         })
     }
 
-    /// The entry at a position, read consistently: from the table, or from the offloaded segment of a trimmed
-    /// segment.
+    /// Reads the entry at a position with strong consistency, from the table or from the offloaded
+    /// copy of its segment.
     pub(super) async fn get_anywhere(
         &self,
         log: LogId,
@@ -163,7 +169,7 @@ impl Logs {
         Ok(page.entries.into_iter().find(|entry| entry.position == at))
     }
 
-    /// The newest entry of a segment.
+    /// Returns the newest entry of a segment.
     pub(super) async fn last(
         &self,
         log: LogId,
@@ -171,12 +177,13 @@ impl Logs {
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let start = Position::new(segment, 0).unwrap_or(Position::FIRST);
-        match self.inherits(log, start).await? {
+        match self.lineage_if_inherited(log, start).await? {
             None => self.entries.last(log, segment, consistent).await,
             Some(lineage) if segment == lineage.position.segment() => {
-                self.inherited(log, lineage, lineage.end()).await
+                self.inherited_entry(log, lineage, lineage.end()).await
             }
-            // One that ended, and keeps its End Segment when it is trimmed.
+            // An earlier segment of the source is closed, and keeps its End Segment when it is
+            // trimmed.
             Some(lineage) => self.inherited_last(log, lineage.source, segment).await,
         }
     }
@@ -186,20 +193,20 @@ impl Logs {
         log: LogId,
         source: LogId,
         segment: u32,
-    ) -> Read<'_, Option<Arc<Entry>>> {
+    ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
             let last = self.last(source, segment, true).await?;
             Ok(last.map(|entry| Arc::new(Entry { log, ..entry.as_ref().clone() })))
         })
     }
 
-    /// Refuses to write where only the source's entries are.
+    /// Returns an error if `at` is an inherited position, which a fork must not write.
     pub(super) async fn check_own(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        match self.inherits(log, at).await? {
+        match self.lineage_if_inherited(log, at).await? {
             None => Ok(()),
-            Some(_) => {
-                Err(PortError::permanent(format!("{at} of the fork {log} is not its own to write")))
-            }
+            Some(_) => Err(PortError::permanent(format!(
+                "the fork {log} cannot write at {at}, which it inherits"
+            ))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Load and update: the entries a session starts from, and those since.
+//! Loads a log from its newest snapshot, and reads the entries after a position.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,38 +9,37 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 
-use super::walk::Walked;
-use super::{LogError, Logs};
+use super::walk::WalkEnd;
+use super::{LogError, LogHead, Logs};
 
-/// Segments that decide where to read: the current one and the one before.
+/// Number of newest segments that a read plan needs: the current segment and its predecessor.
 const NEWEST_SEGMENTS: u8 = 2;
 
-/// Entries, oldest first, as many as fit one reply.
+/// Entries, oldest first, limited to the size of one reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The root object of the snapshot they start from, if there is one.
+    /// Key of the root of the snapshot that `entries` starts from, if the log has a snapshot.
     pub root: Option<String>,
-    /// The entries.
     pub entries: Vec<Arc<Entry>>,
-    /// The newest entry known.
+    /// Position of the newest entry of the log.
     pub head: Position,
-    /// Its incarnation.
+    /// Incarnation of the newest entry.
     pub incarnation: u32,
-    /// If the entries were cut: the position after which to go on.
+    /// Set if `entries` was truncated: the position after which the next reply starts.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Loads: the entries from the newest snapshot on. The
-    /// reply is never older than `seen`.
+    /// Returns the entries from the newest snapshot on. The reply includes at least every entry up
+    /// to `seen`.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
     pub async fn load(&self, log: LogId, seen: Option<Position>) -> Result<Loaded, LogError> {
         let mut newest = self.newest_segments(log, seen).await?;
         if matches!(plan_load(&newest), LoadPlan::Corrupt { .. }) {
-            // Not on the evidence of a read that may be stale.
-            newest = self.read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await?;
+            // The read may be stale: report damage only after a strongly consistent read.
+            newest = self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await?;
         }
         let from = match plan_load(&newest) {
             LoadPlan::From(position) => position,
@@ -54,30 +53,30 @@ impl Logs {
             Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: from }),
             loaded => loaded?,
         };
-        // The state of a log's first entry is nothing: its root is not worth a read.
+        // The state at a log's first entry is empty, so its root is not worth a read.
         let has_snapshot = newest.iter().any(|segment| segment.newest_snapshot().is_some());
         let has_root = has_snapshot && from != Position::FIRST;
         let root = if has_root { Some(self.root(log, from).await?) } else { None };
         Ok(Loaded { root, ..loaded })
     }
 
-    /// The root of a finished snapshot. It is written to an entry that was there before, so it is
-    /// the one thing that neither what is known nor a stale read may answer.
+    /// Returns the key of the root of the finished snapshot at `at`. The root is written to an
+    /// existing entry, so neither cached entries nor an eventually consistent read are sufficient.
     pub(super) async fn root(&self, log: LogId, at: Position) -> Result<String, LogError> {
-        let entry = self.read(|| self.get(log, at)).await?;
+        let entry = self.retry_read(|| self.get(log, at)).await?;
         match entry.as_ref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root: Some(root), .. }) => Ok(root.clone()),
             _ => Err(LogError::Corrupt { at }),
         }
     }
 
-    /// Updates: the entries after `after`.
+    /// Returns the entries after `after`.
     ///
     /// # Errors
     /// [`LogError::Reload`] if the client is too far behind or `after` is not in the log;
     /// otherwise as [`Logs::load`].
     pub async fn update(&self, log: LogId, after: Position) -> Result<Loaded, LogError> {
-        if !self.known.covers(self.clock.now_ms(), log, after) {
+        if !self.tails.covers(self.clock.now_ms(), log, after) {
             let newest = self.newest_segments(log, Some(after)).await?;
             match plan_update(&newest, after) {
                 UpdatePlan::ReadOn => {}
@@ -87,27 +86,29 @@ impl Logs {
         }
         let updated = self.collect(log, after, Some(after), false).await;
         match updated {
-            // Nothing at `after` itself: the client has read what this log does not have.
+            // The log has no entry at `after`: the client has read another version of the log.
             Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
             updated => updated,
         }
     }
 
-    /// The newest segments; read again consistently if they are older than what was seen.
+    /// Returns the newest segments of a log. Reads again with strong consistency if they are older
+    /// than `seen`.
     pub(super) async fn newest_segments(
         &self,
         log: LogId,
         seen: Option<Position>,
     ) -> Result<Vec<cellar_log::segment::Segment>, LogError> {
-        let newest = self.read(|| self.segments.newest(log, NEWEST_SEGMENTS, false)).await?;
+        let newest = self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, false)).await?;
         let current = newest.first().map(|segment| segment.num);
         if current.is_some() && current >= seen.map(Position::segment) {
             return Ok(newest);
         }
-        self.read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await
+        self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await
     }
 
-    /// Collects entries from `from` on, itself included or not, up to the size of a reply.
+    /// Collects entries from `from`, which is included only if `inclusive`, up to the maximum size
+    /// of a reply.
     async fn collect(
         &self,
         log: LogId,
@@ -115,60 +116,63 @@ impl Logs {
         must_reach: Option<Position>,
         inclusive: bool,
     ) -> Result<Loaded, LogError> {
-        let mut collected = Collected::new(from, inclusive);
+        let mut collector = ReplyCollector::new(from, inclusive);
         let must_reach = must_reach.max(Some(from));
-        let walked = self.walk(log, from, must_reach, |entry| Ok(collected.take(entry))).await?;
-        self.loaded(log, walked, collected).await
+        let walk_end = self.walk(log, from, must_reach, |entry| Ok(collector.add(entry))).await?;
+        self.finish_reply(log, walk_end, collector).await
     }
 
-    /// What there is from `from` on, itself not included, seeing every acknowledged write.
+    /// Collects the entries after `from` with strongly consistent reads.
     pub(super) async fn collect_consistently(
         &self,
         log: LogId,
         from: Position,
     ) -> Result<Loaded, LogError> {
-        let mut collected = Collected::new(from, false);
-        let walked = self.walk_consistently(log, from, |entry| Ok(collected.take(entry))).await?;
-        self.loaded(log, walked, collected).await
+        let mut collector = ReplyCollector::new(from, false);
+        let walk_end = self.walk_consistently(log, from, |entry| Ok(collector.add(entry))).await?;
+        self.finish_reply(log, walk_end, collector).await
     }
 
-    async fn loaded(
+    /// Builds the reply. A truncated reply needs one more read for the head of the log.
+    async fn finish_reply(
         &self,
         log: LogId,
-        walked: Walked,
-        collected: Collected,
+        walk_end: WalkEnd,
+        collector: ReplyCollector,
     ) -> Result<Loaded, LogError> {
-        let Collected { from, entries, newest, .. } = collected;
+        let ReplyCollector { from, entries, newest, .. } = collector;
         let Some((last, incarnation)) = newest else {
             return Err(LogError::NoSuchPosition { at: from, newest: from });
         };
-        if walked == Walked::ToEnd {
+        if walk_end == WalkEnd::EndOfLog {
             return Ok(Loaded { root: None, entries, head: last, incarnation, next: None });
         }
-        let headed = self.head(log, Some(last)).await?;
-        let (head, incarnation) = (headed.head, headed.incarnation);
+        let LogHead { head, incarnation } = self.head(log, Some(last)).await?;
         Ok(Loaded { root: None, entries, head, incarnation, next: Some(last) })
     }
 }
 
-/// Entries of a reply, on their way.
-struct Collected {
+/// Entries that are collected for one reply.
+struct ReplyCollector {
     from: Position,
     inclusive: bool,
     entries: Vec<Arc<Entry>>,
     bytes: usize,
+    /// Position and incarnation of the newest visited entry.
     newest: Option<(Position, u32)>,
 }
 
-impl Collected {
+impl ReplyCollector {
     fn new(from: Position, inclusive: bool) -> Self {
         Self { from, inclusive, entries: Vec::new(), bytes: 0, newest: None }
     }
 
-    fn take(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
+    /// Adds an entry, or breaks if the reply is full.
+    fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
         if self.inclusive || entry.position > self.from {
             self.bytes = self.bytes.saturating_add(entry.weight_bytes());
-            // At least one, however large, so that every reply makes progress.
+            // A reply contains at least one entry, however large, so that every reply makes
+            // progress.
             if self.bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
                 return ControlFlow::Break(());
             }

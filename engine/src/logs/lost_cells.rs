@@ -1,4 +1,4 @@
-//! Cells whose long text is lost: found, and replaced by an ordinary edit.
+//! Finds cells whose long text is lost, and replaces them with `#LOST!` by an ordinary edit.
 
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{
@@ -10,61 +10,59 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
-use cellar_snapshot::cells::held;
+use cellar_snapshot::cells::stored_cells;
 use cellar_snapshot::merge::Window;
 
 use super::view::LongText;
 use super::{LogError, Logs, View};
 
-/// Cells of the first band that is looked at, blank ones included.
+/// Number of cells in the first band of rows that is read, including blank cells.
 const BAND_CELLS: u32 = 32 * 1024;
-/// Cells of a band that is said to be sparse: where there is little, more rows at once.
+/// A band with fewer cells than this is sparse: the next band has twice as many rows.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// About how many bytes a replaced cell takes in an entry besides its formula.
+/// Approximate size of a replaced cell in an entry, without its formula.
 const CELL_BYTES: usize = 32;
 
-/// A cell whose long text cannot be read, and never will.
+/// A cell whose long text is permanently unreadable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostCell {
-    /// Its sheet.
     pub sheet: SheetId,
-    /// The name of the sheet.
     pub sheet_name: String,
-    /// Where it is.
+    /// Row and column.
     pub place: CellName,
-    /// How the text began.
+    /// Beginning of the text.
     pub preview: String,
-    /// The key of the text's object, and its fault.
+    /// Key and fault of the text's object.
     pub why: String,
-    /// The formula that gave the text, if there is one.
+    /// The cell's formula.
     formula: Option<String>,
 }
 
-/// Lost cells of a spreadsheet.
+/// Lost cells of a spreadsheet at a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostCells {
-    /// The state that was looked at.
+    /// Position of the state that was searched.
     pub at: Position,
-    /// The cells, sheet by sheet; at most [`MAX_LOST_CELLS_AT_ONCE`].
+    /// Cells in tab order; at most [`MAX_LOST_CELLS_AT_ONCE`].
     pub cells: Vec<LostCell>,
-    /// Whether there are more.
+    /// Set if there are more lost cells.
     pub more: bool,
     incarnation: u32,
 }
 
-/// Lost cells that were replaced.
+/// Result of replacing lost cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplacedCells {
-    /// The cells that now hold `#LOST!`.
+    /// The replaced cells.
     pub cells: Vec<LostCell>,
-    /// Whether there are more, for the next call.
+    /// Set if there are more lost cells, for the next call.
     pub more: bool,
-    /// The entries that say so.
+    /// Positions of the entries that replaced the cells.
     pub positions: Vec<Position>,
 }
 
 impl Logs {
-    /// Looks at all cells of the newest state for those whose text is lost.
+    /// Searches all cells of the newest state for lost texts.
     ///
     /// # Errors
     /// As [`Logs::view`].
@@ -75,21 +73,20 @@ impl Logs {
             Some((*sheet, name, view.metadata.sheets.get(sheet)?.extent))
         });
         let sheets: Vec<(SheetId, String, Extent)> = sheets.collect();
-        let mut found = Found::default();
+        let mut scan = LostCellScan::default();
         for (sheet, name, extent) in sheets {
-            found.in_sheet(&mut view, sheet, &name, extent).await?;
+            scan.scan_sheet(&mut view, sheet, &name, extent).await?;
         }
-        let Found { cells, more } = found;
+        let LostCellScan { cells, more } = scan;
         Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
-    /// Writes `#LOST!` into the cells whose text is lost. Nothing is written over what others edit
-    /// meanwhile: it is looked at again then. It may be repeated at any time: what holds `#LOST!` is
-    /// not lost any more.
+    /// Writes `#LOST!` into the cells whose text is lost. Concurrent edits are not overwritten: the
+    /// search is then repeated. Idempotent, since a cell with `#LOST!` is no longer lost.
     ///
     /// # Errors
-    /// As [`Logs::lost_cells`] and [`Logs::append`]; [`Refusal::Contention`] if others edited all the
-    /// time.
+    /// As [`Logs::lost_cells`] and [`Logs::append`]; [`Refusal::Contention`] if concurrent edits
+    /// prevented every attempt.
     pub async fn replace_lost_cells(
         &self,
         log: LogId,
@@ -99,16 +96,17 @@ impl Logs {
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
             let found = self.lost_cells(log).await?;
             replaced.more = found.more;
-            match self.replace(log, author, found, &mut replaced).await {
+            match self.append_replacements(log, author, found, &mut replaced).await {
                 Err(LogError::Refused(Refusal::StaleResolution { .. })) => {}
-                done => return done.map(|()| replaced),
+                result => return result.map(|()| replaced),
             }
         }
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends an entry for each part that fits. Each follows the very state in which the cells were found.
-    async fn replace(
+    /// Appends one entry for each group of cells. Each entry requires that the log has not changed
+    /// since the search.
+    async fn append_replacements(
         &self,
         log: LogId,
         author: &str,
@@ -116,16 +114,16 @@ impl Logs {
         replaced: &mut ReplacedCells,
     ) -> Result<(), LogError> {
         let LostCells { mut at, cells, incarnation, .. } = found;
-        for part in parts(cells) {
+        for group in group_by_entry(cells) {
             let client = ClientKey(self.random.next().to_be_bytes());
             let author = Some(author.to_owned());
-            let request =
-                Request::directly_after(log, client, author, incarnation, at, operation(&part));
+            let edit = lost_cells_edit(&group);
+            let request = Request::directly_after(log, client, author, incarnation, at, edit);
             let appended = self.append(request).await?;
-            // A later edit of another client makes the next part stale.
+            // An edit of another client after this entry makes the next request stale.
             at = appended.results.first().and_then(|result| result.position).unwrap_or(at);
             replaced.positions.push(at);
-            replaced.cells.extend(part);
+            replaced.cells.extend(group);
         }
         Ok(())
     }
@@ -133,13 +131,13 @@ impl Logs {
 
 /// Lost cells found so far.
 #[derive(Default)]
-struct Found {
+struct LostCellScan {
     cells: Vec<LostCell>,
     more: bool,
 }
 
-impl Found {
-    async fn in_sheet(
+impl LostCellScan {
+    async fn scan_sheet(
         &mut self,
         view: &mut View,
         sheet: SheetId,
@@ -155,7 +153,7 @@ impl Found {
             if tile.cells() < SPARSE_BAND_CELLS {
                 band_rows = band_rows.saturating_mul(2);
             }
-            for placed in held(&tile) {
+            for placed in stored_cells(&tile) {
                 let Some(hash) = placed.long_text else { continue };
                 let LongText::Lost(fault) = view.long_text(hash).await? else { continue };
                 if self.cells.len() == MAX_LOST_CELLS_AT_ONCE {
@@ -167,7 +165,7 @@ impl Found {
                     sheet_name: name.to_owned(),
                     place: CellName { row: placed.row, column: placed.column },
                     preview: placed.cell.text(),
-                    why: fault.short(),
+                    why: fault.summary(),
                     formula: placed.cell.formula,
                 });
             }
@@ -177,33 +175,33 @@ impl Found {
     }
 }
 
-/// Cells of one sheet each, as many as fit an entry.
-fn parts(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
-    let mut parts: Vec<Vec<LostCell>> = Vec::new();
-    let mut bytes = 0;
+/// Groups cells by sheet, such that each group fits an entry.
+fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
+    let mut groups: Vec<Vec<LostCell>> = Vec::new();
+    let mut group_bytes = 0;
     for cell in cells {
-        let own_bytes = CELL_BYTES + cell.formula.as_deref().map_or(0, str::len);
-        let last = parts.last_mut().filter(|part| {
-            part.len() < MAX_CELLS_PER_OPERATION
-                && bytes + own_bytes <= MAX_ENTRY_BODY_BYTES / 2
-                && part.first().is_some_and(|first| first.sheet == cell.sheet)
-        });
-        match last {
-            Some(part) => {
-                bytes += own_bytes;
-                part.push(cell);
-            }
-            None => {
-                bytes = own_bytes;
-                parts.push(vec![cell]);
-            }
+        let cell_bytes = CELL_BYTES + cell.formula.as_deref().map_or(0, str::len);
+        let fits = |group: &[LostCell]| {
+            group.len() < MAX_CELLS_PER_OPERATION
+                && group_bytes + cell_bytes <= MAX_ENTRY_BODY_BYTES / 2
+                && group.first().is_some_and(|first| first.sheet == cell.sheet)
+        };
+        if let Some(group) = groups.last_mut()
+            && fits(group)
+        {
+            group_bytes += cell_bytes;
+            group.push(cell);
+        } else {
+            group_bytes = cell_bytes;
+            groups.push(vec![cell]);
         }
     }
-    parts
+    groups
 }
 
-/// The edit that replaces the cells of one sheet. Their formats and formulas stay.
-fn operation(cells: &[LostCell]) -> Operation {
+/// Returns the edit that writes `#LOST!` into cells of one sheet, and keeps their formats and
+/// formulas.
+fn lost_cells_edit(cells: &[LostCell]) -> Operation {
     let sheet = cells.first().map_or(SheetId::FIRST, |first| first.sheet);
     let edits = cells.iter().map(|cell| CellEdit {
         row: cell.place.row,

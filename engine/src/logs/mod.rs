@@ -1,4 +1,4 @@
-//! The log service: the core's rules, driven over the ports.
+//! The log service: runs the state machines of `cellar-log` over the ports.
 
 mod append;
 mod cached_tails;
@@ -38,20 +38,20 @@ pub use cells::{CellsQuery, CellsRead, SheetName};
 pub use create::Created;
 pub use error::LogError;
 pub use fork::{ForkFault, Forked, NewFork};
-pub use head::Headed;
+pub use head::LogHead;
 pub use history::History;
 pub use imports::{ChunkToUpload, ImportFault};
 pub use load::Loaded;
 pub use lost_cells::{LostCell, LostCells, ReplacedCells};
-pub use pull::{News, Pulled};
+pub use pull::{PullDelta, PullOutcome};
 pub use push::{PushClient, Pushing};
-pub use upkeep::Upkept;
+pub use upkeep::UpkeepOutcome;
 pub use uploads::{Completion, UploadFault};
 pub use view::View;
 pub use workbook::WorkbookRead;
 
-pub(crate) use committed::Reading;
-pub(crate) use pages::{OffloadedRead, is_whole, read_offloaded};
+pub(crate) use committed::EntryCursor;
+pub(crate) use pages::{OffloadedRead, is_complete_segment, read_offloaded};
 
 use std::future::Future;
 use std::sync::Arc;
@@ -63,31 +63,32 @@ use cellar_log::entry::{Entry, FIRST_INCARNATION};
 
 use crate::ports::{Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
 use crate::snapshots::ObjectStore;
-use cached_tails::CachedTails;
-use inherited::KnownLineages;
-use numbering::KnownClients;
-use pages::LastOffloaded;
-use snapshot::KnownRoots;
+use cached_tails::TailCache;
+use inherited::LineageCache;
+use numbering::LastIdCache;
+use pages::OffloadedCache;
+use snapshot::RootCache;
 
-/// Logs: create, fork, append, upload, import, roll, load, update, head, cells and history. One per process, shared by its requests.
+/// Creates, forks, reads and appends to logs, and accepts their uploads and imports. Each process
+/// has one `Logs`, which its requests share.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    known: CachedTails,
-    clients: KnownClients,
-    last_offloaded: LastOffloaded,
+    tails: TailCache,
+    last_ids: LastIdCache,
+    last_offloaded: OffloadedCache,
     objects: ObjectStore,
-    roots: KnownRoots,
+    roots: RootCache,
     pokes: Arc<dyn Pokes>,
-    lineages: KnownLineages,
+    lineages: LineageCache,
     incarnation: u32,
 }
 
 impl Logs {
-    /// The service over these ports, knowing no tails yet.
+    /// Returns a service over these ports, with empty caches.
     #[must_use]
     pub fn new(
         entries: Arc<dyn Entries>,
@@ -96,10 +97,10 @@ impl Logs {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        let (known, clients) = (CachedTails::default(), KnownClients::default());
-        let last_offloaded = LastOffloaded::default();
-        let objects = ObjectStore::with_memory(Arc::clone(&blobs));
-        let (roots, lineages) = (KnownRoots::default(), KnownLineages::default());
+        let (tails, last_ids) = (TailCache::default(), LastIdCache::default());
+        let last_offloaded = OffloadedCache::default();
+        let objects = ObjectStore::with_cache(Arc::clone(&blobs));
+        let (roots, lineages) = (RootCache::default(), LineageCache::default());
         let incarnation = FIRST_INCARNATION;
         Self {
             entries,
@@ -107,8 +108,8 @@ impl Logs {
             blobs,
             clock,
             random,
-            known,
-            clients,
+            tails,
+            last_ids,
             last_offloaded,
             objects,
             roots,
@@ -118,22 +119,22 @@ impl Logs {
         }
     }
 
-    /// The same over tables of this incarnation: new logs begin with it, and whatever comes from an offloaded segment
-    /// has at least it, as what comes from the tables.
+    /// Sets the incarnation of the tables. New logs start with this incarnation, and entries read
+    /// from offloaded segments get at least this incarnation.
     #[must_use]
-    pub fn at_incarnation(mut self, incarnation: u32) -> Self {
+    pub fn with_incarnation(mut self, incarnation: u32) -> Self {
         self.incarnation = incarnation;
         self
     }
 
-    /// The same, telling followers of whatever is appended.
+    /// Notifies followers of each append through `pokes`.
     #[must_use]
-    pub fn poking(mut self, pokes: Arc<dyn Pokes>) -> Self {
+    pub fn with_pokes(mut self, pokes: Arc<dyn Pokes>) -> Self {
         self.pokes = pokes;
         self
     }
 
-    /// Whether each table answers, by its name in the stack.
+    /// Returns whether each table responds, with the table's name in the stack.
     pub async fn reachable(&self) -> [(&'static str, bool); 2] {
         let (entries, segments) = tokio::join!(self.entries.reachable(), self.segments.reachable());
         [("entries", entries), ("segments", segments)]
@@ -143,18 +144,19 @@ impl Logs {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Waits before attempt `attempt` (the first retry is 1).
+    /// Waits with exponential backoff and full jitter before a retry; `attempt` is 1 for the first
+    /// retry.
     async fn pause(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }
 
-    /// Learns what was read or written of one log.
-    fn learn(&self, entries: &[Arc<Entry>]) {
-        self.known.learn(self.clock.now_ms(), entries);
+    /// Caches entries of one log that were read or written.
+    fn cache_entries(&self, entries: &[Arc<Entry>]) {
+        self.tails.add(self.clock.now_ms(), entries);
     }
 
-    /// Repeats a read while its failure is temporary, at most `MAX_READ_ATTEMPTS` times (I6).
-    async fn read<T, F>(&self, read: impl Fn() -> F) -> Result<T, LogError>
+    /// Runs a read, and retries temporary failures up to `MAX_READ_ATTEMPTS` times (I6).
+    async fn retry_read<T, F>(&self, read: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,
     {
@@ -162,7 +164,7 @@ impl Logs {
     }
 }
 
-/// Repeats what changes nothing when it is repeated, as [`Logs::read`].
+/// Runs an idempotent request, and retries temporary failures up to `MAX_READ_ATTEMPTS` times.
 async fn retried<T, F>(
     clock: &dyn Clock,
     random: &dyn Random,
@@ -176,7 +178,7 @@ where
         match request().await {
             Ok(value) => return Ok(value),
             Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                tracing::warn!(attempt, %error, "a read failed, trying again");
+                tracing::warn!(attempt, %error, "a read failed; retrying");
                 clock.sleep_ms(full_jitter_ms(attempt, random.next())).await;
                 attempt += 1;
             }

@@ -1,4 +1,5 @@
-//! The last mutations of clients of sync groups, which acknowledge nothing themselves.
+//! Looks up the last mutation ids of clients of sync groups, whose requests do not state what they
+//! have acknowledged.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -14,32 +15,33 @@ use cellar_snapshot::view;
 
 use super::{LogError, Logs};
 
-/// What this process knows to be in logs: never too much, since no entry ever goes.
+/// Cache of the last mutation id of clients, per log. An id is never too high, since entries are
+/// never removed from a log.
 #[derive(Debug, Default)]
-pub(super) struct KnownClients {
-    last: Mutex<HashMap<(LogId, ClientKey), u64>>,
+pub(super) struct LastIdCache {
+    last_ids: Mutex<HashMap<(LogId, ClientKey), u64>>,
 }
 
-impl KnownClients {
-    /// The last mutation of a client that is surely in the log; 0 if none is known.
+impl LastIdCache {
+    /// Returns the id of a client's last mutation that is known to be in the log; 0 if none is cached.
     pub(super) fn last_id(&self, log: LogId, client: ClientKey) -> u64 {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.get(&(log, client)).copied().unwrap_or(0)
+        let last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
+        last_ids.get(&(log, client)).copied().unwrap_or(0)
     }
 
     pub(super) fn raise(&self, log: LogId, client: ClientKey, last_id: u64) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.len() >= MAX_CACHED_CLIENTS && !last.contains_key(&(log, client)) {
-            last.clear();
+        let mut last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if last_ids.len() >= MAX_CACHED_CLIENTS && !last_ids.contains_key(&(log, client)) {
+            last_ids.clear();
         }
-        let known = last.entry((log, client)).or_insert(0);
-        *known = last_id.max(*known);
+        let cached = last_ids.entry((log, client)).or_insert(0);
+        *cached = last_id.max(*cached);
     }
 }
 
 impl Logs {
-    /// A client's last mutation, from the newest root and every entry behind it.
-    pub(super) async fn look_up(
+    /// Reads the id of a client's last mutation from the newest root and the entries after it.
+    pub(super) async fn look_up_last_id(
         &self,
         log: LogId,
         client: ClientKey,
@@ -52,7 +54,8 @@ impl Logs {
         let begin = root.map_or(Position::FIRST, |root| root.position);
         let mut head = None;
         self.walk_consistently(log, begin, |entry| {
-            if let Some((_, _, last)) = entry.mutation_ids().filter(|(whose, ..)| *whose == client)
+            if let Some((author, _, last)) = entry.mutation_ids()
+                && author == client
             {
                 last_id = last_id.max(Some(last));
             }
@@ -64,18 +67,16 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// The last mutations of clients at a root.
+    /// Returns the last mutation id of each client at a root.
     pub(super) async fn root_clients(
         &self,
         log: LogId,
         root: &Root,
     ) -> Result<ClientMap, LogError> {
         let (mut objects, family) = (Objects::default(), self.family(log).await?);
-        let clients = self
-            .objects
-            .ready(family, &mut objects, |objects| Ok(view::clients(root, objects)))
-            .await;
-        self.roots.heed(log, clients.map_err(LogError::from))
+        let read_clients = |objects: &Objects| Ok(view::clients(root, objects));
+        let clients = self.objects.ready(family, &mut objects, read_clients).await;
+        self.roots.invalidate_on_error(log, clients.map_err(LogError::from))
     }
 }
 
@@ -86,18 +87,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_never_falls_and_is_bounded() {
+    fn last_ids_never_decrease_and_are_bounded() {
         let log = LogId::derive(&SubjectKey::new("test", "numbering"), "x").unwrap();
         let client = |number: usize| ClientKey((number as u64).to_le_bytes());
-        let known = KnownClients::default();
-        assert_eq!(known.last_id(log, client(0)), 0);
-        known.raise(log, client(0), 7);
-        known.raise(log, client(0), 6);
-        assert_eq!(known.last_id(log, client(0)), 7);
-        (1..MAX_CACHED_CLIENTS).for_each(|number| known.raise(log, client(number), 1));
-        known.raise(log, client(1), 2);
-        assert_eq!(known.last.lock().unwrap().len(), MAX_CACHED_CLIENTS);
-        known.raise(log, client(MAX_CACHED_CLIENTS), 1);
-        assert_eq!(known.last.lock().unwrap().len(), 1);
+        let cache = LastIdCache::default();
+        assert_eq!(cache.last_id(log, client(0)), 0);
+        cache.raise(log, client(0), 7);
+        cache.raise(log, client(0), 6);
+        assert_eq!(cache.last_id(log, client(0)), 7);
+        (1..MAX_CACHED_CLIENTS).for_each(|number| cache.raise(log, client(number), 1));
+        cache.raise(log, client(1), 2);
+        assert_eq!(cache.last_ids.lock().unwrap().len(), MAX_CACHED_CLIENTS);
+        cache.raise(log, client(MAX_CACHED_CLIENTS), 1);
+        assert_eq!(cache.last_ids.lock().unwrap().len(), 1);
     }
 }

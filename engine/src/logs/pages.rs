@@ -1,5 +1,5 @@
-//! Pages of the log, wherever they are: in the table, in the offloaded segment of a trimmed segment, or in the log
-//! that was forked.
+//! Reads pages of a log from the table, from the offloaded copy of a trimmed segment, or from a
+//! fork's source.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,36 +11,37 @@ use cellar_log::{retention::OffloadedFault, retention::decode_offloaded};
 
 use super::Logs;
 use super::append::contiguous;
-use crate::ports::{BlobKey, Got, Page, PortError};
+use crate::ports::{BlobKey, GetOutcome, Page, PortError};
 
-/// The offloaded segment that was read last, by its key, which names its content.
+/// Cache of the offloaded segment that was read last, by its object key. The key contains a hash of
+/// the content.
 #[derive(Default)]
-pub(super) struct LastOffloaded {
-    read: Mutex<Option<(String, Offloaded)>>,
+pub(super) struct OffloadedCache {
+    last: Mutex<Option<(String, SegmentEntries)>>,
 }
 
 /// All entries of a segment, in ascending order.
-pub(super) type Offloaded = Arc<Vec<Arc<Entry>>>;
+pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// One page forward from `from`, inclusive, within its segment. Where the table has a hole and
-    /// the segment has an offloaded segment, the page comes from there; what a fork
-    /// inherits comes from its source.
+    /// Returns one page forward from `from` (inclusive), within its segment. If the page in the
+    /// table has a hole and the segment has an offloaded copy, the page is read from that copy.
+    /// Inherited entries of a fork are read from its source.
     pub(super) async fn page(
         &self,
         log: LogId,
         from: Position,
         consistent: bool,
     ) -> Result<Page, PortError> {
-        if let Some(lineage) = self.inherits(log, from).await? {
+        if let Some(lineage) = self.lineage_if_inherited(log, from).await? {
             return self.inherited_page(log, lineage, from, consistent).await;
         }
         let page = self.entries.page(log, from, consistent).await?;
-        let begins = page.entries.first().is_none_or(|first| first.position == from);
-        if begins && contiguous(&page.entries).len() == page.entries.len() {
+        let starts_at_from = page.entries.first().is_none_or(|first| first.position == from);
+        if starts_at_from && contiguous(&page.entries).len() == page.entries.len() {
             return Ok(page);
         }
-        let Some(offloaded) = self.offloaded(log, from.segment(), consistent).await? else {
+        let Some(offloaded) = self.offloaded_entries(log, from.segment(), consistent).await? else {
             return Ok(page);
         };
         let limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
@@ -49,14 +50,14 @@ impl Logs {
         Ok(Page { entries, more: rest.next().is_some() })
     }
 
-    /// The entries of a segment from its offloaded copy; `None` if it has none, or the object is gone or
-    /// damaged: then the entries are gone, and saying so again and again would not bring them back.
-    pub(super) async fn offloaded(
+    /// Returns the entries of a segment from its offloaded copy. Returns `None` if the segment has
+    /// no copy, or if the copy is missing or damaged: a retry cannot recover the entries.
+    pub(super) async fn offloaded_entries(
         &self,
         log: LogId,
         segment: u32,
         consistent: bool,
-    ) -> Result<Option<Offloaded>, PortError> {
+    ) -> Result<Option<SegmentEntries>, PortError> {
         let record = self.segments.segment(log, segment, consistent).await?;
         let Some(name) = record.and_then(|record| record.offloaded) else { return Ok(None) };
         if let Some(offloaded) = self.last_offloaded.get(&name) {
@@ -64,79 +65,92 @@ impl Logs {
         }
         match read_offloaded(self.blobs.as_ref(), log, segment, &name).await? {
             OffloadedRead::Whole(entries) => {
-                let lifted = |entry: Arc<Entry>| {
-                    Arc::new(Arc::unwrap_or_clone(entry).at_least(self.incarnation))
+                let raise_incarnation = |entry: Arc<Entry>| {
+                    Arc::new(Arc::unwrap_or_clone(entry).raise_incarnation(self.incarnation))
                 };
-                let offloaded = Arc::new(entries.into_iter().map(lifted).collect());
-                self.last_offloaded.keep(&name, &offloaded);
+                let offloaded = Arc::new(entries.into_iter().map(raise_incarnation).collect());
+                self.last_offloaded.insert(&name, &offloaded);
                 Ok(Some(offloaded))
             }
-            OffloadedRead::Unusable(why) => {
-                tracing::error!(%log, segment, object = name, why, "an offloaded segment cannot be used");
+            OffloadedRead::Unusable(reason) => {
+                tracing::error!(%log, segment, object = name, reason, "the offloaded segment is unusable");
                 Ok(None)
             }
         }
     }
 }
 
-impl LastOffloaded {
-    fn get(&self, key: &str) -> Option<Offloaded> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.as_ref().filter(|(of, _)| of == key).map(|(_, offloaded)| Arc::clone(offloaded))
+impl OffloadedCache {
+    fn get(&self, key: &str) -> Option<SegmentEntries> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (cached_key, entries) = last.as_ref()?;
+        if cached_key != key {
+            return None;
+        }
+        Some(Arc::clone(entries))
     }
 
-    fn keep(&self, key: &str, offloaded: &Offloaded) {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        *read = Some((key.to_owned(), Arc::clone(offloaded)));
+    fn insert(&self, key: &str, entries: &SegmentEntries) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some((key.to_owned(), Arc::clone(entries)));
     }
 }
 
-/// What is in the place of an offloaded segment.
+/// Result of reading the offloaded copy of a segment.
 pub(crate) enum OffloadedRead {
     /// Every entry of the segment, from the first to the End Segment.
     Whole(Vec<Arc<Entry>>),
-    /// No such thing, for ever: why.
+    /// The copy is missing or damaged, for the given reason; a retry cannot succeed.
     Unusable(String),
 }
 
-/// Reads and checks an offloaded segment. One that a later Cellar wrote is an error: it is not lost.
+/// Reads and verifies the offloaded copy of a segment. A copy in an unknown format version is an
+/// error and not [`OffloadedRead::Unusable`]: a newer release can still read it.
 pub(crate) async fn read_offloaded(
     blobs: &dyn crate::ports::Blobs,
     log: LogId,
     segment: u32,
     name: &str,
 ) -> Result<OffloadedRead, PortError> {
-    let unusable = |why: String| Ok(OffloadedRead::Unusable(why));
+    let unusable = |reason: String| Ok(OffloadedRead::Unusable(reason));
     let key = match BlobKey::new(name) {
         Ok(key) => key,
         Err(error) => return unusable(error.to_string()),
     };
     let max_bytes = u64::try_from(MAX_OFFLOADED_OBJECT_BYTES).unwrap_or(u64::MAX);
     let bytes = match blobs.get(&key, max_bytes).await? {
-        Got::Found { bytes, .. } => bytes,
-        Got::Absent => return unusable("it is gone".to_owned()),
-        Got::TooLong { length } => return unusable(format!("it has {length} bytes")),
+        GetOutcome::Found { bytes, .. } => bytes,
+        GetOutcome::Absent => return unusable("the object does not exist".to_owned()),
+        GetOutcome::TooLong { length } => {
+            return unusable(format!(
+                "the object has {length} bytes; at most {max_bytes} are allowed"
+            ));
+        }
     };
     let entries = match decode_offloaded(name, &bytes) {
         Ok(entries) => entries,
         Err(fault @ OffloadedFault::UnknownVersion(_)) => {
-            return Err(PortError::permanent(format!("the offloaded segment {name}: {fault}")));
+            return Err(PortError::permanent(format!(
+                "cannot read the offloaded segment {name}: {fault}"
+            )));
         }
         Err(fault) => return unusable(fault.to_string()),
     };
     let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-    match is_whole(&entries, log, segment) {
-        true => Ok(OffloadedRead::Whole(entries)),
-        false => unusable("it does not hold the whole segment".to_owned()),
+    if is_complete_segment(&entries, log, segment) {
+        Ok(OffloadedRead::Whole(entries))
+    } else {
+        unusable("the object does not contain every entry of the segment".to_owned())
     }
 }
 
-/// Whether these are all entries of a segment that has ended.
-pub(crate) fn is_whole(entries: &[Arc<Entry>], log: LogId, segment: u32) -> bool {
-    let first = Position::new(segment, 0).ok();
-    let ended = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));
-    entries.first().map(|entry| entry.position) == first
+/// Returns whether `entries` is a complete closed segment of `log`: from its first entry to its End
+/// Segment, without gaps.
+pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log: LogId, segment: u32) -> bool {
+    let start = Position::new(segment, 0).ok();
+    let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));
+    entries.first().map(|entry| entry.position) == start
         && entries.iter().all(|entry| entry.log == log)
         && contiguous(entries).len() == entries.len()
-        && ended
+        && is_closed
 }

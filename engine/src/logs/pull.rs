@@ -1,4 +1,4 @@
-//! Pull: what is new since a cookie, and whose mutations that acknowledges.
+//! Pull: returns the entries since a cookie and the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,53 +11,53 @@ use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 
 use super::{LogError, Logs};
 
-/// The answer to a pull.
+/// Result of a pull.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Pulled {
-    /// Nothing is new.
+pub enum PullOutcome {
+    /// No entries since the cookie.
     Nothing(Cookie),
-    /// Entries since the cookie.
-    Since(News),
-    /// Everything from a root on.
-    Anew {
-        /// Its object; none if the log has no snapshot.
+    /// The entries since the cookie.
+    Since(PullDelta),
+    /// The entries from a snapshot on, which replace the client's state.
+    Reset {
+        /// Key of the snapshot's root; `None` if the log has no snapshot.
         root: Option<String>,
-        /// The entries.
-        news: News,
+        news: PullDelta,
     },
-    /// What the client has read is not of this log.
-    Lost,
+    /// The cookie does not belong to this log.
+    UnknownCookie,
 }
 
-/// What is new.
+/// Entries and the next cookie of a pull.
 #[derive(Debug, Clone, PartialEq)]
-pub struct News {
-    /// What comes back with the next pull.
+pub struct PullDelta {
+    /// The cookie for the next pull.
     pub cookie: Cookie,
-    /// The entries, oldest first.
+    /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// The last mutation of each client of the group that has new ones.
+    /// The last mutation id of each client in the group with new mutations.
     pub last_ids: BTreeMap<String, u64>,
-    /// Whether the entries were cut.
+    /// Set if `entries` was truncated.
     pub more: bool,
 }
 
 impl Logs {
-    /// Pulls for a group of a subject, seeing every acknowledged write.
+    /// Pulls for a client group of a subject. Strongly consistent: includes every acknowledged
+    /// write.
     ///
     /// # Errors
-    /// [`LogError`] as of a load.
+    /// As [`Logs::load`].
     pub async fn pull(
         &self,
         log: LogId,
         subject: SubjectKey,
         group: &str,
         cookie: Option<Cookie>,
-    ) -> Result<Pulled, LogError> {
-        let ids = ClientIds::of(subject, group);
-        let Some(cookie) = cookie else { return self.pull_anew(log, ids, None).await };
+    ) -> Result<PullOutcome, LogError> {
+        let ids = ClientIds::new(subject, group);
+        let Some(cookie) = cookie else { return self.pull_from_snapshot(log, ids, None).await };
         if cookie.log != log {
-            return Ok(Pulled::Lost);
+            return Ok(PullOutcome::UnknownCookie);
         }
         let loaded = match self.collect_consistently(log, cookie.position).await {
             Ok(loaded) => Some(loaded),
@@ -70,26 +70,27 @@ impl Logs {
                 (last.position, last.header.incarnation)
             })
         });
-        let is_news = newest.is_some_and(|(newest, _)| newest > cookie.position);
-        let (snapshot, too_far) = match is_news {
-            true => self.snapshot_and_distance(log, cookie.position).await?,
-            false => (None, false),
+        let has_news = newest.is_some_and(|(newest, _)| newest > cookie.position);
+        let (snapshot, needs_reload) = if has_news {
+            self.snapshot_and_distance(log, cookie.position).await?
+        } else {
+            (None, false)
         };
         match (plan_pull(&cookie, newest, snapshot), loaded) {
-            (PullPlan::Nothing, _) => Ok(Pulled::Nothing(cookie)),
-            (PullPlan::Since, Some(loaded)) if !too_far => {
+            (PullPlan::Unchanged, _) => Ok(PullOutcome::Nothing(cookie)),
+            (PullPlan::EntriesSince, Some(loaded)) if !needs_reload => {
                 let more = loaded.next.is_some();
-                Ok(Pulled::Since(news(cookie, ids, loaded.entries, more)))
+                Ok(PullOutcome::Since(pull_delta(cookie, ids, loaded.entries, more)))
             }
-            (PullPlan::Since | PullPlan::Anew, _) => {
-                self.pull_anew(log, ids, Some(cookie.position)).await
+            (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
+                self.pull_from_snapshot(log, ids, Some(cookie.position)).await
             }
-            (PullPlan::Lost, _) => Ok(Pulled::Lost),
+            (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
         }
     }
 
-    /// The newest finished snapshot, and whether a client at `after` is too far behind for entries
-    /// alone.
+    /// Returns the newest finished snapshot, and whether a client at `after` is too far behind to
+    /// continue from entries alone.
     async fn snapshot_and_distance(
         &self,
         log: LogId,
@@ -103,28 +104,33 @@ impl Logs {
         Ok((snapshot, plan_update(&newest, after) == UpdatePlan::Reload))
     }
 
-    async fn pull_anew(
+    async fn pull_from_snapshot(
         &self,
         log: LogId,
         mut ids: ClientIds,
         seen: Option<Position>,
-    ) -> Result<Pulled, LogError> {
+    ) -> Result<PullOutcome, LogError> {
         let loaded = self.load(log, seen).await?;
         let first = loaded.entries.first().map_or(Position::FIRST, |first| first.position);
         if let Some(root) = &loaded.root {
             let root = self.objects.root(root).await?;
-            ids.learn_root(&self.root_clients(log, &root).await?);
+            ids.add_root(&self.root_clients(log, &root).await?);
         }
         let snapshot = loaded.root.is_some().then_some(first);
         let cookie = Cookie { log, incarnation: loaded.incarnation, position: first, snapshot };
-        let news = news(cookie, ids, loaded.entries, loaded.next.is_some());
-        Ok(Pulled::Anew { root: loaded.root, news })
+        let news = pull_delta(cookie, ids, loaded.entries, loaded.next.is_some());
+        Ok(PullOutcome::Reset { root: loaded.root, news })
     }
 }
 
-/// The entries behind a cookie, and the cookie behind them.
-fn news(cookie: Cookie, mut ids: ClientIds, entries: Vec<Arc<Entry>>, more: bool) -> News {
-    entries.iter().for_each(|entry| ids.learn(entry));
+/// Builds the delta of entries after `cookie`, with the next cookie.
+fn pull_delta(
+    cookie: Cookie,
+    mut ids: ClientIds,
+    entries: Vec<Arc<Entry>>,
+    more: bool,
+) -> PullDelta {
+    entries.iter().for_each(|entry| ids.add_entry(entry));
     let position = entries.last().map_or(cookie.position, |last| last.position);
-    News { cookie: Cookie { position, ..cookie }, entries, last_ids: ids.into_ids(), more }
+    PullDelta { cookie: Cookie { position, ..cookie }, entries, last_ids: ids.into_ids(), more }
 }

@@ -1,4 +1,4 @@
-//! Drives the machine of a push.
+//! Runs the push state machine.
 
 use cellar_api::sync::{PushAction, PushEvent, PushOutcome, PushRules, Run, RunPush};
 use cellar_base::identity::{ClientKey, ClientName, LogId};
@@ -7,29 +7,29 @@ use cellar_sheet::operation::{Rejection, RejectionReason};
 
 use super::{LogError, Logs};
 
-/// A client of a push.
+/// The client of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushClient {
-    /// Its key, for its subject.
+    /// Hash of the subject and the client id.
     pub key: ClientKey,
-    /// What it and its group are called.
+    /// Names of the client and its group.
     pub name: ClientName,
 }
 
-/// Who pushes to what.
+/// Target and author of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushing {
-    /// The log.
     pub log: LogId,
-    /// Who is written on the entries.
+    /// Author of the appended entries.
     pub author: Option<String>,
 }
 
 impl Logs {
-    /// Appends a run of a push: each of its mutations exactly once, however often it is pushed.
+    /// Appends a run of mutations. Each mutation is appended exactly once, even if it is pushed
+    /// repeatedly.
     ///
     /// # Errors
-    /// [`LogError`] for what passes, or what is the fault of nobody's mutation: the client repeats its
+    /// [`LogError`] if the failure is temporary or not caused by a mutation: the client repeats its
     /// push.
     pub async fn push(
         &self,
@@ -39,17 +39,17 @@ impl Logs {
     ) -> Result<PushOutcome, LogError> {
         let PushClient { key, name } = client;
         let (log, author) = (pushing.log, pushing.author.clone());
-        let known = self.clients.last_id(log, *key);
+        let known = self.last_ids.last_id(log, *key);
         let whose = (*key, name.clone());
         let rules = PushRules::default();
         let (mut push, mut action) = RunPush::begin(log, whose, author, known, run, rules);
         loop {
             let event = match action {
-                PushAction::Append(request) => event_of(self.append(request).await)?,
-                PushAction::LookUp => PushEvent::LookedUp(self.look_up(log, *key).await?),
+                PushAction::Append(request) => to_push_event(self.append(request).await)?,
+                PushAction::LookUp => PushEvent::LookedUp(self.look_up_last_id(log, *key).await?),
                 PushAction::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
                 PushAction::Finish(outcome) => {
-                    self.clients.raise(log, *key, outcome.last_id);
+                    self.last_ids.raise(log, *key, outcome.last_id);
                     return Ok(outcome);
                 }
             };
@@ -58,14 +58,16 @@ impl Logs {
     }
 }
 
-/// What an append came to, if the machine has to know.
-fn event_of(
+/// Converts the result of an append to an event of the machine, or returns an error that ends the
+/// push.
+fn to_push_event(
     appended: Result<cellar_log::append::Appended, LogError>,
 ) -> Result<PushEvent, LogError> {
     match appended {
         Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
-        // An error would be repeated for ever, and nothing behind the import would get through.
+        // Reject the mutation: an error would make the client retry forever and block its later
+        // mutations.
         Err(LogError::Import(fault)) => {
             Ok(PushEvent::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
         }

@@ -1,4 +1,5 @@
-//! Undo and revert: found on the very state behind which they are put.
+//! Appends undo and revert requests: their operations are computed from the state that directly
+//! precedes their entry.
 
 use std::ops::ControlFlow;
 
@@ -7,46 +8,47 @@ use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_base::position::Position;
 use cellar_log::append::{Appended, Refusal, Request, ResolutionRequest, Resolved, Target};
 
-use super::undo::States;
+use super::undo::UndoStates;
 use super::{LogError, Logs};
 
-/// What is looked at anew for each attempt.
-enum Resolving {
-    Undo(Box<States>),
+/// An undo or revert that is resolved again for each attempt.
+enum Resolver {
+    Undo(Box<UndoStates>),
     Revert(Position),
 }
 
 impl Logs {
-    /// Appends an undo or a revert. What others do meanwhile is read too, and it is resolved again, until
-    /// it stands behind all of it.
+    /// Appends an undo or a revert. If other entries are appended meanwhile, reads them, resolves
+    /// the request again and retries.
     pub(super) async fn append_resolved(
         &self,
         request: Request,
         asked: ResolutionRequest,
     ) -> Result<Appended, LogError> {
         let log = request.log();
-        // A repeat is found in the log, whatever the state has become.
+        // A repeated request is already in the log, even if the current state no longer allows the
+        // mutation.
         if self.has_mutation(log, asked).await? {
-            return self.append_as_it_is(request).await;
+            return self.append_unchecked(request).await;
         }
-        let mut resolving = match asked.target {
+        let mut resolver = match asked.target {
             Target::Entry(target) => match self.states_before(log, target, asked.base).await {
-                Ok(states) => Resolving::Undo(Box::new(states)),
-                Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
+                Ok(states) => Resolver::Undo(Box::new(states)),
+                Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
                 Err(error) => return Err(error),
             },
-            Target::After(target) => Resolving::Revert(target),
+            Target::After(target) => Resolver::Revert(target),
         };
         let mut must_reach = asked.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let resolved = match self.resolve(log, &mut resolving, must_reach).await {
+            let resolved = match self.resolve(log, &mut resolver, must_reach).await {
                 Ok(resolved) => resolved,
-                Err(error) if is_unreadable(&error) => return self.append_as_it_is(request).await,
+                Err(error) if is_unreadable(&error) => return self.append_unchecked(request).await,
                 Err(error) => return Err(error),
             };
-            match self.append_as_it_is(request.clone().with_resolution(resolved)).await {
+            match self.append_unchecked(request.clone().with_resolution(resolved)).await {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => must_reach = newest,
-                done => return done,
+                result => return result,
             }
         }
         Err(LogError::Refused(Refusal::Contention))
@@ -55,36 +57,36 @@ impl Logs {
     async fn resolve(
         &self,
         log: LogId,
-        resolving: &mut Resolving,
+        resolver: &mut Resolver,
         must_reach: Position,
     ) -> Result<Resolved, LogError> {
-        match resolving {
-            Resolving::Undo(states) => self.resolve_undo(log, states, must_reach).await,
-            Resolving::Revert(target) => self.resolve_revert(log, *target, must_reach).await,
+        match resolver {
+            Resolver::Undo(states) => self.resolve_undo(log, states, must_reach).await,
+            Resolver::Revert(target) => self.resolve_revert(log, *target, must_reach).await,
         }
     }
 
-    /// Whether it is in the log behind its base, as far as an eventually consistent read shows: enough
-    /// to spare resolving it again if it got through before.
+    /// Returns whether the mutation is in the log after its base, as far as an eventually
+    /// consistent read shows. This avoids resolving a repeated request again.
     async fn has_mutation(&self, log: LogId, asked: ResolutionRequest) -> Result<bool, LogError> {
         let mut found = false;
-        let walked = self.walk(log, asked.base, None, |entry| {
+        let walk = self.walk(log, asked.base, None, |entry| {
             let ids = entry.mutation_ids();
             found |= ids.is_some_and(|(client, first, last)| {
                 client == asked.client && (first..=last).contains(&asked.id)
             });
             Ok(if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
-        match walked.await {
-            // The append looks for itself.
+        match walk.await {
+            // The append detects a repeated mutation by itself.
             Ok(_) | Err(LogError::Corrupt { .. }) => Ok(found),
             Err(error) => Err(error),
         }
     }
 }
 
-/// What cannot be read now cannot be read later: an undo or a revert of it is rejected, or its author would
-/// repeat it for ever, and nothing behind it would get through.
+/// Returns whether a state is permanently unreadable. An undo or revert that needs the state is
+/// then rejected: an error would make its client retry forever and block its later mutations.
 fn is_unreadable(error: &LogError) -> bool {
     matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
 }

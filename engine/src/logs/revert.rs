@@ -1,4 +1,4 @@
-//! Revert: what takes back all that was done behind a position.
+//! Revert: computes the operations that reverse all edits after a position.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -8,9 +8,9 @@ use cellar_sheet::workbook::revert;
 use super::{LogError, Logs};
 
 impl Logs {
-    /// What leads from the newest state, which is at least that of `must_reach`, back to the state at
-    /// `target`. Of both only what was touched between them is read. No operations if nothing differs, or
-    /// there is no such position.
+    /// Returns the operations that change the newest state, which is at or after `must_reach`, back
+    /// to the state at `target`. Reads only the cells that changed between the two states. There
+    /// are no operations if the states are equal or `target` does not exist.
     ///
     /// # Errors
     /// As [`Logs::changes`].

@@ -1,4 +1,4 @@
-//! Drives the roll machine.
+//! Runs the roll state machine.
 
 use std::sync::Arc;
 
@@ -9,11 +9,12 @@ use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError};
 
 impl Logs {
-    /// Ends the segment of `tail`, the newest entry known, and begins the next. Safe to repeat and
-    /// to run on several workers at once.
+    /// Closes the segment of `tail`, the newest known entry, and opens the next segment.
+    /// Idempotent, and safe to run on several workers concurrently.
     ///
     /// # Errors
-    /// [`LogError::Roll`] as the machine decides, [`LogError::Store`] if the store fails for good.
+    /// [`LogError::Roll`] if the machine refuses, [`LogError::Store`] if the store fails
+    /// permanently.
     pub async fn roll(&self, tail: Arc<Entry>) -> Result<Rolled, LogError> {
         let log = tail.log;
         let (mut roll, mut action) = Roll::begin(tail);
@@ -28,22 +29,9 @@ impl Logs {
                     Ok(page) => RollEvent::Page { entries: page.entries, more: page.more },
                     Err(error) => read_failed(error, &mut store_error),
                 },
-                RollAction::Transact(transaction) => match self.transact(&transaction).await {
-                    CreateOutcome::Created => {
-                        self.learn(&[transaction.end.into(), transaction.first.into()]);
-                        RollEvent::Accepted
-                    }
-                    CreateOutcome::Exists => RollEvent::Refused,
-                    CreateOutcome::Unknown(error) => {
-                        tracing::warn!(%log, %error, "unknown outcome of a roll");
-                        store_error = Some(error);
-                        RollEvent::Unknown
-                    }
-                    CreateOutcome::Failed(error) => {
-                        store_error = Some(error);
-                        RollEvent::Failed
-                    }
-                },
+                RollAction::Transact(transaction) => {
+                    self.transact_roll(transaction, &mut store_error).await
+                }
                 RollAction::Wait { delay_ms } => {
                     self.clock.sleep_ms(delay_ms).await;
                     RollEvent::Waited
@@ -62,10 +50,32 @@ impl Logs {
 }
 
 impl Logs {
-    async fn transact(&self, transaction: &Transaction) -> CreateOutcome {
-        match self.check_own(transaction.end.log, transaction.end.position).await {
-            Ok(()) => self.segments.roll(transaction).await,
+    /// Writes the End Segment and the first entry of the next segment in one transaction.
+    async fn transact_roll(
+        &self,
+        transaction: Box<Transaction>,
+        store_error: &mut Option<PortError>,
+    ) -> RollEvent {
+        let end = &transaction.end;
+        let outcome = match self.check_own(end.log, end.position).await {
+            Ok(()) => self.segments.roll(&transaction).await,
             Err(error) => CreateOutcome::Failed(error),
+        };
+        match outcome {
+            CreateOutcome::Created => {
+                self.cache_entries(&[transaction.end.into(), transaction.first.into()]);
+                RollEvent::Accepted
+            }
+            CreateOutcome::Exists => RollEvent::Refused,
+            CreateOutcome::Unknown(error) => {
+                tracing::warn!(log = %end.log, %error, "the outcome of a roll is unknown");
+                *store_error = Some(error);
+                RollEvent::Unknown
+            }
+            CreateOutcome::Failed(error) => {
+                *store_error = Some(error);
+                RollEvent::Failed
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which finished snapshot a read begins from.
+//! Finds the finished snapshot from which a read starts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,44 +12,52 @@ use cellar_snapshot::root::Root;
 
 use super::{LogError, Logs};
 
-/// Snapshot entries that are looked at, backwards, until one has a root; beyond that, the log is read
-/// from further back, which is as right and takes longer.
-const MAX_UNFINISHED: usize = 8;
+/// Number of Snapshot entries to search backward for a root in one segment. If none has a root, the
+/// read starts from an earlier segment, which is slower but correct.
+const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
-/// The newest root of some logs, by the Snapshot entry that it stands in: it never changes there, but
-/// by a rebuild, which makes the same state of other objects.
+/// Cache of the newest root of each log, with the position of its Snapshot entry. The root of an
+/// entry changes only if a rebuild replaces it by an equivalent root.
 #[derive(Default)]
-pub(super) struct KnownRoots {
-    kept: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
+pub(super) struct RootCache {
+    roots: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
 }
 
-impl KnownRoots {
+impl RootCache {
     fn get(&self, log: LogId, at: Position) -> Option<Arc<Root>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(&log).filter(|(of, _)| *of == at).map(|(_, root)| Arc::clone(root))
+        let roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let (position, root) = roots.get(&log)?;
+        if *position != at {
+            return None;
+        }
+        Some(Arc::clone(root))
     }
 
-    fn keep(&self, log: LogId, at: Position, root: &Arc<Root>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_CACHED_ROOTS && !kept.contains_key(&log) {
-            kept.clear();
+    fn insert(&self, log: LogId, at: Position, root: &Arc<Root>) {
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        if roots.len() >= MAX_CACHED_ROOTS && !roots.contains_key(&log) {
+            roots.clear();
         }
-        kept.insert(log, (at, Arc::clone(root)));
+        roots.insert(log, (at, Arc::clone(root)));
     }
 
-    /// Hands on what a read through the root of a log came to. A root that lacks an object is not kept:
-    /// the next read finds the one that was made anew.
-    pub(super) fn heed<T>(&self, log: LogId, read: Result<T, LogError>) -> Result<T, LogError> {
-        if matches!(read, Err(LogError::Snapshot(_))) {
-            self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&log);
+    /// Returns `result` unchanged. Drops the cached root if an object of its snapshot is missing or
+    /// damaged, so that the next read finds a rebuilt root.
+    pub(super) fn invalidate_on_error<T>(
+        &self,
+        log: LogId,
+        result: Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        if matches!(result, Err(LogError::Snapshot(_))) {
+            self.roots.lock().unwrap_or_else(PoisonError::into_inner).remove(&log);
         }
-        read
+        result
     }
 }
 
 impl Logs {
-    /// The root that a read at a position begins from, or at the newest, not older than `seen`; none
-    /// if it begins with the log.
+    /// Returns the root from which a read at `at` starts, or a read of the newest state, which is
+    /// at or after `seen`. Returns `None` if the read starts with the first entry of the log.
     pub(super) async fn root_for(
         &self,
         log: LogId,
@@ -57,15 +65,15 @@ impl Logs {
         seen: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
         let newest = self.newest_segments(log, seen).await?;
-        // Whether there is such a log, its entries say.
+        // The entries decide whether the log exists.
         let Some(current) = newest.first() else { return Ok(None) };
         let last = newest.iter().find_map(Segment::newest_snapshot);
-        // The state of a log's first entry is nothing, with or without a root.
+        // The state at a log's first entry is empty, so its root is not worth a read.
         let last = last.filter(|last| *last != Position::FIRST);
-        let all_seen = newest.last().is_some_and(|oldest| oldest.num == 0);
+        let has_all_segments = newest.last().is_some_and(|oldest| oldest.num == 0);
         match last {
             Some(last) if at.is_none_or(|at| last <= at) => self.newest_root(log, last).await,
-            None if all_seen => Ok(None),
+            None if has_all_segments => Ok(None),
             _ => {
                 let end = Position::new(current.num, u32::MAX).unwrap_or(Position::FIRST);
                 match self.snapshot_before(log, at.unwrap_or(end)).await? {
@@ -82,12 +90,12 @@ impl Logs {
         }
         let key = self.root(log, at).await?;
         let root = Arc::new(self.objects.root(&key).await?);
-        self.roots.keep(log, at, &root);
+        self.roots.insert(log, at, &root);
         Ok(Some(root))
     }
 
-    /// The newest finished snapshot at or before a position, with the key of its root; none if the log
-    /// must be read from its beginning.
+    /// Returns the newest finished snapshot at or before `at`, with the key of its root. Returns
+    /// `None` if the log must be read from its first entry.
     pub(crate) async fn snapshot_before(
         &self,
         log: LogId,
@@ -95,8 +103,9 @@ impl Logs {
     ) -> Result<Option<(Position, String)>, LogError> {
         let (mut log, mut at) = (log, at);
         loop {
-            // What is inherited has its snapshots where it stands.
-            while let Some(lineage) = self.read(|| self.inherits(log, at)).await? {
+            // The snapshots of inherited entries belong to the source.
+            while let Some(lineage) = self.retry_read(|| self.lineage_if_inherited(log, at)).await?
+            {
                 (log, at) = (lineage.source, at.min(lineage.position));
             }
             let found = self.snapshot_in_segment(log, at).await?;
@@ -108,33 +117,28 @@ impl Logs {
         }
     }
 
-    /// The same, within the segment of a position.
+    /// Returns the newest finished snapshot at or before `at` within the segment of `at`.
     async fn snapshot_in_segment(
         &self,
         log: LogId,
         at: Position,
     ) -> Result<Option<(Position, String)>, LogError> {
-        let segment = self.read(|| self.segments.segment(log, at.segment(), false)).await?;
+        let segment = self.retry_read(|| self.segments.segment(log, at.segment(), false)).await?;
         let last = segment.and_then(|segment| segment.last_snapshot);
         let last = last.and_then(|num| Position::new(at.segment(), num).ok());
-        // Nothing in this segment is finished, as far as is known.
+        // No snapshot of this segment is known to be finished.
         let Some(last) = last else { return Ok(None) };
-        let mut candidate = match last <= at {
-            true => Some(last),
-            false => self.snapshot_entry_before(log, at).await?,
-        };
-        for _ in 0..MAX_UNFINISHED {
+        let mut candidate =
+            if last <= at { Some(last) } else { self.snapshot_entry_before(log, at).await? };
+        for _ in 0..MAX_UNFINISHED_SNAPSHOTS {
             let Some(position) = candidate else { return Ok(None) };
-            match self
-                .read(|| self.get_anywhere(log, position))
-                .await?
-                .map(|entry| entry.content.clone())
-            {
+            let entry = self.retry_read(|| self.get_anywhere(log, position)).await?;
+            match entry.as_deref().map(|entry| &entry.content) {
                 Some(Content::Snapshot { root: Some(root), .. }) => {
-                    return Ok(Some((position, root)));
+                    return Ok(Some((position, root.clone())));
                 }
                 Some(Content::Snapshot { .. }) => {}
-                // Trimmed without an offloaded: nothing of this segment can be read.
+                // Trimmed and without an offloaded copy: no entry of this segment can be read.
                 None => return Ok(None),
                 Some(_) => return Err(LogError::Corrupt { at: position }),
             }
@@ -149,24 +153,25 @@ impl Logs {
         Ok(None)
     }
 
-    /// The last Snapshot entry of the segment at or before a position: the entry there says where.
+    /// Returns the last Snapshot entry at or before `at` in its segment, from the header of the
+    /// entry at `at`.
     async fn snapshot_entry_before(
         &self,
         log: LogId,
         at: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.read(|| self.get_anywhere(log, at)).await?;
+        let entry = self.retry_read(|| self.get_anywhere(log, at)).await?;
         let num = entry.map(|entry| entry.header.snapshot_num);
         Ok(num.and_then(|num| Position::new(at.segment(), num).ok()))
     }
 
-    /// The root of the Snapshot entry at a position, if one stands there.
+    /// Returns the root of the Snapshot entry at a position.
     pub(crate) async fn root_at(
         &self,
         log: LogId,
         at: Position,
     ) -> Result<Option<String>, LogError> {
-        let entry = self.read(|| self.get_anywhere(log, at)).await?;
+        let entry = self.retry_read(|| self.get_anywhere(log, at)).await?;
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,

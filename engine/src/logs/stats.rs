@@ -1,4 +1,4 @@
-//! What a spreadsheet amounts to.
+//! Statistics of a spreadsheet: its size, its snapshot, and the cost of opening it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,49 +13,54 @@ use cellar_snapshot::objects::{Fetch, Objects, Wanted};
 use cellar_snapshot::root::{Root, RootLevel};
 use cellar_snapshot::view;
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs};
 use crate::snapshots::ObjectStore;
 
-/// What a first view shows.
+/// The window that a client requests when it opens a sheet.
 const FIRST_VIEW: Window = Window { rows: 0..50, columns: 0..20 };
 
 impl Logs {
-    /// What a spreadsheet amounts to now, or as of `seen` at least.
+    /// Returns the statistics of the newest state, which is at or after `seen`.
     ///
     /// # Errors
     /// As [`Logs::view`].
     pub async fn stats(&self, log: LogId, seen: Option<Position>) -> Result<StatsReply, LogError> {
         let root = self.root_for(log, None, seen).await?;
         let begin = root.as_ref().map(|root| root.position);
-        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let mut cursor = EntryCursor::from(begin.unwrap_or(Position::FIRST));
         let mut entries_since = 0_u64;
-        self.committed(log, &mut reading, None, seen.max(begin), |entry, _| {
+        self.visit_committed(log, &mut cursor, None, seen.max(begin), |entry, _| {
             entries_since += u64::from(Some(entry.position) != begin);
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (head, _) = reading.newest.ok_or(LogError::NotFound)?;
-        // Without what this process has in memory.
+        let (head, _) = cursor.newest.ok_or(LogError::NotFound)?;
+        // A store without the shared cache, so that the cost of a cold read is measured.
         let store = ObjectStore::new(Arc::clone(&self.blobs));
         let family = self.family(log).await?;
         let (snapshot, open) = match &root {
             None => (None, OpenStats::default()),
-            Some(root) => {
-                (Some(snapshot(&store, family, root).await?), open(&store, family, root).await?)
-            }
+            Some(root) => (
+                Some(snapshot_stats(&store, family, root).await?),
+                measure_open(&store, family, root).await?,
+            ),
         };
         Ok(StatsReply { head, snapshot, entries_since, open })
     }
 }
 
-async fn snapshot(store: &ObjectStore, log: LogId, root: &Root) -> Result<SnapshotStats, LogError> {
+async fn snapshot_stats(
+    store: &ObjectStore,
+    family: LogId,
+    root: &Root,
+) -> Result<SnapshotStats, LogError> {
     let mut levels = Vec::new();
     for level in &root.levels {
-        levels.push(level_stats(store, log, level, false).await?);
+        levels.push(level_stats(store, family, level, false).await?);
     }
     if let Some(level_0) = &root.level_0 {
-        levels.push(level_stats(store, log, level_0, true).await?);
+        levels.push(level_stats(store, family, level_0, true).await?);
     }
     Ok(SnapshotStats {
         position: root.position,
@@ -68,34 +73,34 @@ async fn snapshot(store: &ObjectStore, log: LogId, root: &Root) -> Result<Snapsh
 
 async fn level_stats(
     store: &ObjectStore,
-    log: LogId,
+    family: LogId,
     level: &RootLevel,
-    young: bool,
+    in_root: bool,
 ) -> Result<LevelStats, LogError> {
     let mut objects = Objects::default();
-    let all = store.ready(log, &mut objects, |objects| level.level.all(objects)).await?;
-    let tiles = all.sheets.iter().flat_map(|sheet| &sheet.stripes).map(|s| s.tiles.len());
+    let index =
+        store.ready(family, &mut objects, |objects| level.level.load_level(objects)).await?;
+    let tiles =
+        index.sheets.iter().flat_map(|sheet| &sheet.stripes).map(|stripe| stripe.tiles.len());
     let tiles = u64::try_from(tiles.sum::<usize>()).unwrap_or(u64::MAX);
-    let chunks = if young { 0 } else { tiles };
-    Ok(LevelStats {
-        last: level.last,
-        cells: level.cells,
-        bytes: level.bytes,
-        chunks,
-        in_root: young,
-    })
+    let chunks = if in_root { 0 } else { tiles };
+    Ok(LevelStats { last: level.last, cells: level.cells, bytes: level.bytes, chunks, in_root })
 }
 
-/// Reads the first view and counts what that takes.
-async fn open(store: &ObjectStore, log: LogId, root: &Root) -> Result<OpenStats, LogError> {
-    let packed = root.pack().map_err(|error| shape_of(log, &error))?;
+/// Reads the first view and counts the requests and bytes.
+async fn measure_open(
+    store: &ObjectStore,
+    family: LogId,
+    root: &Root,
+) -> Result<OpenStats, LogError> {
+    let packed = root.pack().map_err(|error| snapshot_error(family, &error))?;
     let mut stats = OpenStats { objects: 1, bytes: u64::from(packed.chunk.bytes), round_trips: 1 };
     let Some(sheet) = root.sheets.first().map(|sheet| sheet.sheet) else { return Ok(stats) };
     let mut objects = Objects::default();
     let tail = FoldedLevel::default();
     loop {
-        let asked = view::window(Some(root), &tail, sheet, &FIRST_VIEW, &objects);
-        let wanted: Vec<Wanted> = match asked.map_err(|error| shape_of(log, &error))? {
+        let fetch = view::window(Some(root), &tail, sheet, &FIRST_VIEW, &objects);
+        let wanted: Vec<Wanted> = match fetch.map_err(|error| snapshot_error(family, &error))? {
             Fetch::Ready(_) => return Ok(stats),
             Fetch::Need(wanted) => wanted,
         };
@@ -104,10 +109,10 @@ async fn open(store: &ObjectStore, log: LogId, root: &Root) -> Result<OpenStats,
             stats.objects += 1;
             stats.bytes = stats.bytes.saturating_add(u64::from(wanted.bytes));
         }
-        store.load(log, &wanted, &mut objects).await?;
+        store.load(family, &wanted, &mut objects).await?;
     }
 }
 
-fn shape_of(log: LogId, error: &SnapshotError) -> LogError {
-    LogError::Snapshot(crate::snapshots::shape(log, error))
+fn snapshot_error(family: LogId, error: &SnapshotError) -> LogError {
+    LogError::Snapshot(crate::snapshots::snapshot_fault(family, error))
 }

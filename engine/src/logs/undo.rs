@@ -1,4 +1,4 @@
-//! Undo: resolves what takes back an entry.
+//! Undo: computes the operations that reverse an entry.
 
 use std::collections::BTreeSet;
 
@@ -12,54 +12,57 @@ use cellar_sheet::workbook::{Workbook, undo};
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
-/// An entry that takes back others.
+/// An effective undo or revert in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct TakesBack {
-    /// Where it stands.
+struct Reversal {
+    /// Position of the entry that contains the undo or revert.
     at: Position,
-    what: Taken,
+    reversed: ReversedEdits,
 }
 
-/// What an entry takes back.
+/// The edits that an undo or revert reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
-    /// What one entry did.
+enum ReversedEdits {
+    /// The edits of one entry.
     Entry(Position),
-    /// All that was done behind a position.
-    Behind(Position),
+    /// All edits after a position.
+    After(Position),
 }
 
-/// What an undo looks at: the states around the entry that it takes back, and the newest.
-pub(super) struct States {
+/// The states that an undo compares: before the target entry, after it, and the newest.
+pub(super) struct UndoStates {
     target: Position,
     before: Option<Workbook>,
     after: Option<Workbook>,
-    /// Undos and reverts that took effect; oldest first.
-    taking_back: Vec<TakesBack>,
+    /// Effective undos and reverts after the target, oldest first.
+    reversals: Vec<Reversal>,
     now: Replay,
 }
 
-impl States {
-    /// Before the target: with all that it touches.
-    fn of(target: Position, now: Replay) -> Self {
-        Self { target, before: None, after: None, taking_back: Vec::new(), now }
+impl UndoStates {
+    fn new(target: Position, now: Replay) -> Self {
+        Self { target, before: None, after: None, reversals: Vec::new(), now }
     }
 
-    /// What takes the entry back; no operations if nothing of it is left, it was taken back before,
-    /// or does not exist. `None` before anything was read.
+    /// Returns the operations that reverse the target. There are none if nothing of the target is
+    /// left, if it was already reversed, or if it does not exist. Returns `None` before any entry
+    /// was read.
     fn resolve(&self) -> Option<Resolved> {
-        let (at, _) = self.now.reading.newest?;
-        let (now, before) = (&self.now.workbook, self.before.as_ref());
-        let before = before.filter(|_| !is_taken_back(&self.taking_back, self.target));
-        let operations =
-            before.and_then(|before| undo(before, self.after.as_ref().unwrap_or(now), now).ok());
-        Some(Resolved { at, operations: operations.unwrap_or_default() })
+        let (at, _) = self.now.cursor.newest?;
+        let nothing = Some(Resolved { at, operations: Vec::new() });
+        let Some(before) = &self.before else { return nothing };
+        if is_reversed(&self.reversals, self.target) {
+            return nothing;
+        }
+        let now = &self.now.workbook;
+        let operations = undo(before, self.after.as_ref().unwrap_or(now), now).unwrap_or_default();
+        Some(Resolved { at, operations })
     }
 }
 
 impl Logs {
-    /// What is known before anything behind the target is read. Of a target that does not exist, nothing,
-    /// at `base`.
+    /// Reads the state before `target`. If `target` does not exist, returns an empty state at
+    /// `base`.
     ///
     /// # Errors
     /// As [`Logs::changes`].
@@ -68,78 +71,95 @@ impl Logs {
         log: LogId,
         target: Position,
         base: Position,
-    ) -> Result<States, LogError> {
-        let nothing = || Ok(States::of(target, Replay::on(Workbook::default(), base)));
+    ) -> Result<UndoStates, LogError> {
+        let empty = || UndoStates::new(target, Replay::resume(Workbook::default(), base));
         let before = match self.before(log, target).await {
             Ok(Some(before)) => before,
-            Ok(None) | Err(LogError::Corrupt { .. }) => return nothing(),
+            Ok(None) | Err(LogError::Corrupt { .. }) => return Ok(empty()),
             Err(error) => return Err(error),
         };
         match self.changes(log, before, target).await {
-            Ok(changes) => Ok(States::of(target, Replay::on(changes.before, target))),
-            Err(LogError::NoSuchPosition { .. }) => nothing(),
+            Ok(changes) => Ok(UndoStates::new(target, Replay::resume(changes.before, target))),
+            Err(LogError::NoSuchPosition { .. }) => Ok(empty()),
             Err(error) => Err(error),
         }
     }
 
-    /// Reads on to the newest entry, which is at least `must_reach`: nobody's edit is taken back but that
-    /// of the target.
+    /// Reads to the newest entry, which is at or after `must_reach`, and computes the undo. Later
+    /// edits of other authors are preserved.
     ///
     /// # Errors
     /// [`LogError::TooLarge`], [`LogError::NotFound`]; otherwise as reading entries.
     pub(super) async fn resolve_undo(
         &self,
         log: LogId,
-        states: &mut States,
+        states: &mut UndoStates,
         must_reach: Position,
     ) -> Result<Resolved, LogError> {
-        let States { target, before, after, taking_back, now } = states;
-        self.replay_on(log, now, None, Some(must_reach), |workbook, entry| {
+        let UndoStates { target, before, after, reversals, now } = states;
+        self.continue_replay(log, now, None, Some(must_reach), |workbook, entry| {
             if entry.position == *target {
                 *before = Some(workbook.clone());
             } else if before.is_some() && after.is_none() {
                 *after = Some(workbook.clone());
             }
-            taking_back.extend(taken_back_by(entry));
+            reversals.extend(reversals_in(entry));
         })
         .await?;
         states.resolve().ok_or(LogError::NotFound)
     }
 }
 
-/// What an entry takes back.
-fn taken_back_by(entry: &Entry) -> impl Iterator<Item = TakesBack> + '_ {
+/// Returns the effective undos and reverts of an entry.
+fn reversals_in(entry: &Entry) -> impl Iterator<Item = Reversal> + '_ {
     let mutations = entry.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
     let effective = mutations.iter().filter(|mutation| mutation.rejection().is_none());
     effective.filter_map(|mutation| {
-        let what = match &mutation.authored {
-            Operation::Undo(undo) => Taken::Entry(undo.position),
-            Operation::Revert(revert) => Taken::Behind(revert.position),
+        let reversed = match &mutation.authored {
+            Operation::Undo(undo) => ReversedEdits::Entry(undo.position),
+            Operation::Revert(revert) => ReversedEdits::After(revert.position),
             _ => return None,
         };
-        Some(TakesBack { at: entry.position, what })
+        Some(Reversal { at: entry.position, reversed })
     })
 }
 
-/// Whether an entry was taken back by something that was not taken back itself; oldest first.
-fn is_taken_back(taking_back: &[TakesBack], target: Position) -> bool {
-    let mut undone = BTreeSet::new();
-    let mut restored: Vec<(Position, Position)> = Vec::new();
-    let is_gone = |undone: &BTreeSet<_>, restored: &[(Position, Position)], at: Position| {
-        undone.contains(&at) || restored.iter().any(|(to, by)| *to < at && at < *by)
-    };
-    for TakesBack { at, what } in taking_back.iter().rev() {
-        if is_gone(&undone, &restored, *at) {
-            continue;
-        }
-        match what {
-            Taken::Entry(entry) => {
-                undone.insert(*entry);
-            }
-            Taken::Behind(position) => restored.push((*position, *at)),
+/// Returns whether `target` was reversed by an undo or revert that was not reversed itself.
+/// `reversals` is sorted, oldest first.
+fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
+    let mut effective = EffectiveReversals::default();
+    // A reversal can be reversed by a later one only, so the newest is decided first.
+    for reversal in reversals.iter().rev() {
+        if !effective.reverses(reversal.at) {
+            effective.add(reversal);
         }
     }
-    is_gone(&undone, &restored, target)
+    effective.reverses(target)
+}
+
+/// Undos and reverts that were not reversed themselves.
+#[derive(Default)]
+struct EffectiveReversals {
+    undone: BTreeSet<Position>,
+    /// Ranges of reverted entries: after the first and before the second position.
+    reverted: Vec<(Position, Position)>,
+}
+
+impl EffectiveReversals {
+    fn add(&mut self, reversal: &Reversal) {
+        match reversal.reversed {
+            ReversedEdits::Entry(entry) => {
+                self.undone.insert(entry);
+            }
+            ReversedEdits::After(position) => self.reverted.push((position, reversal.at)),
+        }
+    }
+
+    fn reverses(&self, position: Position) -> bool {
+        let is_reverted =
+            |(after, before): &(Position, Position)| *after < position && position < *before;
+        self.undone.contains(&position) || self.reverted.iter().any(is_reverted)
+    }
 }
 
 #[cfg(test)]
@@ -150,34 +170,35 @@ mod tests {
         Position::new(0, num).unwrap()
     }
 
-    fn undo(num: u32, target: u32) -> TakesBack {
-        TakesBack { at: at(num), what: Taken::Entry(at(target)) }
+    fn undo(num: u32, target: u32) -> Reversal {
+        Reversal { at: at(num), reversed: ReversedEdits::Entry(at(target)) }
     }
 
-    fn revert(num: u32, target: u32) -> TakesBack {
-        TakesBack { at: at(num), what: Taken::Behind(at(target)) }
+    fn revert(num: u32, target: u32) -> Reversal {
+        Reversal { at: at(num), reversed: ReversedEdits::After(at(target)) }
     }
 
     #[test]
     fn an_undo_of_an_undo_is_a_redo() {
         let log = [undo(5, 1), undo(6, 5), undo(7, 2)];
-        assert!(!is_taken_back(&log, at(1)), "done again");
-        assert!(is_taken_back(&log, at(5)) && is_taken_back(&log, at(2)));
-        assert!(!is_taken_back(&log, at(3)) && !is_taken_back(&log, at(7)));
-        assert!(is_taken_back(&log[..1], at(1)));
+        assert!(!is_reversed(&log, at(1)), "redone");
+        assert!(is_reversed(&log, at(5)) && is_reversed(&log, at(2)));
+        assert!(!is_reversed(&log, at(3)) && !is_reversed(&log, at(7)));
+        assert!(is_reversed(&log[..1], at(1)));
     }
 
     #[test]
-    fn a_restore_takes_back_all_between_its_position_and_itself() {
+    fn a_revert_reverses_all_entries_between_its_position_and_itself() {
         let log = [undo(3, 1), undo(4, 2), revert(6, 3)];
-        let gone = |log: &[TakesBack]| (1..7).filter(|num| is_taken_back(log, at(*num))).collect();
-        let (of_both, of_first): (Vec<_>, Vec<_>) = (gone(&log), gone(&log[..2]));
-        assert_eq!(of_first, [1, 2]);
-        assert_eq!(of_both, [1, 4, 5], "the undo of 2 as well: 2 is there again");
+        let reversed = |log: &[Reversal]| -> Vec<u32> {
+            (1..7).filter(|num| is_reversed(log, at(*num))).collect()
+        };
+        assert_eq!(reversed(&log[..2]), [1, 2]);
+        assert_eq!(reversed(&log), [1, 4, 5], "also the undo of 2, so 2 is in effect again");
         let mut undone = log.to_vec();
         undone.push(undo(7, 6));
-        assert_eq!(gone(&undone), [1, 2, 6], "as before the revert");
+        assert_eq!(reversed(&undone), [1, 2, 6], "as before the revert");
         undone.push(revert(8, 6));
-        assert_eq!(gone(&undone), [1, 4, 5], "as behind the revert");
+        assert_eq!(reversed(&undone), [1, 4, 5], "as after the revert");
     }
 }

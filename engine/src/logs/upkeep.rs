@@ -1,79 +1,80 @@
-//! Upkeep of a log after an append: Snapshot entries and new segments.
+//! Maintains a log after an append: adds Snapshot entries and rolls segments.
 
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{CACHED_ENTRY_AGE_S, SNAPSHOT_ENTRY_ATTEMPTS};
+use cellar_base::limits::SNAPSHOT_ENTRY_ATTEMPTS;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::roll::Rolled;
 use cellar_log::upkeep::LogPolicy;
 
+use super::append::is_fresh;
 use super::{LogError, Logs};
 use crate::ports::PutOutcome;
 
-/// What the upkeep of a log did.
+/// Result of maintaining a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Upkept {
-    /// Nothing: it was not time for anything, or others were faster.
+pub enum UpkeepOutcome {
+    /// Nothing was due, or another process did it first.
     Nothing,
-    /// A Snapshot entry was put here.
+    /// A Snapshot entry was appended at this position.
     Snapshot(Position),
-    /// The log goes on in this segment.
+    /// The log continues in a new segment.
     Rolled {
-        /// Its number.
+        /// Number of the new segment.
         segment: u32,
     },
 }
 
 impl Logs {
-    /// Does what a log needs behind the newest entry that this process knows: nothing, mostly, and
-    /// without a read. For after an append; safe to repeat, and losing it costs nothing.
+    /// Performs the maintenance that is due after the newest cached entry: usually nothing, and
+    /// without a read. Call it after an append. Idempotent; a lost call does no harm.
     ///
     /// # Errors
     /// [`LogError::Store`] if the store fails, [`LogError::Roll`] as [`Logs::roll`].
-    pub async fn upkeep(&self, log: LogId, policy: &LogPolicy) -> Result<Upkept, LogError> {
-        let Some(tail) = self.young_tail(log) else { return Ok(Upkept::Nothing) };
-        // What a fork inherits is kept up where it stands.
-        if self.read(|| self.inherits(log, tail.position)).await?.is_some() {
-            return Ok(Upkept::Nothing);
+    pub async fn upkeep(&self, log: LogId, policy: &LogPolicy) -> Result<UpkeepOutcome, LogError> {
+        let Some(tail) = self.fresh_tail(log) else { return Ok(UpkeepOutcome::Nothing) };
+        // Inherited entries are maintained in the source.
+        if self.retry_read(|| self.lineage_if_inherited(log, tail.position)).await?.is_some() {
+            return Ok(UpkeepOutcome::Nothing);
         }
-        if policy.rolls(&tail) {
+        if policy.should_roll(&tail) {
             match self.roll(Arc::clone(&tail)).await? {
-                Rolled::Into { segment } => return Ok(Upkept::Rolled { segment }),
+                Rolled::Into { segment } => return Ok(UpkeepOutcome::Rolled { segment }),
                 Rolled::NoSnapshotYet => {}
             }
         }
         self.put_snapshot_entry(tail, policy).await
     }
 
-    /// The newest entry known, if something may be put behind it unread, as for an append.
-    fn young_tail(&self, log: LogId) -> Option<Arc<Entry>> {
+    /// Returns the newest cached entry, unless it is so old that its segment may have been trimmed.
+    fn fresh_tail(&self, log: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
-        let tail = self.known.last(now_ms, log)?;
-        let is_young = now_ms / 1_000 < tail.created_s.saturating_add(CACHED_ENTRY_AGE_S);
-        is_young.then_some(tail)
+        let tail = self.tails.last(now_ms, log)?;
+        if is_fresh(&tail, now_ms) { Some(tail) } else { None }
     }
 
-    /// One conditional put at the tail. Refused, it is tried behind the winner, if it is still time.
+    /// Appends a Snapshot entry with a conditional put. If another entry was first, tries again
+    /// after that entry if a snapshot is still due.
     async fn put_snapshot_entry(
         &self,
         mut tail: Arc<Entry>,
         policy: &LogPolicy,
-    ) -> Result<Upkept, LogError> {
+    ) -> Result<UpkeepOutcome, LogError> {
         for _ in 0..SNAPSHOT_ENTRY_ATTEMPTS {
             let now_s = self.clock.now_ms() / 1_000;
-            let Some(entry) = policy.snapshot_behind(&tail, now_s) else { break };
+            let Some(entry) = policy.snapshot_after(&tail, now_s) else { break };
             let position = entry.position;
             match self.entries.put(&entry).await {
                 PutOutcome::Accepted => {
-                    self.learn(&[Arc::new(entry)]);
-                    return Ok(Upkept::Snapshot(position));
+                    self.cache_entries(&[Arc::new(entry)]);
+                    return Ok(UpkeepOutcome::Snapshot(position));
                 }
                 PutOutcome::Refused { winner } => {
-                    self.learn(std::slice::from_ref(&winner));
+                    self.cache_entries(std::slice::from_ref(&winner));
                     let is_snapshot = matches!(winner.content, Content::Snapshot { .. });
-                    tracing::debug!(log = %winner.log, at = %position, is_snapshot, "others were faster");
+                    tracing::debug!(log = %winner.log, at = %position, is_snapshot, "another entry was appended first");
                     tail = winner;
                 }
                 PutOutcome::Unknown(error) | PutOutcome::Failed(error) => {
@@ -81,6 +82,6 @@ impl Logs {
                 }
             }
         }
-        Ok(Upkept::Nothing)
+        Ok(UpkeepOutcome::Nothing)
     }
 }

@@ -1,4 +1,4 @@
-//! Large entries: a grant to upload an object, and its completion.
+//! Large entries: grants uploads of external bodies and appends entries that reference them.
 
 use std::sync::Arc;
 
@@ -11,66 +11,67 @@ use cellar_sheet::operation::Operation;
 use uuid::Uuid;
 
 use super::{LogError, Logs};
-use crate::ports::{BlobKey, Got, Kept, PortError, PresignedRequest, UploadGrant};
+use crate::ports::{BlobKey, GetOutcome, KeepOutcome, PortError, PresignedRequest, UploadGrant};
 use crate::sha256::sha256;
 
-/// A completed upload that is to become an entry.
+/// A request to append an uploaded object as an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// Which upload.
+    /// Id of the upload.
     pub upload: Uuid,
-    /// Bytes of the object.
+    /// Length of the object in bytes.
     pub bytes: u64,
     /// SHA-256 of the object.
     pub sha256: [u8; 32],
-    /// Whose mutations these are.
+    /// The client of the mutations.
     pub client: ClientKey,
-    /// Who completes it.
+    /// Author of the entry.
     pub author: Option<String>,
-    /// The incarnation that the base is of.
+    /// Incarnation of the base.
     pub incarnation: u32,
-    /// The last id that the client knows to be in the log.
+    /// Newest mutation id that the client knows to be in the log.
     pub acknowledged: u64,
     /// Id of the first mutation.
     pub first_id: u64,
-    /// The position that their author had seen.
+    /// The position that the mutations are based on.
     pub base: Position,
 }
 
-/// Why an upload cannot become an entry.
+/// Reason why an upload cannot become an entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UploadFault {
-    /// Longer than any.
+    /// The upload exceeds the maximum length.
     #[error("the upload has {bytes} bytes; at most {MAX_UPLOAD_BYTES} are allowed; split it")]
     TooLong {
-        /// Its bytes.
+        /// Length in bytes.
         bytes: u64,
     },
-    /// It never came, or is gone: one that is not completed is deleted after three days.
+    /// The object was never uploaded, or has expired: incomplete uploads are deleted after three
+    /// days.
     #[error("the upload has no object; create a new upload and send the body again")]
     Absent,
-    /// Another object than the one that was announced.
+    /// The object differs from the announced one.
     #[error("the length or SHA-256 of the object differs from the announced one")]
     Other,
-    /// Too long ago.
+    /// The upload is too old.
     #[error("the upload is more than 24 hours old; create a new one and send the body again")]
     TooOld,
-    /// An object that is no body of an entry.
+    /// The object is not a valid external body.
     #[error("the object cannot become an entry: {0}")]
     Unreadable(String),
 }
 
-/// The media type that an upload must have: one that no browser shows.
+/// Media type of uploads; browsers do not render it.
 const CONTENT_TYPE: &str = "application/octet-stream";
 
-/// The key of an upload.
-fn key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
+/// Returns the object key of an upload.
+fn upload_key(log: LogId, upload: Uuid) -> Result<BlobKey, LogError> {
     let key = BlobKey::new(format!("{}{log}/{upload}", cellar_base::schema::UPLOADS_PREFIX));
     key.map_err(|error| LogError::Store(PortError::permanent(error.to_string())))
 }
 
 impl Logs {
-    /// Grants one upload of one object to a log that exists.
+    /// Returns a presigned request to upload one object to an existing log.
     ///
     /// # Errors
     /// [`LogError::Upload`] if it is too long, [`LogError::NotFound`], [`LogError::Store`].
@@ -85,7 +86,7 @@ impl Logs {
             return Err(LogError::Upload(UploadFault::TooLong { bytes }));
         }
         self.head(log, None).await?;
-        let key = key(log, upload)?;
+        let key = upload_key(log, upload)?;
         let grant = UploadGrant {
             key,
             length: bytes,
@@ -98,10 +99,10 @@ impl Logs {
         self.blobs.presign_put(&grant, now_s).await.map_err(LogError::Store)
     }
 
-    /// Makes an uploaded object an entry: once, however often it is repeated.
+    /// Appends an uploaded object as an entry, exactly once, even if the request is repeated.
     ///
-    /// The object is read and checked first: an entry whose body nobody can read would stop every
-    /// reader. The `pending` tag goes last; if that fails, the relay does it.
+    /// The object is read and checked first, since every reader would stop at an entry with an
+    /// unreadable body. The `pending` tag is removed last; if that fails, the relay removes it.
     ///
     /// # Errors
     /// [`LogError::Upload`] with what is wrong with it; otherwise as [`Logs::append`].
@@ -110,7 +111,7 @@ impl Logs {
         log: LogId,
         completion: Completion,
     ) -> Result<Appended, LogError> {
-        let key = key(log, completion.upload)?;
+        let key = upload_key(log, completion.upload)?;
         let operations = self.check_upload(&key, &completion).await?;
         let upload = Upload {
             object: key.as_str().to_owned(),
@@ -124,32 +125,34 @@ impl Logs {
             Request::upload(log, client, author, incarnation, acknowledged, first_id, upload)
                 .map_err(|error| LogError::Upload(UploadFault::Unreadable(error.to_string())))?;
         let appended = self.append(request).await?;
-        if self.refers(log, &appended, &key).await? {
-            self.keep(&key).await;
+        if self.entry_references(log, &appended, &key).await? {
+            self.remove_pending_tag(&key).await;
         }
         Ok(appended)
     }
 
-    /// Reads the object and returns the operations of its mutations.
+    /// Reads and checks the uploaded object; returns its operations.
     async fn check_upload(
         &self,
         key: &BlobKey,
-        told: &Completion,
+        announced: &Completion,
     ) -> Result<Arc<[Operation]>, LogError> {
         let fault = |fault| Err(LogError::Upload(fault));
         let max_bytes = u64::try_from(MAX_UPLOAD_BYTES).unwrap_or(u64::MAX);
-        let (head, bytes) = match self.read(|| self.blobs.get(key, max_bytes)).await? {
-            Got::Found { head, bytes } => (head, bytes),
-            Got::Absent => return fault(UploadFault::Absent),
-            Got::TooLong { length } => return fault(UploadFault::TooLong { bytes: length }),
+        let (head, bytes) = match self.retry_read(|| self.blobs.get(key, max_bytes)).await? {
+            GetOutcome::Found { head, bytes } => (head, bytes),
+            GetOutcome::Absent => return fault(UploadFault::Absent),
+            GetOutcome::TooLong { length } => return fault(UploadFault::TooLong { bytes: length }),
         };
-        if u64::try_from(bytes.len()) != Ok(told.bytes) || sha256(&bytes) != told.sha256 {
+        let has_announced_length = u64::try_from(bytes.len()) == Ok(announced.bytes);
+        if !has_announced_length || sha256(&bytes) != announced.sha256 {
             return fault(UploadFault::Other);
         }
         let now_s = self.clock.now_ms() / 1_000;
         let too_old = now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S);
-        // One that was completed in time is only being repeated.
-        if too_old && self.read(|| self.blobs.pending(key)).await? != Some(false) {
+        // An old upload without the `pending` tag was completed in time: this is a repeated
+        // request.
+        if too_old && self.retry_read(|| self.blobs.pending(key)).await? != Some(false) {
             return fault(UploadFault::TooOld);
         }
         let unreadable = |why: String| LogError::Upload(UploadFault::Unreadable(why));
@@ -161,9 +164,9 @@ impl Logs {
         Ok(operations.into())
     }
 
-    /// Whether the entry that holds the mutations is this very upload: they may have come another
-    /// way, or have been rejected.
-    async fn refers(
+    /// Returns whether the entry that contains the mutations references this upload. The mutations
+    /// may also have been appended by another request, or rejected.
+    async fn entry_references(
         &self,
         log: LogId,
         appended: &Appended,
@@ -173,10 +176,10 @@ impl Logs {
             Some(MutationResult { rejection: None, position: Some(position), .. }) => *position,
             _ => return Ok(false),
         };
-        let known = self.known.entries_from(self.clock.now_ms(), log, position);
+        let known = self.tails.entries_from(self.clock.now_ms(), log, position);
         let entry = match known.into_iter().next() {
             Some(entry) => Some(entry),
-            None => self.read(|| self.get(log, position)).await?,
+            None => self.retry_read(|| self.get(log, position)).await?,
         };
         Ok(entry.is_some_and(|entry| match &entry.content {
             Content::External(external) => external.object == key.as_str(),
@@ -184,11 +187,16 @@ impl Logs {
         }))
     }
 
-    async fn keep(&self, key: &BlobKey) {
-        match self.read(|| self.blobs.keep(key)).await {
-            Ok(Kept::Kept) => {}
-            Ok(Kept::Absent) => tracing::error!(%key, "a completed upload is gone"),
-            Err(error) => tracing::warn!(%key, %error, "the relay has to remove the pending tag"),
+    /// Removes the `pending` tag. A failure is only logged, since the relay removes the tag later.
+    async fn remove_pending_tag(&self, key: &BlobKey) {
+        match self.retry_read(|| self.blobs.keep(key)).await {
+            Ok(KeepOutcome::Kept) => {}
+            Ok(KeepOutcome::Absent) => {
+                tracing::error!(%key, "the object of a completed upload is missing")
+            }
+            Err(error) => {
+                tracing::warn!(%key, %error, "cannot remove the pending tag; the relay will remove it")
+            }
         }
     }
 }

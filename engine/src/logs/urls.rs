@@ -1,4 +1,4 @@
-//! Where clients read objects themselves: presigned URLs, valid for a few minutes.
+//! Presigned URLs for clients to read objects directly, valid for a few minutes.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PRESIGNED_S;
@@ -10,15 +10,15 @@ use super::{LogError, Logs};
 use crate::ports::{BlobKey, PortError};
 
 impl Logs {
-    /// Where clients get the body of a large entry.
+    /// Returns a presigned URL of the body of a large entry.
     ///
     /// # Errors
-    /// [`LogError::Store`] if it cannot be signed.
+    /// [`LogError::Store`] if the URL cannot be signed.
     pub async fn external_url(&self, external: &ExternalEdits) -> Result<String, LogError> {
         Ok(self.object_url(&external.object).await?.0)
     }
 
-    /// Where an object is read, and until when (Unix seconds).
+    /// Returns a presigned URL of an object, and its expiry in Unix seconds.
     ///
     /// # Errors
     /// As [`Logs::external_url`].
@@ -31,8 +31,8 @@ impl Logs {
         Ok((signed.url, signed.expires_s))
     }
 
-    /// Where chunks of a log's snapshots are read, in the order of their hashes, and until when. No
-    /// request is sent: whether they are there is seen when they are read.
+    /// Returns presigned URLs of chunks of a log's snapshots, in the order of `hashes`, and their
+    /// expiry in Unix seconds. Sends no request, so it does not check that the chunks exist.
     ///
     /// # Errors
     /// As [`Logs::external_url`].

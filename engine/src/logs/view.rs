@@ -1,5 +1,5 @@
-//! The state of a spreadsheet at a position, read from the nearest snapshot and the entries behind it:
-//! only the chunks of the cells that are asked for are loaded.
+//! Reads the state of a spreadsheet at a position from the nearest snapshot and the entries after
+//! it. Only the chunks of the requested cells are loaded.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,32 +12,31 @@ use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
-use cellar_snapshot::cells::{TileCell, cells, held};
+use cellar_snapshot::cells::{TileCell, stored_cells, visible_cells};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Objects;
 use cellar_snapshot::root::Root;
 use cellar_snapshot::tile::Tile;
-use cellar_snapshot::touched::Touched;
+use cellar_snapshot::touched::TouchedCells;
 use cellar_snapshot::view;
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// Tiles of one read that stay decoded.
+/// Number of decoded tiles that a view keeps before it drops all of them.
 const MAX_VIEW_TILES: usize = 64;
 
-/// The state at a position.
+/// The state of a spreadsheet at a position; cells are loaded on demand.
 pub struct View {
-    /// Where the objects of its snapshots are.
+    /// The log under whose id the snapshot objects are stored.
     family: LogId,
-    /// The position.
     pub position: Position,
-    /// The incarnation there.
+    /// Incarnation at the position.
     pub incarnation: u32,
-    /// All of the state but cells.
+    /// The state without cells.
     pub metadata: WorkbookMetadata,
     root: Option<Arc<Root>>,
     tail: FoldedLevel,
@@ -45,20 +44,20 @@ pub struct View {
     store: ObjectStore,
 }
 
-/// A text that is an object of its own.
+/// A text that is stored in an object of its own.
 pub(super) enum LongText {
-    /// All of it.
+    /// The complete text.
     Whole(String),
-    /// It is gone or damaged: why.
+    /// The object is missing or damaged.
     Lost(ObjectFault),
 }
 
 impl Logs {
-    /// The state at `at`, or the newest, which is never older than `seen`.
+    /// Reads the state at `at`, or the newest state, which is at or after `seen`.
     ///
     /// # Errors
-    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if there is too
-    /// much behind the last snapshot, [`LogError::Snapshot`], [`LogError::Corrupt`],
+    /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if the entries
+    /// after the last snapshot are too large, [`LogError::Snapshot`], [`LogError::Corrupt`],
     /// [`LogError::Store`].
     pub async fn view(
         &self,
@@ -74,27 +73,27 @@ impl Logs {
             Some(root) => {
                 let ask = |objects: &Objects| view::metadata(root, objects);
                 let metadata = self.objects.ready(family, &mut objects, ask).await;
-                self.roots.heed(log, metadata.map_err(LogError::from))?
+                self.roots.invalidate_on_error(log, metadata.map_err(LogError::from))?
             }
         };
         let begin = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(metadata);
-        let mut reading = Reading::from(begin.unwrap_or(Position::FIRST));
+        let mut cursor = EntryCursor::from(begin.unwrap_or(Position::FIRST));
         let seen = seen.max(begin);
-        self.committed(log, &mut reading, at, seen, |entry, committed| {
+        self.visit_committed(log, &mut cursor, at, seen, |entry, committed| {
             if Some(entry.position) != begin {
                 for operations in committed {
                     let applied = fold.apply_operations(operations);
                     applied.map_err(|_| LogError::Corrupt { at: entry.position })?;
                 }
             }
-            if fold.weight_bytes() > MAX_REPLAY_BYTES {
+            if fold.memory_bytes() > MAX_REPLAY_BYTES {
                 return Err(LogError::TooLarge(WorkbookTooLarge));
             }
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let (position, incarnation) = reading.newest.ok_or(LogError::NotFound)?;
+        let (position, incarnation) = cursor.newest.ok_or(LogError::NotFound)?;
         if let Some(at) = at.filter(|at| position < *at) {
             return Err(LogError::NoSuchPosition { at, newest: position });
         }
@@ -105,8 +104,8 @@ impl Logs {
 }
 
 impl View {
-    /// The cells of a window that hold something, by row and column, texts whole; those that are lost are
-    /// errors.
+    /// Returns the non-blank cells of a window by row and column, with their complete texts. A cell
+    /// whose text is lost has the value `#LOST!`.
     ///
     /// # Errors
     /// [`LogError::Snapshot`], [`LogError::Store`].
@@ -117,39 +116,41 @@ impl View {
     ) -> Result<Vec<TileCell>, LogError> {
         let tile = self.tile(sheet, window).await?;
         let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let found = cells(&tile, &own.formats);
+        let found = visible_cells(&tile, &own.formats);
         self.with_long_texts(found).await
     }
 
-    /// The cells of a window as the sheet holds them: each with its own format only.
-    pub(super) async fn held(
+    /// Returns the cells of a window as stored, each with its own format only.
+    pub(super) async fn stored_cells(
         &mut self,
         sheet: SheetId,
         window: &Window,
     ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
         let tile = self.tile(sheet, window).await?;
-        let found = self.with_long_texts(held(&tile).collect()).await?;
+        let found = self.with_long_texts(stored_cells(&tile).collect()).await?;
         Ok(found.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)).collect())
     }
 
-    /// The state with only those cells that were touched.
-    pub(super) async fn touched(
+    /// Returns the state with only the touched cells.
+    pub(super) async fn touched_state(
         &mut self,
-        touched: &BTreeMap<SheetId, Touched>,
+        touched: &BTreeMap<SheetId, TouchedCells>,
     ) -> Result<Workbook, LogError> {
         let mut workbook = Workbook::from_metadata(&self.metadata);
         for (sheet, touched) in touched {
             for part in touched.windows() {
-                let mut found = self.held(*sheet, &part.window).await?;
-                found.retain(|((row, column), _)| !part.partly || touched.has(*row, *column));
+                let mut found = self.stored_cells(*sheet, &part.window).await?;
+                found.retain(|((row, column), _)| {
+                    !part.partly || touched.has_single_cell(*row, *column)
+                });
                 workbook.fill(*sheet, found)?;
             }
         }
         Ok(workbook)
     }
 
-    /// A view of nothing but a level.
-    pub(super) fn of_level(&self, level: FoldedLevel) -> Self {
+    /// Returns a view of only this level, without the snapshot.
+    pub(super) fn with_only_level(&self, level: FoldedLevel) -> Self {
         Self {
             family: self.family,
             position: self.position,
@@ -162,18 +163,19 @@ impl View {
         }
     }
 
-    /// Whether a sheet was imported behind the snapshot.
+    /// Returns whether a sheet was imported after the snapshot.
     pub(super) fn has_imported(&self, sheet: SheetId) -> bool {
         self.tail.imported.sheet(sheet).is_some()
     }
 
+    /// Returns the merged tile of a window.
     pub(super) async fn tile(&mut self, sheet: SheetId, window: &Window) -> Result<Tile, LogError> {
         if self.objects.tile_count() > MAX_VIEW_TILES {
             self.objects.drop_tiles();
         }
         let (root, tail) = (self.root.as_deref(), &self.tail);
-        let ask = |objects: &Objects| view::window(root, tail, sheet, window, objects);
-        Ok(self.store.ready(self.family, &mut self.objects, ask).await?)
+        let read_window = |objects: &Objects| view::window(root, tail, sheet, window, objects);
+        Ok(self.store.ready(self.family, &mut self.objects, read_window).await?)
     }
 
     async fn with_long_texts(&self, mut cells: Vec<TileCell>) -> Result<Vec<TileCell>, LogError> {
@@ -183,7 +185,7 @@ impl View {
                     LongText::Whole(text) => Value::Text(text),
                     LongText::Lost(fault) => {
                         let (row, column) = (placed.row, placed.column);
-                        tracing::error!(family = %self.family, row, column, %fault, "a text is lost");
+                        tracing::error!(family = %self.family, row, column, %fault, "the text of a cell is lost");
                         Value::Error(ErrorCode::Lost)
                     }
                 };
@@ -192,8 +194,8 @@ impl View {
         Ok(cells)
     }
 
-    /// A long text, from an object of its own or from an entry after the snapshot. A lost text is no error:
-    /// it concerns one cell, and all others can be read.
+    /// Reads a long text from its object, or from an entry after the snapshot. A lost text is not
+    /// an error: it affects one cell, and all others remain readable.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
         if let Some(text) = self.tail.long_texts.iter().find(|text| text.hash == hash) {
             return Ok(LongText::Whole(text.text.clone()));
@@ -203,7 +205,7 @@ impl View {
             Err(fault @ (ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })) => {
                 Ok(LongText::Lost(fault))
             }
-            // It may be read later.
+            // Not lost: a later read may succeed.
             Err(fault @ ObjectFault::Store(_)) => Err(fault.into()),
         }
     }

@@ -1,4 +1,4 @@
-//! Walks the log forward: what the process knows first, then page by page from the store.
+//! Reads a log forward: cached entries first, then pages from the store.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,48 +11,48 @@ use cellar_log::forward_read::{ForwardRead, ReadStep};
 use super::append::contiguous;
 use super::{LogError, Logs};
 
-/// How a walk ended.
+/// Why a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Walked {
-    /// At the end of the log.
-    ToEnd,
-    /// Where the visitor stopped it.
+pub(super) enum WalkEnd {
+    /// The walk reached the end of the log.
+    EndOfLog,
+    /// The visitor stopped the walk.
     Stopped,
 }
 
 impl Logs {
-    /// Visits the entries from `from` on, inclusive, without missing any, until the visitor breaks
-    /// or the log ends; an end before `must_reach` is read again consistently.
+    /// Visits every entry from `from` (inclusive), until the visitor breaks or the log ends. If the
+    /// log seems to end before `must_reach`, the end is read again with strong consistency.
     pub(super) async fn walk(
         &self,
         log: LogId,
         from: Position,
         must_reach: Option<Position>,
         visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
-    ) -> Result<Walked, LogError> {
-        self.walk_by(log, from, ForwardRead::begin(from, must_reach), visit).await
+    ) -> Result<WalkEnd, LogError> {
+        self.run_walk(log, from, ForwardRead::begin(from, must_reach), visit).await
     }
 
-    /// The same, seeing every acknowledged write.
+    /// Like [`Logs::walk`], but strongly consistent: visits every acknowledged entry.
     pub(super) async fn walk_consistently(
         &self,
         log: LogId,
         from: Position,
         visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
-    ) -> Result<Walked, LogError> {
-        self.walk_by(log, from, ForwardRead::begin(from, None).consistently(), visit).await
+    ) -> Result<WalkEnd, LogError> {
+        self.run_walk(log, from, ForwardRead::begin(from, None).consistently(), visit).await
     }
 
-    async fn walk_by(
+    async fn run_walk(
         &self,
         log: LogId,
         from: Position,
         mut read: ForwardRead,
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
-    ) -> Result<Walked, LogError> {
-        for entry in self.known.entries_from(self.clock.now_ms(), log, from) {
-            if read.take(&entry) && visit(&entry)?.is_break() {
-                return Ok(Walked::Stopped);
+    ) -> Result<WalkEnd, LogError> {
+        for entry in self.tails.entries_from(self.clock.now_ms(), log, from) {
+            if read.add_entry(&entry) && visit(&entry)?.is_break() {
+                return Ok(WalkEnd::Stopped);
             }
         }
         let mut step = read.read();
@@ -63,22 +63,22 @@ impl Logs {
                     self.pause(attempt).await;
                     (from, true)
                 }
-                ReadStep::End => return Ok(Walked::ToEnd),
+                ReadStep::End => return Ok(WalkEnd::EndOfLog),
                 ReadStep::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };
-            let page = self.read(|| self.page(log, from, consistent)).await?;
-            self.learn(contiguous(&page.entries));
-            let mut whole = true;
+            let page = self.retry_read(|| self.page(log, from, consistent)).await?;
+            self.cache_entries(contiguous(&page.entries));
+            let mut all_taken = true;
             for entry in &page.entries {
-                if !read.take(entry) {
-                    whole = false;
+                if !read.add_entry(entry) {
+                    all_taken = false;
                     break;
                 }
                 if visit(entry)?.is_break() {
-                    return Ok(Walked::Stopped);
+                    return Ok(WalkEnd::Stopped);
                 }
             }
-            step = read.after_page(whole, page.entries.is_empty(), page.more);
+            step = read.after_page(all_taken, page.entries.is_empty(), page.more);
         }
     }
 }

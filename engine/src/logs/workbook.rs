@@ -1,5 +1,5 @@
-//! The state of a spreadsheet at any position in its history, by plain replay: what all that is faster is
-//! checked against.
+//! Reads the state at a position by replaying the whole log. This is the reference implementation
+//! for tests of faster reads.
 
 use std::ops::ControlFlow;
 
@@ -8,37 +8,36 @@ use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_sheet::workbook::Workbook;
 
-use super::committed::Reading;
+use super::committed::EntryCursor;
 use super::{LogError, Logs};
 
-/// A state and where it is.
+/// A state and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkbookRead {
-    /// The state.
     pub workbook: Workbook,
-    /// The position at which it is.
+    /// Position of the state.
     pub position: Position,
-    /// The incarnation there.
+    /// Incarnation at the position.
     pub incarnation: u32,
 }
 
-/// A replay as far as it has come.
+/// A replay in progress.
 #[derive(Debug)]
 pub(super) struct Replay {
     pub(super) workbook: Workbook,
-    pub(super) reading: Reading,
+    pub(super) cursor: EntryCursor,
 }
 
 impl Replay {
-    /// Goes on from a state with the entries from a position on.
-    pub(super) fn on(workbook: Workbook, next: Position) -> Self {
-        Self { workbook, reading: Reading::from(next) }
+    /// Resumes from a state with the entries from `next` on.
+    pub(super) fn resume(workbook: Workbook, next: Position) -> Self {
+        Self { workbook, cursor: EntryCursor::from(next) }
     }
 }
 
 impl Logs {
-    /// The state at `at`, or the newest, which is never older than `seen`; without the cells of imported
-    /// sheets, which are not in the log.
+    /// Returns the state at `at`, or the newest state, which is at or after `seen`. The cells of
+    /// imported sheets are missing, since the log does not contain them.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`],
@@ -49,18 +48,20 @@ impl Logs {
         at: Option<Position>,
         seen: Option<Position>,
     ) -> Result<WorkbookRead, LogError> {
-        let mut replay = Replay::on(Workbook::default(), Position::FIRST);
-        self.replay_on(log, &mut replay, at, seen, |_, _| {}).await?;
-        let (position, incarnation) = replay.reading.newest.ok_or(LogError::NotFound)?;
+        let mut replay = Replay::resume(Workbook::default(), Position::FIRST);
+        self.continue_replay(log, &mut replay, at, seen, |_, _| {}).await?;
+        let (position, incarnation) = replay.cursor.newest.ok_or(LogError::NotFound)?;
         match at {
-            // Beyond the end, or between the end of one segment and the next.
+            // The position is after the newest entry, or between the end of a segment and the next
+            // segment.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
             _ => Ok(WorkbookRead { workbook: replay.workbook, position, incarnation }),
         }
     }
 
-    /// Goes on with a replay, up to `at` or the newest, which is never older than `seen`.
-    pub(super) async fn replay_on(
+    /// Continues a replay up to `at`, or to the newest entry, which is at or after `seen`. Calls
+    /// `visit` with the state before each entry.
+    pub(super) async fn continue_replay(
         &self,
         log: LogId,
         replay: &mut Replay,
@@ -68,8 +69,8 @@ impl Logs {
         seen: Option<Position>,
         mut visit: impl FnMut(&Workbook, &Entry) + Send,
     ) -> Result<(), LogError> {
-        let Replay { workbook, reading } = replay;
-        self.committed(log, reading, at, seen, |entry, committed| {
+        let Replay { workbook, cursor } = replay;
+        self.visit_committed(log, cursor, at, seen, |entry, committed| {
             visit(workbook, entry);
             for operations in committed {
                 workbook.apply_operations(operations)?;

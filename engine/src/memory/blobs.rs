@@ -1,4 +1,4 @@
-//! The object store in memory.
+//! In-memory object store.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -12,11 +12,12 @@ use sha2::{Digest as _, Sha256};
 use super::presigned::Grants;
 use crate::contract::{UrlReply, UrlRequest};
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, Got, Kept, ListedBlob, ListedVersion,
-    NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, GetOutcome, KeepOutcome, ListedBlob,
+    ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
 };
 
-/// Objects in memory. Its URLs are no web addresses: [`MemoryBlobs::send`] answers them.
+/// An in-memory object store. [`MemoryBlobs::send`] answers requests with its presigned URLs, which
+/// are not web addresses.
 pub struct MemoryBlobs {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
@@ -26,7 +27,7 @@ pub struct MemoryBlobs {
 struct State {
     objects: BTreeMap<String, Object>,
     grants: Grants,
-    /// Of the object that was written last.
+    /// Version of the object that was written last.
     version: u64,
 }
 
@@ -39,7 +40,7 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Which version it is: only the newest is kept.
+    /// Version of the object. Only the newest version is kept.
     version: u64,
     head: BlobHead,
     bytes: Bytes,
@@ -47,13 +48,13 @@ struct Object {
 }
 
 impl MemoryBlobs {
-    /// An empty store; the clock says when an object was written and when a URL ends to be valid.
+    /// Returns an empty store. `clock` sets the times of writes and the expiry of URLs.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, state: Mutex::default() }
     }
 
-    /// Answers a request that uses a presigned URL, as S3 would.
+    /// Answers a request with a presigned URL, as S3 would.
     #[must_use]
     pub fn send(&self, request: &UrlRequest) -> UrlReply {
         let now_s = self.now_s();
@@ -71,7 +72,7 @@ impl MemoryBlobs {
             return reply(412, Bytes::new());
         }
         let new = NewBlob { bytes: request.body.clone(), ..upload };
-        match stored(new, now_s) {
+        match check_and_build(new, now_s) {
             Ok(object) => {
                 state.put(key, object);
                 reply(200, Bytes::new())
@@ -80,7 +81,7 @@ impl MemoryBlobs {
         }
     }
 
-    /// A store of its own that holds the same objects.
+    /// Returns an independent copy of the store.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let state = self.lock();
@@ -89,9 +90,9 @@ impl MemoryBlobs {
         Self { clock, state: Mutex::new(state) }
     }
 
-    /// The bytes of all objects, and whether each is pending.
+    /// Returns the content of each object, and whether the object is pending.
     #[cfg(test)]
-    pub(crate) fn everything(&self) -> BTreeMap<String, (Bytes, bool)> {
+    pub(crate) fn contents(&self) -> BTreeMap<String, (Bytes, bool)> {
         let object = |(key, object): (&String, &Object)| {
             (key.clone(), (object.bytes.clone(), object.pending))
         };
@@ -107,15 +108,18 @@ impl MemoryBlobs {
     }
 }
 
-/// The object, if its bytes are what they are said to be.
-fn stored(new: NewBlob, now_s: u64) -> Result<Object, PortError> {
+/// Builds the stored object, or returns an error if the content is too long or does not match its
+/// checksum.
+fn check_and_build(new: NewBlob, now_s: u64) -> Result<Object, PortError> {
     let length = new.bytes.len() as u64;
     if length > MAX_BLOB_BYTES {
-        return Err(PortError::permanent(format!("an object has at most {MAX_BLOB_BYTES} bytes")));
+        return Err(PortError::permanent(format!(
+            "the object has {length} bytes; at most {MAX_BLOB_BYTES} are allowed"
+        )));
     }
     if <[u8; 32]>::from(Sha256::digest(&new.bytes)) != new.sha256 {
         return Err(PortError::permanent(format!(
-            "the bytes of {} have another checksum",
+            "the content of {} does not match its checksum",
             new.key
         )));
     }
@@ -133,18 +137,20 @@ fn stored(new: NewBlob, now_s: u64) -> Result<Object, PortError> {
 impl Blobs for MemoryBlobs {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
         let key = blob.key.as_str().to_owned();
-        let object = stored(blob, self.now_s())?;
+        let object = check_and_build(blob, self.now_s())?;
         self.lock().put(key, object);
         Ok(())
     }
 
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
         Ok(match self.lock().objects.get(key.as_str()) {
-            None => Got::Absent,
+            None => GetOutcome::Absent,
             Some(object) if object.head.length > max_bytes => {
-                Got::TooLong { length: object.head.length }
+                GetOutcome::TooLong { length: object.head.length }
             }
-            Some(object) => Got::Found { head: object.head.clone(), bytes: object.bytes.clone() },
+            Some(object) => {
+                GetOutcome::Found { head: object.head.clone(), bytes: object.bytes.clone() }
+            }
         })
     }
 
@@ -156,12 +162,12 @@ impl Blobs for MemoryBlobs {
         Ok(self.lock().objects.get(key.as_str()).map(|object| object.pending))
     }
 
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         Ok(match self.lock().objects.get_mut(key.as_str()) {
-            None => Kept::Absent,
+            None => KeepOutcome::Absent,
             Some(object) => {
                 object.pending = false;
-                Kept::Kept
+                KeepOutcome::Kept
             }
         })
     }
@@ -239,8 +245,8 @@ impl BlobVersions for MemoryBlobs {
 
     async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
         let mut state = self.lock();
-        let is_it = |object: &Object| object.version.to_string() == version;
-        if state.objects.get(key.as_str()).is_some_and(is_it) {
+        let is_requested = |object: &Object| object.version.to_string() == version;
+        if state.objects.get(key.as_str()).is_some_and(is_requested) {
             state.objects.remove(key.as_str());
         }
         Ok(())
@@ -262,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_list_has_so_many_objects_a_page() {
+    async fn pages_of_a_list_are_bounded() {
         let blobs = MemoryBlobs::new(Arc::new(SystemClock));
         let put = async |number: u16| {
             let key = BlobKey::new(format!("list/{number:05}")).unwrap();

@@ -1,4 +1,4 @@
-//! A clock that tests move.
+//! A clock for tests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,20 +6,20 @@ use async_trait::async_trait;
 
 use crate::ports::Clock;
 
-/// A clock that stands still until it is moved; whoever waits moves it.
+/// A clock that advances only when a test advances it or a task sleeps.
 #[derive(Debug)]
 pub struct ManualClock {
     now_ms: AtomicU64,
 }
 
 impl ManualClock {
-    /// A clock that shows this time, Unix milliseconds.
+    /// Returns a clock at this time, in Unix milliseconds.
     #[must_use]
     pub fn at(now_ms: u64) -> Self {
         Self { now_ms: AtomicU64::new(now_ms) }
     }
 
-    /// Moves it forward.
+    /// Advances the clock.
     pub fn advance_ms(&self, by_ms: u64) {
         self.now_ms.fetch_add(by_ms, Ordering::SeqCst);
     }
@@ -33,7 +33,7 @@ impl Clock for ManualClock {
 
     async fn sleep_ms(&self, delay_ms: u64) {
         self.advance_ms(delay_ms);
-        // Others must get their turn, as they would while one waits.
+        // Let other tasks run, as a real sleep would.
         tokio::task::yield_now().await;
     }
 }

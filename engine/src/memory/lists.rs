@@ -1,15 +1,15 @@
-//! People's lists of spreadsheets in memory, beside the feed as in the table.
+//! In-memory spreadsheet lists, stored in the Feed table as in DynamoDB.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_catalog::records::list::{decode, encode, list_partition};
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
-use super::MemoryIndex;
+use super::MemoryFeed;
 use crate::ports::{ListPage, Lists, PortError};
 
 #[async_trait]
-impl Lists for MemoryIndex {
+impl Lists for MemoryFeed {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
         let mut items = self.lock();
         let key = (list_partition(person), entry.log.to_string());

@@ -1,8 +1,8 @@
-//! In-memory ports: the same promises, no database, no object store and no queue service.
+//! In-memory ports with the guarantees of the real services, for tests and the local stack.
 
 mod blobs;
 mod clock;
-mod index;
+mod feed_table;
 mod lists;
 mod pending_snapshots;
 mod pending_tags;
@@ -13,9 +13,9 @@ mod tables;
 
 pub use blobs::MemoryBlobs;
 pub use clock::ManualClock;
-pub use index::MemoryIndex;
+pub use feed_table::MemoryFeed;
 pub use pending_snapshots::MemoryPendingSnapshots;
 pub use pending_tags::MemoryPendingTags;
-pub use queue::{MemoryQueue, QueueRules};
+pub use queue::MemoryQueue;
 pub use streams::MemoryStreams;
 pub use tables::MemoryTables;

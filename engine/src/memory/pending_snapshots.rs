@@ -1,4 +1,4 @@
-//! The PendingSnapshots table in memory.
+//! In-memory PendingSnapshots table.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
@@ -16,7 +16,7 @@ use crate::ports::{PendingSnapshots, PortError, WriteOutcome};
 
 type Key = (LogId, Position);
 
-/// The table in memory; records are encoded and decoded as for DynamoDB.
+/// An in-memory PendingSnapshots table. Records are encoded as for DynamoDB.
 #[derive(Debug, Default)]
 pub struct MemoryPendingSnapshots {
     records: Mutex<BTreeMap<Key, Item>>,
@@ -27,25 +27,25 @@ impl MemoryPendingSnapshots {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A table of its own that holds the same.
+    /// Returns an independent copy of the table.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { records: Mutex::new(self.lock().clone()) }
     }
 
-    /// All records.
+    /// Returns all records.
     #[cfg(test)]
     pub(crate) fn records(&self) -> Vec<PendingSnapshot> {
         self.lock().values().map(|item| pending_snapshot::decode(item).unwrap()).collect()
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether there is none.
+    /// Returns whether the table has no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -1,4 +1,4 @@
-//! Tags of uploads in memory.
+//! In-memory tags of uploads.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,12 +14,12 @@ pub struct MemoryPendingTags {
 }
 
 impl MemoryPendingTags {
-    /// Adds an object that is pending.
+    /// Adds a pending object.
     pub fn upload(&self, key: &str) {
         self.lock().insert(key.to_owned(), true);
     }
 
-    /// Whether an object is pending; absent if it is not there.
+    /// Returns whether an object is pending; `None` if the object does not exist.
     #[must_use]
     pub fn is_pending(&self, key: &str) -> Option<bool> {
         self.lock().get(key).copied()
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_tag_is_removed_once_and_for_all() {
+    async fn a_tag_is_removed_permanently() {
         let tags = MemoryPendingTags::default();
         assert_eq!(tags.remove_pending_tag("a").await, Ok(false));
         tags.upload("a");

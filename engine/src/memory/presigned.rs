@@ -1,4 +1,4 @@
-//! Presigned requests of the store in memory: it remembers what it granted.
+//! Presigned requests of the in-memory object store, which records its grants.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::ports::{
     check_valid_s,
 };
 
-/// What such a header says matters to the store: it must be signed.
-const MEANINGFUL_PREFIX: &str = "x-amz-";
+/// Prefix of headers that the store interprets, so that they must be signed.
+const SIGNED_PREFIX: &str = "x-amz-";
 
-/// Every URL that was given out.
+/// The grants of all presigned URLs.
 #[derive(Default)]
 pub(super) struct Grants {
     by_url: BTreeMap<String, Grant>,
 }
 
-/// What one URL grants.
+/// The grant of one presigned URL.
 pub(super) enum Grant {
     Upload { presigned: PresignedRequest, grant: UploadGrant },
     Download { presigned: PresignedRequest, key: BlobKey },
@@ -72,7 +72,7 @@ impl Grants {
         PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
     }
 
-    /// What this request may do, if it is just what was granted.
+    /// Returns the grant of a request, if the request is exactly what was granted.
     pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
         let grant = self.by_url.get(&request.url)?;
         let presigned = grant.presigned();
@@ -86,13 +86,13 @@ impl Grants {
         let allowed = request.method == presigned.method
             && now_s <= presigned.expires_s
             && presigned.headers.iter().all(|(name, value)| sent(name).as_ref() == Some(value))
-            && request.headers.iter().all(|(name, _)| signed(name) || !is_meaningful(name));
+            && request.headers.iter().all(|(name, _)| signed(name) || !must_be_signed(name));
         allowed.then_some(grant)
     }
 }
 
-fn is_meaningful(name: &str) -> bool {
-    name.starts_with(MEANINGFUL_PREFIX)
+fn must_be_signed(name: &str) -> bool {
+    name.starts_with(SIGNED_PREFIX)
 }
 
 impl Grant {
@@ -109,7 +109,7 @@ impl Grant {
         }
     }
 
-    /// What an upload stores, but for its bytes.
+    /// Returns the object of an upload grant, without content.
     pub(super) fn upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {

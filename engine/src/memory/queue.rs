@@ -1,4 +1,4 @@
-//! A queue in memory.
+//! In-memory job queue.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,25 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::ports::{
-    Clock, Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
+    Clock, Jobs, PortError, QueueRules, Receipt, Received, check_body, check_max, check_visibility,
 };
 
-/// What a queue does with messages that nobody deletes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueueRules {
-    /// Milliseconds after which a message is dropped.
-    pub retention_ms: u64,
-    /// How often a message is received before it moves to the dead letters, if it ever does.
-    pub max_receive_count: Option<u32>,
-}
-
-impl QueueRules {
-    /// Fourteen days, the longest that SQS keeps a message, and no dead letters.
-    pub const LONGEST: Self =
-        Self { retention_ms: 14 * 24 * 60 * 60 * 1_000, max_receive_count: None };
-}
-
-/// A queue in memory, and perhaps the queue of its dead letters.
+/// An in-memory job queue, optionally with a dead-letter queue.
 pub struct MemoryQueue {
     clock: Arc<dyn Clock>,
     rules: QueueRules,
@@ -47,39 +32,39 @@ struct Message {
 }
 
 impl MemoryQueue {
-    /// An empty queue without dead letters.
+    /// Returns an empty queue without a dead-letter queue.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, rules: QueueRules) -> Self {
         Self { clock, rules, dead_letters: None, state: Mutex::default() }
     }
 
-    /// Moves what is received more often than the rules allow to another queue.
+    /// Sets the dead-letter queue.
     #[must_use]
     pub fn with_dead_letters(mut self, dead_letters: Arc<Self>) -> Self {
         self.dead_letters = Some(dead_letters);
         self
     }
 
-    /// A queue of its own, without dead letters, that holds the same.
+    /// Returns an independent copy of the queue, without its dead-letter queue.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let (rules, state) = (self.rules, Mutex::new(self.lock().clone()));
         Self { clock, rules, dead_letters: None, state }
     }
 
-    /// What its messages say, hidden ones included.
+    /// Returns the bodies of all messages, including hidden ones.
     #[cfg(test)]
     pub(crate) fn bodies(&self) -> Vec<String> {
         self.lock().messages.values().map(|message| message.body.clone()).collect()
     }
 
-    /// How many messages it has, hidden ones included.
+    /// Returns the number of messages, including hidden ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().messages.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether the queue has no messages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -97,19 +82,19 @@ impl MemoryQueue {
         state.messages.insert(id, message);
     }
 
-    /// Removes and gives what has been received as often as it may be.
-    fn exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
+    /// Removes and returns the visible messages that were received too often.
+    fn take_exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
         let Some(max) = self.rules.max_receive_count.filter(|_| self.dead_letters.is_some()) else {
             return Vec::new();
         };
-        let out = |_: &u64, message: &mut Message| {
+        let is_exhausted = |_: &u64, message: &mut Message| {
             message.visible_from_ms <= now_ms && message.receive_count >= max
         };
-        state.messages.extract_if(.., out).map(|(_, message)| message).collect()
+        state.messages.extract_if(.., is_exhausted).map(|(_, message)| message).collect()
     }
 }
 
-/// `id.count`: a later receipt of the same message is another one.
+/// Formats a receipt as `id.count`, so that each receive of a message has another receipt.
 fn receipt(id: u64, receive_count: u32) -> Receipt {
     Receipt(format!("{id}.{receive_count}"))
 }
@@ -117,7 +102,7 @@ fn receipt(id: u64, receive_count: u32) -> Receipt {
 fn read_receipt(receipt: &Receipt) -> Result<(u64, u32), PortError> {
     let parts = receipt.0.split_once('.');
     let numbers = parts.and_then(|(id, count)| Some((id.parse().ok()?, count.parse().ok()?)));
-    numbers.ok_or_else(|| PortError::permanent("the receipt is not one of this queue"))
+    numbers.ok_or_else(|| PortError::permanent("the receipt does not belong to this queue"))
 }
 
 #[async_trait]
@@ -135,7 +120,7 @@ impl Jobs for MemoryQueue {
         let mut state = self.lock();
         let retention_ms = self.rules.retention_ms;
         state.messages.retain(|_, message| now_ms < message.sent_ms.saturating_add(retention_ms));
-        for message in self.exhausted(&mut state, now_ms) {
+        for message in self.take_exhausted(&mut state, now_ms) {
             if let Some(dead_letters) = &self.dead_letters {
                 dead_letters.add(message.body, message.sent_ms);
             }
@@ -208,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_is_dropped_when_its_time_is_over() {
+    async fn a_message_is_dropped_after_its_retention() {
         let clock = Arc::new(ManualClock::at(1));
         let rules = QueueRules { retention_ms: 1_000, max_receive_count: None };
         let queue = MemoryQueue::new(clock.clone(), rules);
@@ -220,15 +205,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_receipt_is_good_until_its_message_comes_back() {
+    async fn a_receipt_expires_when_its_message_becomes_visible() {
         let clock = Arc::new(ManualClock::at(1));
         let queue = MemoryQueue::new(clock.clone(), QueueRules::LONGEST);
         queue.send("job").await.unwrap();
         let first = queue.receive(1, 10).await.unwrap().remove(0).receipt;
         clock.advance_ms(10_000);
-        assert_eq!(queue.change_visibility(&first, 10).await, Ok(false), "it has come back");
+        assert_eq!(
+            queue.change_visibility(&first, 10).await,
+            Ok(false),
+            "the message became visible"
+        );
         let second = queue.receive(1, 10).await.unwrap().remove(0).receipt;
-        assert_eq!(queue.change_visibility(&first, 0).await, Ok(false), "it is another's now");
+        assert_eq!(
+            queue.change_visibility(&first, 0).await,
+            Ok(false),
+            "another receiver has the message"
+        );
         queue.delete(&first).await.unwrap();
         assert_eq!((queue.len(), queue.change_visibility(&second, 10).await), (1, Ok(true)));
         assert!(queue.delete(&Receipt("none".to_owned())).await.is_err());

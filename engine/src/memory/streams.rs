@@ -1,4 +1,4 @@
-//! The EventStream table in memory: the same records, the same conditions, no database.
+//! In-memory EventStream table, with the records and conditions of the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,12 +13,12 @@ use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
-/// Few, so that callers have to follow the pages.
+/// Few, so that callers must follow the pages.
 const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
 
-/// The table in memory; consistent reads and eventually consistent ones see the same.
+/// An in-memory EventStream table. All reads are strongly consistent.
 #[derive(Debug, Default)]
 pub struct MemoryStreams {
     items: Mutex<Items>,
@@ -29,15 +29,15 @@ impl MemoryStreams {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A table of its own that holds the same.
+    /// Returns an independent copy of the table.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { items: Mutex::new(self.lock().clone()) }
     }
 
-    /// Its items in the order of their keys: the index of the first event, and what each says.
+    /// Returns the items sorted by key: the index of the first event, and the data of the events.
     #[cfg(test)]
-    pub(crate) fn everything(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
+    pub(crate) fn contents(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
         let said = |events: &[cellar_catalog::stream::StreamEvent]| {
             events.iter().map(|event| event.data.stored.clone()).collect()
         };
@@ -55,7 +55,8 @@ fn tip_of(items: &Items, name: &StreamName) -> Result<Option<Arc<Tip>>, RecordEr
     item.map(|item| decode_tip(item).map(Arc::new)).transpose()
 }
 
-/// Writes all of it if the tip has the expected etag, or is not there, and the event batch's key is free.
+/// Writes the tip and the event batch if the stored tip has the expected etag (`None`: no tip) and
+/// the batch does not exist.
 fn write(
     items: &mut Items,
     batch: Option<&EventBatch>,
@@ -111,7 +112,7 @@ impl Streams for MemoryStreams {
     }
 }
 
-/// Few, so that callers have to follow the pages.
+/// Few, so that callers must follow the pages.
 const PAGE_STREAMS: usize = 3;
 
 #[async_trait]

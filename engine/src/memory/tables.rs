@@ -1,7 +1,7 @@
-//! The tables in memory: the same records, the same conditions, no database.
+//! In-memory Entry and Segment tables, with the records and conditions of the DynamoDB tables.
 //!
-//! Records are encoded and decoded as for DynamoDB, so that nothing passes here that a table
-//! would not hold.
+//! Records are encoded as for DynamoDB, so that a record that DynamoDB would reject is rejected
+//! here as well.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -23,7 +23,7 @@ use crate::ports::{
     SegmentPage, Segments,
 };
 
-/// Both tables in memory; consistent reads and eventually consistent ones see the same.
+/// In-memory Entry and Segment tables. All reads are strongly consistent.
 #[derive(Debug, Default)]
 pub struct MemoryTables {
     tables: Mutex<Tables>,
@@ -41,15 +41,15 @@ impl MemoryTables {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tables of their own that hold the same.
+    /// Returns an independent copy of the tables.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { tables: Mutex::new(self.lock().clone()) }
     }
 
-    /// All that they hold: the entries, the segments and the lists of forks.
+    /// Returns all entries, segments and listed forks.
     #[cfg(test)]
-    pub(crate) fn everything(&self) -> (Vec<Entry>, Vec<Segment>, Vec<ListedFork>) {
+    pub(crate) fn contents(&self) -> (Vec<Entry>, Vec<Segment>, Vec<ListedFork>) {
         let tables = self.lock();
         (
             tables.entries.values().map(|item| entry::decode(item).unwrap()).collect(),
@@ -60,7 +60,7 @@ impl MemoryTables {
 }
 
 impl MemoryTables {
-    /// All of it, if every key is free.
+    /// Writes all records, if none of them exists.
     fn transact(
         &self,
         segments: &[&Segment],
@@ -98,7 +98,7 @@ impl MemoryTables {
     ) -> Result<(), PortError> {
         let mut tables = self.lock();
         let item = tables.segments.get_mut(&(log, segment));
-        let item = item.ok_or_else(|| PortError::permanent("there is no such segment"))?;
+        let item = item.ok_or_else(|| PortError::permanent("the segment does not exist"))?;
         let mut record = segment::decode(item)?;
         change(&mut record);
         *item = segment::encode(&record);
@@ -109,7 +109,7 @@ impl MemoryTables {
 #[async_trait]
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        /// Few, so that callers have to follow the pages.
+        /// Few, so that callers must follow the pages.
         const PAGE_SEGMENTS: usize = 3;
         let tables = self.lock();
         let key = |(log, num): &(LogId, u32)| ScanKey {
@@ -131,7 +131,7 @@ impl Retention for MemoryTables {
     }
 
     async fn mark_trimmed(&self, log: LogId, segment: u32, at_s: u64) -> Result<(), PortError> {
-        let absent = || PortError::permanent("there is no such segment");
+        let absent = || PortError::permanent("the segment does not exist");
         let first = Position::new(segment, 0).map_err(|_| absent())?;
         let mut tables = self.lock();
         let item = tables.entries.get_mut(&(log, first)).ok_or_else(absent)?;
@@ -235,7 +235,7 @@ impl Entries for MemoryTables {
         position: Position,
         root: &str,
     ) -> Result<String, PortError> {
-        let absent = || PortError::permanent("there is no Snapshot entry");
+        let absent = || PortError::permanent("the Snapshot entry does not exist");
         let mut tables = self.lock();
         let item = tables.entries.get_mut(&(log, position)).ok_or_else(absent)?;
         let mut record = entry::decode(item)?;

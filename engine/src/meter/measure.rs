@@ -1,4 +1,4 @@
-//! What one request consumed, while others run at the same time.
+//! Measures the consumption of one request among concurrent ones.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,50 +6,51 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_api::cost::Cost;
 
 tokio::task_local! {
-    /// What is measured where the code runs; nothing outside of [`measure`].
-    static SCOPE: Arc<Scope>;
+    /// The innermost measurement of the running task; unset outside of [`measure`].
+    static SCOPE: Arc<MeasureScope>;
 }
 
-/// A measurement under way, perhaps inside of another.
-struct Scope {
+/// A running measurement, which may be nested in another.
+struct MeasureScope {
     cost: Mutex<Cost>,
-    outer: Option<Arc<Scope>>,
+    parent: Option<Arc<MeasureScope>>,
 }
 
-impl Scope {
+impl MeasureScope {
     fn current() -> Option<Arc<Self>> {
         SCOPE.try_with(Arc::clone).ok()
     }
 }
 
-/// Counts for everything that is measured here: at once, so that what is cut off later was counted.
+/// Adds a cost to all active measurements immediately, so that the cost of a future that is dropped
+/// later is included.
 pub(super) fn add(cost: Cost) {
-    let mut scope = Scope::current();
-    while let Some(measured) = scope {
-        *measured.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
-        scope = measured.outer.clone();
+    let mut scope = MeasureScope::current();
+    while let Some(active) = scope {
+        *active.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        scope = active.parent.clone();
     }
 }
 
-/// Runs a future and tells what its calls of the ports consumed, and nobody else's: whatever
-/// [`Meter`](super::Meter) they count with, and in whichever order futures are polled. A measurement
-/// inside of another counts for both.
+/// Runs a future and returns what its own requests to the ports consumed, regardless of which
+/// [`Meter`](super::Meter) counts them and of concurrent futures. Nested measurements count for
+/// both.
 ///
-/// A part of it that is dropped, by a timeout say, counts with what it had consumed until then. A
-/// request that was not answered is not counted: nobody told what it consumed. Neither is what runs
-/// in tasks of its own, unless it is [`carried`] there.
+/// If a part of the future is dropped, for example by a timeout, its consumption until then is
+/// included. A request without a response is not counted, since its consumption is unknown. Spawned
+/// tasks are not counted unless they are wrapped in [`carried`].
 pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
-    let scope = Arc::new(Scope { cost: Mutex::default(), outer: Scope::current() });
+    let scope = Arc::new(MeasureScope { cost: Mutex::default(), parent: MeasureScope::current() });
     let output = SCOPE.scope(Arc::clone(&scope), future).await;
     let cost = *scope.cost.lock().unwrap_or_else(PoisonError::into_inner);
     (output, cost)
 }
 
-/// The same future, whose consumption counts for what is measured here and now: for
-/// `tokio::spawn(carried(…))`. What it consumes after the measurement has ended is in no request's
-/// cost.
+/// Returns a future whose consumption counts for the current measurement, for
+/// `tokio::spawn(carried(…))`. Consumption after the end of the measurement is not part of any
+/// request's cost.
 pub fn carried<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    let scope = Scope::current();
+    let scope = MeasureScope::current();
     async move {
         match scope {
             Some(scope) => SCOPE.scope(scope, future).await,
@@ -65,7 +66,7 @@ mod tests {
     use super::super::Meter;
     use super::*;
 
-    /// Calls of a port that give way to others in between.
+    /// Sends requests to a port, and yields to other tasks before each request.
     async fn calls(meter: &Meter, count: u64) {
         for _ in 0..count {
             tokio::task::yield_now().await;
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn requests_at_the_same_time_are_told_apart() {
+    async fn concurrent_requests_are_measured_separately() {
         let meter = Arc::new(Meter::default());
         let requests: Vec<_> = (0..64)
             .map(|count| {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn futures_of_one_task_are_told_apart() {
+    async fn concurrent_futures_of_one_task_are_measured_separately() {
         let meter = Meter::default();
         let (one, two, ()) = tokio::join!(
             measure(calls(&meter, 3)),
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_cut_off_has_cost_what_it_had_consumed() {
+    async fn a_dropped_future_costs_what_it_consumed_until_then() {
         let meter = Meter::default();
         let slow = async {
             calls(&meter, 4).await;
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_measurement_inside_of_another_counts_for_both() {
+    async fn nested_measurements_count_for_both() {
         let meter = Meter::default();
         let (inner, outer) = measure(async {
             calls(&meter, 1).await;
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tasks_count_if_they_are_carried() {
+    async fn spawned_tasks_count_only_if_carried() {
         let meter = Arc::new(Meter::default());
         let task = |count| {
             let meter = Arc::clone(&meter);
@@ -142,7 +143,7 @@ mod tests {
         })
         .await;
         assert_eq!(units(cost), (2, 2, 2));
-        // Nothing is measured here: it runs all the same.
+        // Outside of a measurement, `carried` has no effect.
         carried(task(1)).await;
         assert_eq!(units(meter.take()), (8, 8, 8));
     }

@@ -1,7 +1,7 @@
-//! What the ports have consumed: the cost of every operation is a fact.
+//! Measures what requests to the ports consume.
 //!
-//! Each adapter counts its requests with its process's [`Meter`]. What one request of the API cost,
-//! among others that run at the same time, [`measure`] tells: the adapters do nothing for it.
+//! Each adapter counts its requests with the [`Meter`] of its process. [`measure`] returns the
+//! consumption of a single API request among concurrent ones, without help from the adapters.
 
 mod measure;
 
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cellar_api::cost::Cost;
 
-/// A request to the object store.
+/// Kind of a request to the object store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectRequest {
     /// PUT or LIST.
@@ -24,15 +24,15 @@ pub enum ObjectRequest {
     Delete,
 }
 
-/// Adds up what requests consume. Shared by the adapters of one process.
+/// Sums up the consumption of requests. Shared by the adapters of one process.
 #[derive(Debug, Default)]
 pub struct Meter {
     consumed: Mutex<Cost>,
 }
 
 impl Meter {
-    /// Counts a request to a table that consumed this many units, in halves at the finest; a
-    /// part of one counts as a whole.
+    /// Counts a request to a table. Fractions of half a read unit and of a write unit are rounded
+    /// up.
     pub fn count(&self, read_units: f64, write_units: f64) {
         self.add(Cost {
             read_half_units: rounded_up(read_units * 2.0),
@@ -42,7 +42,7 @@ impl Meter {
         });
     }
 
-    /// Counts a request to the object store that carried an object of so many bytes, in or out.
+    /// Counts a request to the object store that transferred an object of `bytes` bytes.
     pub fn count_object(&self, request: ObjectRequest, bytes: u64) {
         let none = Cost::default();
         self.add(match request {
@@ -53,7 +53,7 @@ impl Meter {
         });
     }
 
-    /// Adds bytes of objects that were read: how many arrive is only known while reading.
+    /// Adds received bytes of objects, whose number is known only after the transfer.
     pub fn add_object_bytes_received(&self, bytes: u64) {
         self.add(Cost { object_bytes_received: bytes, ..Cost::default() });
     }
@@ -63,7 +63,7 @@ impl Meter {
         self.add(Cost { queue_requests: 1, ..Cost::default() });
     }
 
-    /// What was consumed since the meter was made or last taken.
+    /// Returns the consumption since the last call.
     #[must_use]
     pub fn take(&self) -> Cost {
         std::mem::take(&mut *self.consumed.lock().unwrap_or_else(PoisonError::into_inner))
@@ -75,11 +75,11 @@ impl Meter {
     }
 }
 
-/// A service tells its units as floats; what is no number of units counts as none.
+/// Rounds a number of units from a service up to an integer; NaN and negative numbers become 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a float is cast to the nearest integer that there is, and NaN to 0"
+    reason = "the cast saturates, and converts NaN to 0"
 )]
 fn rounded_up(units: f64) -> u64 {
     units.ceil() as u64
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn taking_starts_anew() {
+    fn take_resets_the_meter() {
         let meter = Meter::default();
         meter.count(0.5, 0.0);
         meter.count(0.0, 4.0);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_exact_and_parts_of_them_count_as_whole() {
+    fn sums_are_exact_and_fractions_are_rounded_up() {
         let meter = Meter::default();
         for _ in 0..1_000 {
             meter.count(0.5, 1.0);

@@ -1,31 +1,29 @@
-//! Keys of objects.
-
 use std::fmt;
 
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 
 /// Key of an object that Cellar writes: segments of letters, digits, `-`, `_`, `=` and `.`,
-/// separated by `/`. So it means the same in a URL, in a signature and in every store: nothing
-/// in it needs an escape, and no client takes `..` for the folder above.
+/// separated by `/`. Such a key needs no escapes in URLs and signatures, and no client resolves
+/// `..` as a parent folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobKey(String);
 
-/// A text that is no key.
+/// Error of an invalid object key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlobKeyError {
-    /// Too long.
-    #[error("an object's key has at most {MAX_BLOB_KEY_BYTES} bytes, not {bytes}")]
+    /// The key is too long.
+    #[error("the object key has {bytes} bytes; at most {MAX_BLOB_KEY_BYTES} are allowed")]
     TooLong {
-        /// Its length.
+        /// Length of the key in bytes.
         bytes: usize,
     },
-    /// Something in it that is not allowed.
+    /// The key contains a character or segment that is not allowed.
     #[error(
-        "`{key}` is no object's key: use segments of letters, digits, `-`, `_`, `=` and `.`, \
+        "`{key}` is not a valid object key; use segments of letters, digits, `-`, `_`, `=` and `.`, \
          separated by `/`"
     )]
     Malformed {
-        /// As given.
+        /// The invalid key.
         key: String,
     },
 }
@@ -34,7 +32,7 @@ impl BlobKey {
     /// Checks a key.
     ///
     /// # Errors
-    /// [`BlobKeyError`] that says what a key is made of.
+    /// [`BlobKeyError`] if the key is too long or malformed.
     pub fn new(key: impl Into<String>) -> Result<Self, BlobKeyError> {
         let key = key.into();
         if key.len() > MAX_BLOB_KEY_BYTES {
@@ -79,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn their_length_is_bounded() {
+    fn rejects_a_key_that_is_too_long() {
         assert!(BlobKey::new("k".repeat(MAX_BLOB_KEY_BYTES)).is_ok());
         let bytes = MAX_BLOB_KEY_BYTES + 1;
         assert_eq!(BlobKey::new("k".repeat(bytes)), Err(BlobKeyError::TooLong { bytes }));

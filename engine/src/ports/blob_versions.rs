@@ -1,56 +1,56 @@
-//! The versions of objects, which only an operator deletes.
+//! Port of object versions, which only operators delete.
 
 use async_trait::async_trait;
 
 use super::{BlobKey, PortError};
 
-/// One version of an object in a list.
+/// One listed version of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedVersion {
-    /// The object's key. Not a [`BlobKey`]: others may have written into the bucket.
+    /// Key of the object. Not a [`BlobKey`], since the bucket may contain objects of other writers.
     pub key: String,
-    /// The version's name, which the store gave it.
+    /// Version id, assigned by the store.
     pub version: String,
-    /// Its bytes; 0 for one that says that the object was deleted.
+    /// Length in bytes; 0 for a delete marker.
     pub length: u64,
-    /// When it was written, Unix seconds.
+    /// Time of the write, Unix seconds.
     pub modified_s: u64,
 }
 
-/// Where a page of versions ended.
+/// End of a page of versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionMarker {
-    /// The key of its last version.
+    /// Key of the last version on the page.
     pub key: String,
-    /// The name of it; `None` where all of that key's are behind it.
+    /// Id of the last version; `None` if the page includes all versions of the key.
     pub version: Option<String>,
 }
 
-/// One page of a list of versions.
+/// One page of versions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VersionPage {
-    /// Versions in ascending order of their keys' bytes, those of one key from the newest to the oldest.
+    /// Versions sorted by the bytes of their keys; versions of one key newest first.
     pub versions: Vec<ListedVersion>,
-    /// The `after` of the next page, if there is more.
+    /// The `after` of the next page; `None` on the last page.
     pub next: Option<VersionMarker>,
 }
 
-/// A store whose objects have versions: each write makes one. A store that keeps only the newest is one, too. No
-/// method retries; all are idempotent.
+/// A store with versioned objects: each write creates a version. A store that keeps only the newest
+/// version also qualifies. All methods are idempotent, and none retries.
 #[async_trait]
 pub trait BlobVersions: Send + Sync {
-    /// One page of all versions of the objects whose keys begin with `prefix`, behind `after`; at most
-    /// [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS). One request.
+    /// Returns one page of all versions of objects whose keys start with `prefix`, after `after`;
+    /// at most [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS). One request.
     ///
     /// # Errors
-    /// [`PortError`] if the store does not answer.
+    /// [`PortError`] if the request fails.
     async fn list_versions(
         &self,
         prefix: &str,
         after: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError>;
 
-    /// Deletes a version of an object for good, if it is there, and no other: what was written since stays. One
+    /// Permanently deletes one version of an object, if it exists; other versions stay. One
     /// request.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The object store: large entries, archives, and later snapshots.
+//! Port of the object store: external bodies, offloaded segments and snapshots.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -8,154 +8,146 @@ use super::{BlobKey, PortError, PresignedRequest, UploadGrant};
 /// SHA-256 of an object's bytes.
 pub type Sha256 = [u8; 32];
 
-/// Key of the tag that says whether an upload is completed.
+/// Key of the tag that marks an incomplete upload.
 pub const STATE_TAG: &str = "state";
-/// Value of [`STATE_TAG`] until it is: the bucket's lifecycle rule deletes what still has it after
-/// some days.
+/// Value of [`STATE_TAG`] of an incomplete upload. The bucket's lifecycle rule deletes tagged
+/// objects after some days.
 pub const STATE_PENDING: &str = "pending";
 
 /// An object to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewBlob {
-    /// Its key.
     pub key: BlobKey,
-    /// Its bytes; a copy for another try costs nothing.
+    /// The content; cheap to clone for retries.
     pub bytes: Bytes,
-    /// What the store must find of the bytes that arrive.
+    /// Checksum that the store verifies.
     pub sha256: Sha256,
-    /// Its media type.
     pub content_type: Option<String>,
-    /// How its bytes are encoded, for example `zstd`.
+    /// Content encoding, for example `zstd`.
     pub content_encoding: Option<String>,
-    /// Whether it disappears by itself unless [`Blobs::keep`] is called for it.
+    /// Set if the object expires unless [`Blobs::keep`] is called.
     pub pending: bool,
 }
 
-/// What the store says of an object.
+/// Metadata of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobHead {
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// The checksum that it was stored with; none if whoever stored it sent none.
+    /// Checksum that the object was stored with; `None` if the writer sent none.
     pub sha256: Option<Sha256>,
-    /// When it was written, Unix seconds. A change of tags does not change it.
+    /// Time of the write, Unix seconds. Changes of tags do not count.
     pub modified_s: u64,
-    /// Its media type.
     pub content_type: Option<String>,
-    /// How its bytes are encoded.
     pub content_encoding: Option<String>,
 }
 
-/// What is to be known of an upload before it is completed.
+/// Metadata and tag of an upload that is not completed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inspected {
-    /// What the store says of the object.
+pub struct BlobInspection {
     pub head: BlobHead,
-    /// Whether it still disappears by itself.
+    /// Set if the object has the pending tag.
     pub pending: bool,
 }
 
-/// What came of reading an object.
+/// Result of reading an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Got {
-    /// The whole object.
-    Found {
-        /// What the store says of it.
-        head: BlobHead,
-        /// Its bytes, as many as the head says.
-        bytes: Bytes,
-    },
-    /// There is no such object.
+pub enum GetOutcome {
+    /// The complete object.
+    Found { head: BlobHead, bytes: Bytes },
+    /// The object does not exist.
     Absent,
-    /// It is longer than was asked for, and was not read.
+    /// The object exceeds `max_bytes` and was not read.
     TooLong {
-        /// Its bytes.
+        /// Length of the object in bytes.
         length: u64,
     },
 }
 
-/// What came of removing the pending tag.
+/// Result of removing the pending tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    /// The object stays, whether or not it had the tag.
+pub enum KeepOutcome {
+    /// The object does not expire; it may or may not have had the tag.
     Kept,
-    /// There is no such object: its time was up, or it never arrived.
+    /// The object does not exist: it expired, or was never uploaded.
     Absent,
 }
 
-/// One object of a list.
+/// One listed object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedBlob {
-    /// Its key. Not a [`BlobKey`]: others may have written into the bucket.
+    /// Key of the object. Not a [`BlobKey`], since the bucket may contain objects of other writers.
     pub key: String,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// When it was written, Unix seconds.
+    /// Time of the write, Unix seconds.
     pub modified_s: u64,
 }
 
-/// One page of a list.
+/// One page of objects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlobPage {
-    /// Objects in ascending order of their keys' bytes.
+    /// Objects sorted by the bytes of their keys.
     pub blobs: Vec<ListedBlob>,
-    /// The `after` of the next page, if there is more.
+    /// The `after` of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
-/// The object store. No method retries: all but the presigned ones are idempotent, and the caller
-/// repeats what failed for a while ([`PortError::temporary`]).
+/// The object store. No method retries. All requests except the presigned ones are idempotent, so
+/// the caller may retry a failure that is [temporary](PortError::temporary).
 #[async_trait]
 pub trait Blobs: Send + Sync {
-    /// Stores an object, durably; replaces one that has the key. One request.
+    /// Stores an object durably, or replaces the object with the same key. One request.
     ///
     /// # Errors
-    /// [`PortError`]; permanent if the bytes do not have the checksum: nothing is stored then.
+    /// [`PortError`]; permanent if the bytes do not match the checksum, in which case nothing is
+    /// stored.
     async fn put(&self, blob: NewBlob) -> Result<(), PortError>;
 
-    /// Reads a whole object, unless it has more than `max_bytes`. One request. The bytes have the
-    /// checksum that the object was stored with.
+    /// Reads a complete object of at most `max_bytes`, and verifies the checksum that it was stored
+    /// with. One request.
     ///
     /// # Errors
-    /// [`PortError`]; temporary if the bytes that arrived are not those that were stored.
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError>;
+    /// [`PortError`]; temporary if the received bytes do not match the checksum.
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError>;
 
-    /// What the store says of an object; none if it is not there. One request.
+    /// Returns the metadata of an object; `None` if the object does not exist. One request.
     ///
     /// # Errors
-    /// [`PortError`] if the store does not answer.
+    /// [`PortError`] if the request fails.
     async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError>;
 
-    /// Whether an object has the pending tag; none if it is not there. One request.
+    /// Returns whether an object has the pending tag; `None` if the object does not exist. One
+    /// request.
     ///
     /// # Errors
     /// As [`Blobs::head`].
     async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError>;
 
-    /// [`Blobs::head`] and [`Blobs::pending`]: two requests, since the store answers them apart.
+    /// Combines [`Blobs::head`] and [`Blobs::pending`]. Two requests.
     ///
     /// # Errors
     /// As [`Blobs::head`].
-    async fn inspect(&self, key: &BlobKey) -> Result<Option<Inspected>, PortError> {
+    async fn inspect(&self, key: &BlobKey) -> Result<Option<BlobInspection>, PortError> {
         let Some(head) = self.head(key).await? else { return Ok(None) };
-        Ok(self.pending(key).await?.map(|pending| Inspected { head, pending }))
+        Ok(self.pending(key).await?.map(|pending| BlobInspection { head, pending }))
     }
 
-    /// Removes the pending tag: from then on the object does not disappear by itself. One request.
+    /// Removes the pending tag, so that the object does not expire. One request.
     ///
     /// # Errors
     /// As [`Blobs::head`].
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError>;
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError>;
 
-    /// Deletes an object, if it is there. One request.
+    /// Deletes an object, if it exists. One request.
     ///
     /// # Errors
     /// As [`Blobs::head`].
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError>;
 
-    /// One page of the objects whose keys begin with `prefix` and come after `after`; at most
-    /// `limit`, and at most [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS). One
-    /// request.
+    /// Returns one page of the objects whose keys start with `prefix` and are greater than `after`:
+    /// at most `limit`, and at most [`MAX_LISTED_BLOBS`](cellar_base::limits::MAX_LISTED_BLOBS).
+    /// One request.
     ///
     /// # Errors
     /// As [`Blobs::head`].
@@ -166,22 +158,22 @@ pub trait Blobs: Send + Sync {
         limit: u16,
     ) -> Result<BlobPage, PortError>;
 
-    /// A URL with which whoever has it can upload one object once, with the pending tag: this key,
-    /// this length, this checksum, and only where no object is. It holds from `now_s` (Unix
-    /// seconds) for as long as the grant says. No request is sent.
+    /// Presigns a request that uploads one object once, with the pending tag. The key, length and
+    /// checksum are fixed, and an existing object is not replaced. The request is valid from
+    /// `now_s` (Unix seconds) for the duration of the grant. Sends no request.
     ///
     /// # Errors
-    /// A permanent [`PortError`] if the grant is for longer than
-    /// [`MAX_PRESIGNED_S`](cellar_base::limits::MAX_PRESIGNED_S) or for more than
-    /// [`MAX_BLOB_BYTES`](cellar_base::limits::MAX_BLOB_BYTES), or nothing can be signed.
+    /// A permanent [`PortError`] if the grant exceeds
+    /// [`MAX_PRESIGNED_S`](cellar_base::limits::MAX_PRESIGNED_S) or
+    /// [`MAX_BLOB_BYTES`](cellar_base::limits::MAX_BLOB_BYTES), or cannot be signed.
     async fn presign_put(
         &self,
         grant: &UploadGrant,
         now_s: u64,
     ) -> Result<PresignedRequest, PortError>;
 
-    /// A URL with which whoever has it can read one object from `now_s` (Unix seconds) on for
-    /// `valid_s` seconds. No request is sent.
+    /// Presigns a request that reads one object, valid from `now_s` (Unix seconds) for `valid_s`
+    /// seconds. Sends no request.
     ///
     /// # Errors
     /// As [`Blobs::presign_put`].

@@ -1,4 +1,4 @@
-//! The Entry table.
+//! Port of the Entry table.
 
 use std::sync::Arc;
 
@@ -12,40 +12,40 @@ use super::PortError;
 /// One page of entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Entries of one segment in ascending order. What is missing between them is for the caller
-    /// to notice: an eventually consistent page may have holes.
+    /// Entries of one segment in ascending order. An eventually consistent page may have gaps,
+    /// which the caller detects.
     pub entries: Vec<Arc<Entry>>,
-    /// Whether the segment may have more behind them.
+    /// Set if the segment may have more entries after `entries`.
     pub more: bool,
 }
 
-/// What came of a conditional put.
+/// Outcome of a conditional put of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PutOutcome {
-    /// The entry is in the log, durably.
+    /// The entry was written durably.
     Accepted,
-    /// The key was taken, and this entry has it.
+    /// The position was taken by another entry.
     Refused {
-        /// The entry that stands there.
+        /// The entry at the position.
         winner: Arc<Entry>,
     },
-    /// It may or may not be in the log.
+    /// The entry may or may not have been written.
     Unknown(PortError),
-    /// It is not in the log and trying again does not help.
+    /// The entry was not written, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The Entry table.
+/// The Entry table. Adapters do not retry.
 #[async_trait]
 pub trait Entries: Send + Sync {
-    /// One page forward from `from`, inclusive, within its segment.
+    /// Returns one page forward from `from` (inclusive), within its segment.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError>;
 
-    /// One page backward from `from`, inclusive, within its segment: at most `limit` entries in
-    /// descending order.
+    /// Returns one page backward from `from` (inclusive), within its segment: at most `limit`
+    /// entries in descending order.
     ///
     /// # Errors
     /// As [`Entries::page`].
@@ -57,7 +57,7 @@ pub trait Entries: Send + Sync {
         consistent: bool,
     ) -> Result<Page, PortError>;
 
-    /// The newest entry of a segment.
+    /// Returns the newest entry of a segment.
     ///
     /// # Errors
     /// As [`Entries::page`].
@@ -68,21 +68,22 @@ pub trait Entries: Send + Sync {
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError>;
 
-    /// The entry at a position, read consistently.
+    /// Reads the entry at a position with strong consistency.
     ///
     /// # Errors
     /// As [`Entries::page`].
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError>;
 
-    /// Puts an entry if its key is free. Never retried by the port: an unknown outcome is for the
-    /// append machine, which knows what may be retried.
+    /// Writes an entry if its position is free. Must not be retried by the adapter: the append
+    /// machine decides what an unknown outcome allows.
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
-    /// Sets the root of a Snapshot entry unless it has one, and gives the one that stands there then:
-    /// with [`Entries::replace_root`] the only change that an entry ever sees (I12).
+    /// Sets the root of a Snapshot entry that has none, and returns the root that is stored
+    /// afterwards. Besides [`Entries::replace_root`], this is the only change of an existing entry
+    /// (I12).
     ///
     /// # Errors
-    /// As [`Entries::page`]; permanent if no Snapshot entry stands there.
+    /// As [`Entries::page`]; permanent if there is no Snapshot entry at the position.
     async fn set_root(
         &self,
         log: LogId,
@@ -90,9 +91,9 @@ pub trait Entries: Send + Sync {
         root: &str,
     ) -> Result<String, PortError>;
 
-    /// Sets the root of a Snapshot entry where `replaces` stands (none: where there is none), and gives
-    /// the one that stands there then; none if none does, as there is no such Snapshot entry, or one
-    /// without a root.
+    /// Sets the root of a Snapshot entry if its current root is `replaces` (`None`: no root), and
+    /// returns the root that is stored afterwards. Returns `None` if the entry has no root or is
+    /// not a Snapshot entry.
     ///
     /// # Errors
     /// As [`Entries::page`].
@@ -104,6 +105,6 @@ pub trait Entries: Send + Sync {
         root: &str,
     ) -> Result<Option<String>, PortError>;
 
-    /// Whether the table answers.
+    /// Returns whether the table responds.
     async fn reachable(&self) -> bool;
 }

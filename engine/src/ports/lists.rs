@@ -1,4 +1,4 @@
-//! People's lists of spreadsheets.
+//! Port of the spreadsheet lists of people.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -6,28 +6,31 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::PortError;
 
-/// Some of somebody's list.
+/// One page of a person's spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
-    /// In the order of the spreadsheets' ids, those that are shared with them no more included.
+    /// Entries in the order of spreadsheet ids, including entries of spreadsheets that are no
+    /// longer shared with the person.
     pub entries: Vec<ListEntry>,
-    /// Whether there may be more behind them.
+    /// Set if there may be more entries after `entries`.
     pub more: bool,
 }
 
-/// People's lists of spreadsheets, in the Feed table.
+/// Spreadsheet lists of people, stored in the Feed table.
 #[async_trait]
 pub trait Lists: Send + Sync {
-    /// Puts a spreadsheet into somebody's list, unless what is there is made of more events.
+    /// Writes an entry of a person's list, unless the stored entry is derived from more events.
+    /// Idempotent.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer. It may be repeated.
+    /// [`PortError`] if the request fails.
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError>;
 
-    /// Some of somebody's list, behind a spreadsheet: at most `limit`. It may be a little old.
+    /// Returns entries of a person's list after a spreadsheet, at most `limit`. Eventually
+    /// consistent.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn listed(
         &self,
         person: &Person,

@@ -1,11 +1,11 @@
-//! Ports: what the engine needs of the world.
+//! Ports: the interfaces of the engine to tables, objects, queues and clocks.
 
 mod blob_key;
 mod blob_versions;
 mod blobs;
 mod clock;
 mod entries;
-mod index;
+mod feed_table;
 mod jobs;
 mod lists;
 mod pending_snapshots;
@@ -20,50 +20,50 @@ mod webhook;
 pub use blob_key::{BlobKey, BlobKeyError};
 pub use blob_versions::{BlobVersions, ListedVersion, VersionMarker, VersionPage};
 pub use blobs::{
-    BlobHead, BlobPage, Blobs, Got, Inspected, Kept, ListedBlob, NewBlob, STATE_PENDING, STATE_TAG,
-    Sha256,
+    BlobHead, BlobInspection, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob,
+    STATE_PENDING, STATE_TAG, Sha256,
 };
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
-pub use index::{Index, IndexOutcome};
-pub use jobs::{Jobs, Receipt, Received, check_body, check_max, check_visibility};
+pub use feed_table::{FeedTable, FeedWriteOutcome};
+pub use jobs::{Jobs, QueueRules, Receipt, Received, check_body, check_max, check_visibility};
 pub use lists::{ListPage, Lists};
 pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;
-pub use pokes::{Followed, NoPokes, NotFollowed, Pokes};
+pub use pokes::{FollowError, NoPokes, Pokes, Subscription};
 pub use presigned::{PresignedRequest, UploadGrant, check_valid_s};
 pub use retention::{Retention, ScanKey, SegmentPage};
 pub use segments::{CreateOutcome, ForkPage, ForkRecords, Segments};
 pub use streams::{AllStreams, StreamOutcome, StreamPage, StreamScanKey, Streams};
-pub use webhook::{NotAccepted, WebhookProgresses, WebhookSender};
+pub use webhook::{DeliveryRejected, WebhookProgresses, WebhookSender};
 
 use cellar_base::record::RecordError;
 
-/// A failure of a port.
+/// Error of a port.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct PortError {
-    /// Whether trying again may help.
+    /// Set if a retry may succeed.
     pub temporary: bool,
-    /// What went wrong, for operators; never shown to the API's users.
+    /// The cause, for operators; not shown to users of the API.
     pub message: String,
 }
 
 impl PortError {
-    /// A failure that may pass: timeout, throttle, lost connection.
+    /// Returns an error that may pass: a timeout, a throttled request, a lost connection.
     #[must_use]
     pub fn temporary(message: impl Into<String>) -> Self {
         Self { temporary: true, message: message.into() }
     }
 
-    /// A failure that stays: access denied, missing table, a record that cannot be read.
+    /// Returns an error that will not pass: access denied, a missing table, an unreadable record.
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { temporary: false, message: message.into() }
     }
 }
 
-/// A record that cannot be read stays so.
+/// An unreadable record is a permanent error.
 impl From<RecordError> for PortError {
     fn from(error: RecordError) -> Self {
         Self::permanent(error.to_string())

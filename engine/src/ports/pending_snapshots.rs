@@ -1,4 +1,4 @@
-//! The PendingSnapshots table.
+//! Port of the PendingSnapshots table.
 
 use async_trait::async_trait;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
@@ -6,42 +6,43 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::PortError;
 
-/// What came of a conditional write of a record.
+/// Outcome of a conditional write of a pending snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// It is there, durably.
+    /// The record was written durably.
     Written,
-    /// Something else was there: nothing was written.
+    /// The condition failed; nothing was written.
     Refused,
-    /// It may or may not be there.
+    /// The record may or may not have been written.
     Unknown(PortError),
-    /// It is not there and trying again does not help.
+    /// The record was not written, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The PendingSnapshots table.
+/// The PendingSnapshots table. Adapters do not retry writes.
 #[async_trait]
 pub trait PendingSnapshots: Send + Sync {
-    /// The first pending snapshot of the job's log, up to the job's own, read consistently.
+    /// Reads the first pending snapshot of the job's log at or before the job's position, strongly
+    /// consistent.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
 
-    /// The first pending snapshot of the job's log behind the job's own, read consistently.
+    /// Reads the first pending snapshot of the job's log after the job's position, strongly
+    /// consistent.
     ///
     /// # Errors
     /// As [`PendingSnapshots::first_up_to`].
     async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
 
-    /// Writes a record if there is none. Never retried by the port.
+    /// Writes a record if none exists.
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome;
 
-    /// Writes a record over the one that has this increment. Never retried by the port.
+    /// Replaces the record that has this increment.
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome;
 
-    /// Deletes a job's record, if it is there and of this rebuild (none: of none); any other stays.
-    /// Repeating it changes nothing.
+    /// Deletes a job's record if its rebuild run is `run`; keeps any other record. Idempotent.
     ///
     /// # Errors
     /// As [`PendingSnapshots::first_up_to`].

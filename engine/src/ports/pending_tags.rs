@@ -1,19 +1,19 @@
-//! The tags of uploads that no entry names yet.
+//! Port of the `pending` tags of uploads.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{BlobKey, Blobs, Kept, PortError};
+use super::{BlobKey, Blobs, KeepOutcome, PortError};
 
-/// Uploads that the bucket's lifecycle deletes unless their tag goes.
+/// Tags of uploaded objects. The bucket's lifecycle rule deletes an object while it has the tag.
 #[async_trait]
 pub trait PendingTags: Send + Sync {
-    /// Removes the `state=pending` tag of an object; false if there is no such object. An object
-    /// without the tag is a success: repeating it changes nothing.
+    /// Removes the `state=pending` tag of an object; returns `false` if the object does not exist.
+    /// Idempotent: an object without the tag is a success.
     ///
     /// # Errors
-    /// [`PortError`] if the bucket does not answer or refuses.
+    /// [`PortError`] if the request fails.
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError>;
 }
 
@@ -21,6 +21,6 @@ pub trait PendingTags: Send + Sync {
 impl PendingTags for Arc<dyn Blobs> {
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError> {
         let key = BlobKey::new(key).map_err(|error| PortError::permanent(error.to_string()))?;
-        Ok(self.keep(&key).await? == Kept::Kept)
+        Ok(self.keep(&key).await? == KeepOutcome::Kept)
     }
 }

@@ -1,4 +1,5 @@
-//! Pokes: who follows a spreadsheet learns at once that it has grown. Never needed: whoever is not poked polls.
+//! Pokes: notify the followers of a spreadsheet that it has grown. Optional: followers without
+//! pokes poll.
 
 use std::sync::Arc;
 
@@ -6,58 +7,57 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
 use tokio::sync::watch;
 
-/// One who follows.
+/// A subscription to the pokes of a log.
 #[derive(Debug, Clone)]
-pub struct Followed {
-    /// The newest position that was poked: what came between is not told.
+pub struct Subscription {
+    /// The newest position that was poked; intermediate positions are skipped.
     pub newest: watch::Receiver<Position>,
-    /// The place that it takes of its subject's, until it is dropped.
-    pub place: Arc<()>,
+    /// Keeps the subscription counted for its subject until it is dropped.
+    pub slot: Arc<()>,
 }
 
-/// Why nobody is poked.
+/// Reason why a log cannot be followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotFollowed {
-    /// Nobody ever is: ask for the head instead.
-    #[error("nothing is pushed here: ask for the head now and then")]
+pub enum FollowError {
+    /// The server does not push.
+    #[error("this server does not push changes; poll the head instead")]
     NoPokes,
-    /// Too many follow already.
-    #[error("{max} follow already: ask for the head now and then, or try again later")]
+    /// The server has too many followers.
+    #[error("{max} clients are already connected; poll the head, or retry later")]
     TooMany {
-        /// The most that may.
+        /// Maximum number of followers.
         max: usize,
     },
-    /// The same one follows too often already.
-    #[error(
-        "you have {max} connections that follow already: close one, or ask for the head now and then"
-    )]
+    /// The subject has too many connections.
+    #[error("you already have {max} open connections; close one, or poll the head")]
     TooManyOfOne {
-        /// The most that one subject may have.
+        /// Maximum number of connections of one subject.
         max: usize,
     },
 }
 
-/// Tells followers of a log that it has grown: a hint, which may be lost.
+/// Notifies followers of a log that it has grown. A poke is a hint and may be lost.
 pub trait Pokes: Send + Sync {
-    /// Tells that the log has an entry at `head`.
+    /// Announces an entry at `head`.
     fn poke(&self, log: LogId, head: Position);
 
-    /// Follows a log for a subject. What was poked before is not told. It ends when the receiver's sender is gone.
+    /// Subscribes a subject to a log. Earlier pokes are not repeated. The subscription ends when
+    /// its sender is dropped.
     ///
     /// # Errors
-    /// [`NotFollowed`].
-    fn follow(&self, log: LogId, by: SubjectKey) -> Result<Followed, NotFollowed>;
+    /// [`FollowError`].
+    fn follow(&self, log: LogId, subject: SubjectKey) -> Result<Subscription, FollowError>;
 }
 
-/// Nobody is poked: a function that is called for each request could not, without something that runs
-/// – and costs – while idle.
+/// Pokes nobody. A serverless function is not notified between requests without a component that
+/// runs, and costs, while idle.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPokes;
 
 impl Pokes for NoPokes {
     fn poke(&self, _: LogId, _: Position) {}
 
-    fn follow(&self, _: LogId, _: SubjectKey) -> Result<Followed, NotFollowed> {
-        Err(NotFollowed::NoPokes)
+    fn follow(&self, _: LogId, _: SubjectKey) -> Result<Subscription, FollowError> {
+        Err(FollowError::NoPokes)
     }
 }

@@ -1,64 +1,67 @@
-//! What a presigned URL grants, and the request that uses it.
+//! Presigned requests, which need no credentials.
 
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_PRESIGNED_S};
 
 use super::{BlobKey, PortError, Sha256};
 
-/// One upload that somebody without credentials may do.
+/// Permission to upload one object without credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadGrant {
-    /// The key, and no other.
+    /// Key of the object.
     pub key: BlobKey,
-    /// Exactly so many bytes.
+    /// Exact length of the object in bytes.
     pub length: u64,
-    /// Of these bytes.
+    /// SHA-256 of the object.
     pub sha256: Sha256,
-    /// Of this media type; none is signed, and whoever uploads it chooses, if there is none.
+    /// Required media type; not signed if `None`, so that the uploader may choose one.
     pub content_type: Option<String>,
-    /// Encoded like this, for example `zstd`; as for the media type.
+    /// Required content encoding, for example `zstd`; not signed if `None`.
     pub content_encoding: Option<String>,
-    /// For so many seconds.
+    /// Validity in seconds.
     pub valid_s: u64,
 }
 
-/// A request that needs no credentials: whoever has it can send it.
+/// A signed request that anyone who has it can send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresignedRequest {
-    /// The HTTP method.
     pub method: String,
-    /// The URL; it is a secret while it is valid.
+    /// The URL, which is secret while it is valid.
     pub url: String,
-    /// Headers that must be sent exactly so, in ascending order of their lower-case names.
-    /// `host` is not among them: an HTTP client takes it from the URL.
+    /// Headers that must be sent unchanged, sorted by their lower-case names. `host` is missing,
+    /// since an HTTP client derives it from the URL.
     pub headers: Vec<(String, String)>,
-    /// When it ends to be valid, Unix seconds.
+    /// Expiry, Unix seconds.
     pub expires_s: u64,
 }
 
 impl UploadGrant {
-    /// Checks the bounds of the grant.
+    /// Checks the validity and length of the grant.
     ///
     /// # Errors
-    /// A permanent [`PortError`] that names the bound.
+    /// A permanent [`PortError`] with the exceeded bound.
     pub fn check(&self) -> Result<(), PortError> {
         check_valid_s(self.valid_s)?;
         if self.length > MAX_BLOB_BYTES {
-            let message = format!("an upload has at most {MAX_BLOB_BYTES} bytes");
+            let message = format!(
+                "the upload has {} bytes; at most {MAX_BLOB_BYTES} are allowed",
+                self.length
+            );
             return Err(PortError::permanent(message));
         }
         Ok(())
     }
 }
 
-/// Checks for how long a URL is to be valid.
+/// Checks the validity of a presigned URL.
 ///
 /// # Errors
-/// A permanent [`PortError`] for nothing, and for more than [`MAX_PRESIGNED_S`].
+/// A permanent [`PortError`] if it is zero or exceeds [`MAX_PRESIGNED_S`].
 pub fn check_valid_s(valid_s: u64) -> Result<(), PortError> {
     if (1..=MAX_PRESIGNED_S).contains(&valid_s) {
         return Ok(());
     }
-    let message = format!("a presigned URL is valid for 1 to {MAX_PRESIGNED_S} seconds");
+    let message =
+        format!("cannot presign a URL for {valid_s} seconds; 1 to {MAX_PRESIGNED_S} are allowed");
     Err(PortError::permanent(message))
 }
 
@@ -67,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grant_is_bounded() {
+    fn rejects_a_grant_out_of_bounds() {
         let grant = |length, valid_s| {
             let key = BlobKey::new("uploads/x").unwrap();
             let (content_type, content_encoding) = (None, None);

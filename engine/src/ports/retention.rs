@@ -1,4 +1,4 @@
-//! What offloading and trimming need of the tables; no function of the API may do any of it.
+//! Port for offloading and trimming segments; functions of the API have no permission for it.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -7,59 +7,59 @@ use cellar_log::segment::Segment;
 
 use super::PortError;
 
-/// Where a scan of the Segment table goes on: the key of the record that it came to last.
+/// The place from which a scan of the Segment table continues: the key of the last scanned record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScanKey {
-    /// Its partition key.
     pub partition: Vec<u8>,
-    /// Its sort key.
     pub sort: u64,
 }
 
-/// Records of segments, of all logs.
+/// One page of the segments of all logs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SegmentPage {
-    /// In no particular order of logs; the segments of one log ascend.
+    /// Segments, with the segments of one log in ascending order. Logs are in no particular order.
     pub segments: Vec<Segment>,
-    /// If there are more: where to go on. It need not be one of these.
+    /// Start of the next page, not necessarily the key of a listed segment; `None` on the last
+    /// page.
     pub next: Option<ScanKey>,
 }
 
-/// Offloading and trimming, and what is left of a spreadsheet that is trimmed as a whole.
+/// Offloads and trims segments, and deletes the records of purged spreadsheets.
 #[async_trait]
 pub trait Retention: Send + Sync {
-    /// One page of all logs' segments, behind `after`; it may have none though there are more.
+    /// Returns one page of the segments of all logs, after `after`. A page may be empty although
+    /// there are more.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError>;
 
-    /// Records where a segment's offload is. Repeating it changes nothing.
+    /// Records the key of a segment's offloaded copy. Idempotent.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`]; permanent if there is no such segment.
+    /// As [`Retention::all_segments`]; permanent if the segment does not exist.
     async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError>;
 
-    /// Marks the first entry of a segment as trimmed; an earlier mark stays.
+    /// Marks the first entry of a segment as trimmed; an earlier mark is kept.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`]; permanent if there is no such entry.
+    /// As [`Retention::all_segments`]; permanent if the entry does not exist.
     async fn mark_trimmed(&self, log: LogId, segment: u32, trimmed_s: u64)
     -> Result<(), PortError>;
 
-    /// Deletes entries of one segment. Repeating it changes nothing.
+    /// Deletes entries of one segment. Idempotent.
     ///
     /// # Errors
-    /// As [`Retention::all_segments`]; some of them may be gone then.
+    /// As [`Retention::all_segments`]; some entries may have been deleted.
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError>;
 
-    /// Deletes the record of a segment. Repeating it changes nothing.
+    /// Deletes the record of a segment. Idempotent.
     ///
     /// # Errors
     /// As [`Retention::all_segments`].
     async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError>;
 
-    /// Deletes a fork from the list of its source, by its number there. Repeating it changes nothing.
+    /// Deletes a fork from the list of its source, by its number in that list. Idempotent.
     ///
     /// # Errors
     /// As [`Retention::all_segments`].

@@ -1,4 +1,4 @@
-//! The Segment table, and the transaction that opens a segment.
+//! Port of the Segment table, and of the transactions that open segments.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -10,48 +10,48 @@ use cellar_log::segment::Segment;
 
 use super::PortError;
 
-/// What came of a transaction that opens a log or a segment.
+/// Outcome of a transaction that opens a log or a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateOutcome {
-    /// All of it is there now, durably.
+    /// All records were written durably.
     Created,
-    /// One of the keys was taken: nothing was written.
+    /// A record with one of the keys exists; nothing was written.
     Exists,
-    /// It may or may not have happened.
+    /// The transaction may or may not have happened.
     Unknown(PortError),
-    /// It did not happen and trying again does not help.
+    /// The transaction did not happen, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The records that make a fork.
+/// The records of a new fork.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForkRecords {
     /// Segment 0 of the fork, with its lineage.
     pub origin: Segment,
     /// The fork's first own segment.
     pub segment: Segment,
-    /// Its first entry.
+    /// The fork's first own entry.
     pub first: Entry,
-    /// By which its source lists it.
+    /// The fork's record in the list of its source.
     pub listed: ListedFork,
 }
 
 /// One page of a list of forks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ForkPage {
-    /// The forks, the oldest first.
+    /// Forks, oldest first.
     pub forks: Vec<ListedFork>,
-    /// If there may be more: the number to go on behind.
+    /// Number after which the next page starts; `None` on the last page.
     pub next: Option<u64>,
 }
 
 /// The Segment table.
 #[async_trait]
 pub trait Segments: Send + Sync {
-    /// The newest segments of a log, newest first, at most `limit`.
+    /// Returns the newest segments of a log, newest first, at most `limit`.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn newest(
         &self,
         log: LogId,
@@ -59,7 +59,7 @@ pub trait Segments: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError>;
 
-    /// The record of one segment.
+    /// Returns the record of one segment.
     ///
     /// # Errors
     /// As [`Segments::newest`].
@@ -70,23 +70,24 @@ pub trait Segments: Send + Sync {
         consistent: bool,
     ) -> Result<Option<Segment>, PortError>;
 
-    /// Ends a segment and begins the next in one transaction, each record if its key is free.
+    /// Closes a segment and opens the next in one transaction, if none of the records exists.
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome;
 
-    /// Records the newest entry of a segment with a completed snapshot; a later one stays (I9).
+    /// Records the newest entry of a segment with a finished snapshot; a later recorded entry is
+    /// kept (I9).
     ///
     /// # Errors
-    /// As [`Segments::newest`]; permanent if there is no such segment.
+    /// As [`Segments::newest`]; permanent if the segment does not exist.
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError>;
 
-    /// Writes a log's first segment and first entry in one transaction, each if its key is free.
+    /// Writes a log's first segment and first entry in one transaction, if neither exists.
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome;
 
-    /// Writes the records of a fork in one transaction, each if its key is free.
+    /// Writes the records of a fork in one transaction, if none of them exists.
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome;
 
-    /// The forks of a log whose numbers are above `after`, the oldest first, at most `limit`: one page,
-    /// eventually consistent.
+    /// Returns one page of the forks of a log with numbers greater than `after`, oldest first, at
+    /// most `limit`. Eventually consistent.
     ///
     /// # Errors
     /// As [`Segments::newest`].
@@ -97,6 +98,6 @@ pub trait Segments: Send + Sync {
         limit: u32,
     ) -> Result<ForkPage, PortError>;
 
-    /// Whether the table answers.
+    /// Returns whether the table responds.
     async fn reachable(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! The EventStream table.
+//! Port of the EventStream table.
 
 use std::sync::Arc;
 
@@ -7,40 +7,40 @@ use cellar_catalog::stream::{EventBatch, StreamName, Tip, Update};
 
 use super::PortError;
 
-/// What came of a conditional write to a stream.
+/// Outcome of a conditional write to an event stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamOutcome {
-    /// It is done, durably.
+    /// The write succeeded durably.
     Done,
-    /// The condition on the tip does not hold: nothing was written.
+    /// The condition on the tip failed; nothing was written.
     Refused {
-        /// The tip that stands there, if it was told.
+        /// The current tip, if the response included it.
         tip: Option<Arc<Tip>>,
     },
-    /// An event batch stands where another was to be put, and it was not told that the condition on the tip
-    /// fails: nothing was written.
+    /// An event batch with the same index exists, and the response did not report a failed
+    /// condition on the tip; nothing was written.
     BatchExists,
-    /// It may or may not have happened, or may yet.
+    /// The write may or may not have happened, or may still happen.
     Unknown(PortError),
-    /// It was not accepted, as there are too many at once: nothing was written.
+    /// The request was throttled; nothing was written.
     Throttled(PortError),
-    /// It did not happen and trying again does not help.
+    /// The write did not happen, and a retry cannot succeed.
     Failed(PortError),
 }
 
-/// The EventStream table. Nothing is ever deleted, and writes are never
-/// retried by the port: an unknown outcome is for the append machine.
+/// The EventStream table. Items are never deleted. Adapters must not retry writes: the append
+/// machine decides what an unknown outcome allows.
 #[async_trait]
 pub trait Streams: Send + Sync {
-    /// The tip of a stream; `None` if there is no such stream.
+    /// Returns the tip of a stream; `None` if the stream does not exist.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn tip(&self, name: &StreamName, consistent: bool)
     -> Result<Option<Arc<Tip>>, PortError>;
 
-    /// One page of the event batches whose index is below `below`, the newest first; none only if there are
-    /// none.
+    /// Returns one page of the event batches with an index less than `below`, newest first. Empty
+    /// only if there are none.
     ///
     /// # Errors
     /// As [`Streams::tip`].
@@ -51,41 +51,42 @@ pub trait Streams: Send + Sync {
         consistent: bool,
     ) -> Result<Vec<EventBatch>, PortError>;
 
-    /// Puts the first tip of a stream if there is none.
+    /// Writes the first tip of a stream if the stream does not exist.
     async fn put_first(&self, tip: &Tip) -> StreamOutcome;
 
-    /// Appends to a tip that has the expected etag.
+    /// Appends to the tip that has the expected etag.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Puts an event batch if its key is free and updates the tip if it has the expected etag: both or nothing.
-    /// The same again within ten minutes of its success may be answered with that.
+    /// Writes an event batch if its index is free, and updates the tip if it has the expected etag,
+    /// in one transaction. An identical request within ten minutes after a success may also
+    /// succeed.
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 
-/// Some of the streams of a table.
+/// One page of the streams of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamPage {
-    /// Each stream, and the index of its next event. A stream may be on several pages.
+    /// Each stream with the index of its next event. A stream may be on several pages.
     pub streams: Vec<(StreamName, u64)>,
-    /// Where to go on; none behind the last.
+    /// Start of the next page; `None` on the last page.
     pub next: Option<StreamScanKey>,
 }
 
-/// A place in a scan of the EventStream table: the key of the last item that was looked at.
+/// A place in a scan of the EventStream table: the key of the last scanned item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamScanKey {
-    /// The stream.
+    /// Name of the stream.
     pub stream: String,
-    /// The index of the item.
+    /// Index of the item.
     pub index: u64,
 }
 
-/// All streams of a table: for operators, as it reads everything.
+/// All streams of a table. For operators, since a scan reads the whole table.
 #[async_trait]
 pub trait AllStreams: Send + Sync {
-    /// One page of them, in no order, read consistently.
+    /// Returns one page of streams, unordered and strongly consistent.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn all_streams(&self, after: Option<StreamScanKey>) -> Result<StreamPage, PortError>;
 }

@@ -1,4 +1,4 @@
-//! What the webhook needs: where it keeps how far it has come, and whom it tells.
+//! Ports of the webhook: its stored progress and its receiver.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
@@ -6,17 +6,17 @@ use cellar_catalog::webhook::WebhookProgress;
 
 use super::PortError;
 
-/// How far the webhook has delivered the feed: one record.
+/// The progress of the webhook, stored in one record.
 #[async_trait]
 pub trait WebhookProgresses: Send + Sync {
-    /// How far it has come; `None` if it never delivered anything. Read consistently.
+    /// Reads the progress with strong consistency; `None` before the first delivery.
     ///
     /// # Errors
-    /// [`PortError`] if the table does not answer or holds a record that cannot be read.
+    /// [`PortError`] if the request fails or a record is unreadable.
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError>;
 
-    /// Keeps how far it has come, if what is there is `from`; whether it is kept. After an error it may be
-    /// kept all the same: whoever repeats it finds that somebody was faster.
+    /// Replaces the progress `from` by `to`; returns whether the stored progress was `from`. After
+    /// an error the progress may have been stored nevertheless: a retry then returns `false`.
     ///
     /// # Errors
     /// As [`WebhookProgresses::progress`].
@@ -27,20 +27,20 @@ pub trait WebhookProgresses: Send + Sync {
     ) -> Result<bool, PortError>;
 }
 
-/// A delivery that was not accepted, and why: it is sent again.
+/// The receiver rejected a delivery, which is retried later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
-pub struct NotAccepted {
-    /// What the receiver answered, or that it did not.
-    pub why: String,
+#[error("{reason}")]
+pub struct DeliveryRejected {
+    /// Response of the receiver, or the reason why there was none.
+    pub reason: String,
 }
 
 /// Sends deliveries to the receiver.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Sends one; it is accepted if this returns without an error.
+    /// Sends a delivery; `Ok` means that the receiver accepted it.
     ///
     /// # Errors
-    /// [`NotAccepted`]: it may have arrived all the same.
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted>;
+    /// [`DeliveryRejected`]; the delivery may have arrived nevertheless.
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected>;
 }

@@ -1,8 +1,9 @@
-//! Purges spreadsheets that were deleted so long ago that nobody can restore them: run by an operator, at any time, any number of times, also while others work.
+//! Purges spreadsheets that were deleted so long ago that they cannot be undeleted. An operator may
+//! run it at any time and any number of times, concurrently with all other work.
 //!
-//! The catalog says first that a spreadsheet is purged: from then on nobody brings it back. Then everything
-//! that it had goes, and last of all the record by which it is found, so that a purge that was interrupted is
-//! found again.
+//! The catalog first marks the spreadsheet as purged, which makes it unrecoverable. Then all its
+//! data is deleted. The segment record by which a purge finds the spreadsheet is deleted last, so
+//! that an interrupted purge can be continued.
 
 mod objects;
 #[cfg(test)]
@@ -26,7 +27,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::catalog::{CatalogError, CatalogStore};
-use crate::garbage::{Collected, Collector, GarbageError, GarbagePorts};
+use crate::garbage::{CollectedGarbage, GarbageCollector, GarbageError, GarbagePorts};
 use crate::logs::Logs;
 use crate::ports::{
     BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, Retention, Segments,
@@ -34,26 +35,26 @@ use crate::ports::{
 use crate::retry::retried;
 use crate::streams::StreamError;
 
-/// Forks of one page of a list.
+/// Page size when listing forks.
 const FORKS_PAGE: u32 = 100;
 
-/// What a purger works on.
+/// The ports of a purger.
 pub struct PurgePorts {
-    /// The Entry table.
+    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// The Segment table.
+    /// Segment table.
     pub segments: Arc<dyn Segments>,
-    /// What only an operator may do to both.
+    /// Deletions in both tables that only operators may perform.
     pub retention: Arc<dyn Retention>,
-    /// The PendingSnapshots table, if there is one.
+    /// PendingSnapshots table, if the deployment has one.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
-    /// The bucket.
+    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// Its versions.
+    /// Object versions of the bucket.
     pub versions: Arc<dyn BlobVersions>,
-    /// What time it is.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Jitter.
+    /// Random numbers for retry delays.
     pub random: Arc<dyn Random>,
 }
 
@@ -61,77 +62,77 @@ pub struct PurgePorts {
 pub struct Purger {
     ports: PurgePorts,
     catalog: CatalogStore,
-    collector: Collector,
+    collector: GarbageCollector,
     operator: Person,
 }
 
-/// A deleted spreadsheet, and what is to be done with it.
+/// A deleted spreadsheet and the plan for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedPurge {
-    /// The spreadsheet.
+    /// Id of the spreadsheet.
     pub log: LogId,
-    /// What it was called.
+    /// Name of the spreadsheet.
     pub name: String,
-    /// Since when it is deleted or purged, Unix seconds.
+    /// Time of the deletion or purge, in Unix seconds.
     pub since_s: u64,
-    /// What is to be done.
+    /// Whether to purge or keep the spreadsheet.
     pub plan: DeletedPlan,
 }
 
-/// What a purge has removed.
+/// The amount of data that a purge deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Removed {
-    /// Entries of the log.
+pub struct PurgedData {
+    /// Number of log entries.
     pub entries: u64,
-    /// Objects in the bucket.
+    /// Number of objects in the bucket.
     pub objects: u64,
-    /// Their bytes.
+    /// Total length of the objects in bytes.
     pub object_bytes: u64,
 }
 
-/// Why a spreadsheet was not purged, or not wholly: repeat it.
+/// A failure of a purge. Repeating the purge is safe and continues it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PurgeError {
-    /// A table or the bucket does not answer or refuses.
+    /// A table or the bucket failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// The catalog cannot be read or written.
-    #[error("the catalog cannot be read: {0}")]
+    /// The catalog failed.
+    #[error("the catalog cannot be read or written: {0}")]
     Catalog(#[from] StreamError),
-    /// Somebody has restored it, or it was never deleted.
+    /// The spreadsheet is not deleted, or was undeleted.
     #[error("{log} was not purged: {rejection}")]
     Refused {
-        /// The spreadsheet.
+        /// Id of the spreadsheet.
         log: LogId,
-        /// Why.
+        /// Reason.
         rejection: Rejection,
     },
-    /// It was forked meanwhile.
-    #[error("{log} was not purged: {fork}, a fork of it, is still there")]
+    /// A fork of the spreadsheet exists.
+    #[error("{log} was not purged, because its fork {fork} still exists")]
     Forked {
-        /// The spreadsheet.
+        /// Id of the spreadsheet.
         log: LogId,
-        /// The fork.
+        /// Id of the fork.
         fork: LogId,
     },
-    /// Objects of its snapshots are left.
-    #[error("the snapshots of {log} were not removed: {why}")]
+    /// Some snapshot objects were not deleted.
+    #[error("the snapshots of {log} were not deleted: {why}")]
     Garbage {
-        /// The fork.
+        /// Id of the fork.
         log: LogId,
-        /// Why not.
+        /// Reason.
         why: GarbageError,
     },
 }
 
 impl Purger {
-    /// Over these ports, in the name of somebody.
+    /// Creates a purger that uses these ports and acts as `operator`.
     #[must_use]
     pub fn new(ports: PurgePorts, catalog: CatalogStore, operator: Person) -> Self {
         let (entries, segments) = (Arc::clone(&ports.entries), Arc::clone(&ports.segments));
         let (blobs, clock) = (Arc::clone(&ports.blobs), Arc::clone(&ports.clock));
         let logs = Logs::new(entries, segments, blobs, clock, Arc::clone(&ports.random));
-        let collector = Collector::new(GarbagePorts {
+        let collector = GarbageCollector::new(GarbagePorts {
             logs: Arc::new(logs),
             pending: ports.pending.clone(),
             blobs: Arc::clone(&ports.blobs),
@@ -141,7 +142,7 @@ impl Purger {
         Self { ports, catalog, collector, operator }
     }
 
-    /// Repeats what failed for a while: all of it is idempotent.
+    /// Retries temporary failures for a while. All calls are idempotent.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -149,14 +150,14 @@ impl Purger {
         retried(self.ports.clock.as_ref(), call).await
     }
 
-    /// Every deleted spreadsheet, and what is to be done with it; forks before what they were forked of.
-    /// One scan of the Segment table, and half a read unit for each spreadsheet.
+    /// Returns every deleted spreadsheet with the plan for it. Forks come before their sources.
+    /// Costs one scan of the Segment table, and half a read unit per spreadsheet.
     ///
     /// # Errors
-    /// [`PurgeError::Store`], [`PurgeError::Catalog`].
+    /// [`PurgeError::Store`] or [`PurgeError::Catalog`].
     pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
-        let logs = self.logs().await?;
-        let listings = self.listings(logs.keys().copied()).await?;
+        let logs = self.list_logs().await?;
+        let listings = self.read_listings(logs.keys().copied()).await?;
         let plans = plan_deleted(&residents(&logs, &listings), self.now_s());
         let planned = plans.into_iter().filter_map(|(log, plan)| {
             let listing = listings.get(&log)?;
@@ -170,7 +171,8 @@ impl Purger {
         self.ports.clock.now_ms() / 1_000
     }
 
-    async fn listings(
+    /// Reads the catalog listings of logs.
+    async fn read_listings(
         &self,
         logs: impl Iterator<Item = LogId>,
     ) -> Result<BTreeMap<LogId, Arc<Listing>>, PurgeError> {
@@ -182,8 +184,8 @@ impl Purger {
         listings.try_filter_map(async |listing| Ok(listing)).try_collect().await
     }
 
-    /// All logs of the tables, and where those that are forks come from.
-    async fn logs(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
+    /// Returns all logs of the tables, with the lineage of forks.
+    async fn list_logs(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
         let (mut logs, mut after) = (BTreeMap::new(), None);
         loop {
             let page = self.retried(|| self.ports.retention.all_segments(after.clone())).await?;
@@ -198,70 +200,77 @@ impl Purger {
         }
     }
 
-    /// Purges a spreadsheet that is due.
+    /// Purges a spreadsheet whose plan is to purge it.
     ///
     /// # Errors
-    /// [`PurgeError`]; what is left of it goes when it is repeated.
-    pub async fn carry_out(&self, log: LogId) -> Result<Removed, PurgeError> {
+    /// [`PurgeError`]. Data that is left can be deleted by purging again.
+    pub async fn purge(&self, log: LogId) -> Result<PurgedData, PurgeError> {
         self.check_not_forked(log).await?;
-        let right = Right::Token(Role::Owner);
-        let by = By { person: self.operator.clone(), right, cap: Role::Owner };
-        match self.catalog.change(log, by, CatalogAction::Purge, None).await {
-            Ok(_) => {}
-            Err(CatalogError::Rejected(rejection)) => {
-                return Err(PurgeError::Refused { log, rejection });
-            }
-            Err(CatalogError::Stream(error)) => return Err(error.into()),
-        }
-        self.remove_pending(log).await?;
-        let mut removed = self.remove_objects(log).await?;
-        // The newest first: of what is left, the newest is always found.
-        while let Some(newest) = self.newest(log).await? {
-            removed.entries += self.remove_entries(log, newest.num).await?;
+        self.mark_purged(log).await?;
+        self.delete_pending(log).await?;
+        let mut purged = self.delete_objects(log).await?;
+        // Deletes the newest segment first, so that an interrupted purge finds the newest remaining
+        // segment.
+        while let Some(newest) = self.newest_segment(log).await? {
+            purged.entries += self.delete_entries(log, newest.num).await?;
             if newest.num == 0 {
-                self.remove_from_lists(&newest).await?;
+                self.delete_fork_list_items(&newest).await?;
                 if let Some(lineage) = newest.lineage {
-                    let collected = self.remove_snapshots(log, lineage.family).await?;
-                    removed.objects += collected.objects;
-                    removed.object_bytes += collected.bytes;
+                    let collected = self.delete_snapshots(log, lineage.family).await?;
+                    purged.objects += collected.objects;
+                    purged.object_bytes += collected.bytes;
                 }
             }
             self.retried(|| self.ports.retention.delete_segment(log, newest.num)).await?;
         }
-        Ok(removed)
+        Ok(purged)
     }
 
-    /// Removes what only a fork had of the objects of its family's snapshots.
-    async fn remove_snapshots(&self, log: LogId, family: LogId) -> Result<Collected, PurgeError> {
-        let mut logs = self.logs().await?;
+    /// Marks the spreadsheet as purged in the catalog, which makes it unrecoverable.
+    async fn mark_purged(&self, log: LogId) -> Result<(), PurgeError> {
+        let right = Right::Token(Role::Owner);
+        let by = By { person: self.operator.clone(), right, cap: Role::Owner };
+        match self.catalog.change(log, by, CatalogAction::Purge, None).await {
+            Ok(_) => Ok(()),
+            Err(CatalogError::Rejected(rejection)) => Err(PurgeError::Refused { log, rejection }),
+            Err(CatalogError::Stream(error)) => Err(error.into()),
+        }
+    }
+    /// Deletes the snapshot objects that only this fork of the family needed.
+    async fn delete_snapshots(
+        &self,
+        log: LogId,
+        family: LogId,
+    ) -> Result<CollectedGarbage, PurgeError> {
+        let mut logs = self.list_logs().await?;
         logs.retain(|log, lineage| lineage.map_or(*log, |lineage| lineage.family) == family);
-        let listings = self.listings(logs.keys().copied()).await?;
+        let listings = self.read_listings(logs.keys().copied()).await?;
         let needed = needed(&residents(&logs, &listings), self.now_s());
         if needed.is_empty() {
-            // The last of a family takes all of it along.
-            return Ok(Collected::default());
+            // The purge of the origin, the last log of the family, deletes all snapshots.
+            return Ok(CollectedGarbage::default());
         }
         let collected = self.collector.collect(family, &needed).await;
         collected.map_err(|why| PurgeError::Garbage { log, why })
     }
 
-    async fn newest(&self, log: LogId) -> Result<Option<Segment>, PortError> {
+    async fn newest_segment(&self, log: LogId) -> Result<Option<Segment>, PortError> {
         let newest = self.retried(|| self.ports.segments.newest(log, 1, true)).await?;
         Ok(newest.into_iter().next())
     }
 
-    /// A fork is listed as long as it is there.
+    /// Fails if a fork of the log exists.
     async fn check_not_forked(&self, log: LogId) -> Result<(), PurgeError> {
-        for (_, fork) in self.forks(log).await? {
-            if self.newest(fork).await?.is_some() {
+        for (_, fork) in self.list_forks(log).await? {
+            if self.newest_segment(fork).await?.is_some() {
                 return Err(PurgeError::Forked { log, fork });
             }
         }
         Ok(())
     }
 
-    /// The list of a log's forks, with their numbers.
-    async fn forks(&self, log: LogId) -> Result<BTreeSet<(u64, LogId)>, PortError> {
+    /// Returns the listed forks of a log, with their list numbers.
+    async fn list_forks(&self, log: LogId) -> Result<BTreeSet<(u64, LogId)>, PortError> {
         let (mut forks, mut after) = (BTreeSet::new(), None);
         loop {
             let page = self.retried(|| self.ports.segments.forks(log, after, FORKS_PAGE)).await?;
@@ -273,40 +282,41 @@ impl Purger {
         }
     }
 
-    async fn remove_pending(&self, log: LogId) -> Result<(), PortError> {
+    async fn delete_pending(&self, log: LogId) -> Result<(), PortError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
-        let all = SnapshotJob { log, position: Position::LAST };
-        while let Some(record) = self.retried(|| pending.first_up_to(all)).await? {
+        let up_to_end = SnapshotJob { log, position: Position::LAST };
+        while let Some(record) = self.retried(|| pending.first_up_to(up_to_end)).await? {
             let run = record.rebuild.as_ref().map(|rebuild| rebuild.run);
             self.retried(|| pending.delete(record.job, run)).await?;
         }
         Ok(())
     }
 
-    async fn remove_entries(&self, log: LogId, segment: u32) -> Result<u64, PortError> {
+    async fn delete_entries(&self, log: LogId, segment: u32) -> Result<u64, PortError> {
         let start = Position::new(segment, 0);
         let start = start.map_err(|error| PortError::permanent(error.to_string()))?;
-        let mut removed = 0;
+        let mut deleted = 0;
         loop {
             let page = self.retried(|| self.ports.entries.page(log, start, true)).await?;
             let positions: Vec<Position> =
                 page.entries.iter().map(|entry| entry.position).collect();
             if positions.is_empty() {
-                return Ok(removed);
+                return Ok(deleted);
             }
             self.retried(|| self.ports.retention.delete(log, &positions)).await?;
-            removed += u64::try_from(positions.len()).unwrap_or(u64::MAX);
+            deleted += u64::try_from(positions.len()).unwrap_or(u64::MAX);
         }
     }
 
-    /// Removes the list of its forks, all of which are gone, and what its source's list says of it.
-    async fn remove_from_lists(&self, first: &Segment) -> Result<(), PortError> {
+    /// Deletes the log's list of forks, which are all purged, and the log's own item in its
+    /// source's list.
+    async fn delete_fork_list_items(&self, first: &Segment) -> Result<(), PortError> {
         let log = first.log;
-        for (number, _) in self.forks(log).await? {
+        for (number, _) in self.list_forks(log).await? {
             self.retried(|| self.ports.retention.delete_listed(log, number)).await?;
         }
         let Some(lineage) = first.lineage else { return Ok(()) };
-        let listed = self.forks(lineage.source).await?;
+        let listed = self.list_forks(lineage.source).await?;
         for (number, _) in listed.into_iter().filter(|(_, fork)| *fork == log) {
             self.retried(|| self.ports.retention.delete_listed(lineage.source, number)).await?;
         }
@@ -314,7 +324,7 @@ impl Purger {
     }
 }
 
-/// Logs with what the catalog says of them.
+/// Combines the logs with their statuses in the catalog.
 fn residents(
     logs: &BTreeMap<LogId, Option<Lineage>>,
     listings: &BTreeMap<LogId, Arc<Listing>>,

@@ -1,36 +1,36 @@
-//! What a spreadsheet has in the bucket.
+//! Deletes the objects of a spreadsheet.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LISTED_BLOBS, PURGE_DELETES_AT_ONCE};
 use cellar_base::schema::{OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use super::{Purger, Removed};
+use super::{PurgedData, Purger};
 use crate::ports::{BlobKey, ListedBlob, PortError};
 
 impl Purger {
-    /// Removes all objects below a log's own prefixes. The snapshots of forks are under the prefix of their family's
-    /// origin, among the others' ([`crate::garbage`]).
-    pub(super) async fn remove_objects(&self, log: LogId) -> Result<Removed, PortError> {
-        let mut removed = Removed::default();
+    /// Deletes all objects under a log's own prefixes. Snapshots of a fork are not under the fork's
+    /// prefix but under that of the family's origin; [`crate::garbage`] deletes them.
+    pub(super) async fn delete_objects(&self, log: LogId) -> Result<PurgedData, PortError> {
+        let mut purged = PurgedData::default();
         for prefix in [UPLOADS_PREFIX, OFFLOADED_PREFIX, SHEETS_PREFIX] {
-            self.remove_below(&format!("{prefix}{log}/"), &mut removed).await?;
+            self.delete_prefix(&format!("{prefix}{log}/"), &mut purged).await?;
         }
-        Ok(removed)
+        Ok(purged)
     }
 
-    async fn remove_below(&self, prefix: &str, removed: &mut Removed) -> Result<(), PortError> {
+    async fn delete_prefix(&self, prefix: &str, purged: &mut PurgedData) -> Result<(), PortError> {
         let mut after: Option<String> = None;
         loop {
             let list = || self.ports.blobs.list(prefix, after.as_deref(), MAX_LISTED_BLOBS);
             let page = self.retried(list).await?;
-            let deletes = page.blobs.iter().map(|blob| self.remove(blob));
+            let deletes = page.blobs.iter().map(|blob| self.delete_object(blob));
             stream::iter(deletes)
                 .buffer_unordered(PURGE_DELETES_AT_ONCE)
                 .try_for_each(async |()| Ok(()))
                 .await?;
-            removed.objects += u64::try_from(page.blobs.len()).unwrap_or(u64::MAX);
-            removed.object_bytes += page.blobs.iter().map(|blob| blob.length).sum::<u64>();
+            purged.objects += u64::try_from(page.blobs.len()).unwrap_or(u64::MAX);
+            purged.object_bytes += page.blobs.iter().map(|blob| blob.length).sum::<u64>();
             after = page.next;
             if after.is_none() {
                 return Ok(());
@@ -38,11 +38,11 @@ impl Purger {
         }
     }
 
-    async fn remove(&self, blob: &ListedBlob) -> Result<(), PortError> {
-        let unusable = |error: crate::ports::BlobKeyError| {
-            PortError::permanent(format!("`{}` cannot be deleted: {error}", blob.key))
+    async fn delete_object(&self, blob: &ListedBlob) -> Result<(), PortError> {
+        let invalid_key = |error: crate::ports::BlobKeyError| {
+            PortError::permanent(format!("object `{}` cannot be deleted: {error}", blob.key))
         };
-        let key = BlobKey::new(blob.key.clone()).map_err(unusable)?;
+        let key = BlobKey::new(blob.key.clone()).map_err(invalid_key)?;
         self.retried(|| self.ports.blobs.delete(&key)).await
     }
 }

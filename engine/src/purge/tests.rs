@@ -99,7 +99,7 @@ async fn world() -> Arc<FaultyPorts> {
     let (policy, mut planned) = (Policy { offload_after_days: 1, keep_segments: 1 }, Vec::new());
     offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in &planned {
-        offloader.carry_out(segment).await.unwrap();
+        offloader.execute(segment).await.unwrap();
     }
     logs.create(other(), None).await.unwrap();
     let new = NewFork { log: fork(), source: log(), at: Some(at(1, 0)), author: None };
@@ -122,34 +122,34 @@ async fn world() -> Arc<FaultyPorts> {
         let source = (log == fork()).then_some(self::log());
         change(&ports, log, CatalogAction::Create { name: Name::default(), source }).await;
     }
-    ports.trouble.take_requests();
+    ports.faults.take_requests();
     ports
 }
 
 /// Has two snapshots of the fork made, the second with a text that is an object of its own; gives the objects that
 /// only they have, as [`everything`] calls them.
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
-    let (before, logs) = (ports.blobs.everything(), ports.logs());
+    let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
     let long = set(0, &"of the fork ".repeat(1_000));
     logs.append(edits(fork(), 1, 2, at(2, 1), vec![long])).await.unwrap();
     let loaded = logs.load(fork(), None).await.unwrap();
     logs.roll(Arc::clone(loaded.entries.last().unwrap())).await.unwrap();
     snapshot(ports, SnapshotJob { log: fork(), position: at(3, 0) }).await;
-    let after = ports.blobs.everything().into_keys();
+    let after = ports.blobs.contents().into_keys();
     let made = after.filter(|key| !before.contains_key(key));
     made.map(|key| format!("object {key}")).collect()
 }
 
 /// Everything that belongs to some logs, in words.
 fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
-    let (entries, segments, forks) = ports.tables.everything();
+    let (entries, segments, forks) = ports.tables.contents();
     let entries = entries.into_iter().filter(|entry: &Entry| of.contains(&entry.log));
     let segments = segments.into_iter().filter(|segment| of.contains(&segment.log));
     let forks = forks.into_iter().filter(|listed| of.contains(&listed.source));
     let pending = ports.pending.records().into_iter();
     let pending = pending.filter(|record| of.contains(&record.job.log));
-    let objects = ports.blobs.everything().into_iter();
+    let objects = ports.blobs.contents().into_iter();
     let objects = objects.filter(|(key, _)| of.iter().any(|log| key.contains(&log.to_string())));
     let mut all = BTreeMap::new();
     all.extend(entries.map(|e| (format!("entry {} {}", e.log, e.position), format!("{e:?}"))));
@@ -173,7 +173,7 @@ async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
         change(&ports, *log, CatalogAction::Delete).await;
     }
     ports.clock.advance_ms(KEPT_MS);
-    ports.trouble.take_requests();
+    ports.faults.take_requests();
     (ports, of_fork)
 }
 
@@ -183,12 +183,12 @@ async fn mend(ports: &Arc<FaultyPorts>) {
 }
 
 /// Purges all that is due, forks first.
-async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<Removed>, PurgeError> {
+async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> {
     let purger = purger(ports);
     let mut removed = Vec::new();
     for planned in purger.survey().await? {
         if planned.plan == DeletedPlan::Purge {
-            removed.push(purger.carry_out(planned.log).await?);
+            removed.push(purger.purge(planned.log).await?);
         }
     }
     Ok(removed)
@@ -204,7 +204,7 @@ async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it()
     ports.clock.advance_ms(KEPT_MS);
     assert_eq!(plans(&ports).await, [(log(), DeletedPlan::Forked { forks: 1 })]);
     let before = everything(&ports, &[log(), fork(), other()]);
-    let refused = purger(&ports).carry_out(log()).await;
+    let refused = purger(&ports).purge(log()).await;
     assert_eq!(refused, Err(PurgeError::Forked { log: log(), fork: fork() }));
     assert_eq!(everything(&ports, &[log(), fork(), other()]), before, "nothing is removed");
     change(&ports, fork(), CatalogAction::Delete).await;
@@ -248,7 +248,7 @@ async fn what_was_written_a_short_time_ago_stays_with_the_family() {
     let (ports, _) = deleted(&[fork()]).await;
     mend(&ports).await;
     // As `synth reprocess --rebuild` does it.
-    for (key, (bytes, _)) in ports.blobs.everything() {
+    for (key, (bytes, _)) in ports.blobs.contents() {
         let key = BlobKey::new(key).unwrap();
         let sha256 = sha256(&bytes);
         let (content_type, content_encoding, pending) = (None, None, false);
@@ -273,7 +273,7 @@ async fn what_somebody_restored_at_the_last_moment_stays() {
     change(&ports, other(), CatalogAction::Activate).await;
     ports.clock.advance_ms(KEPT_MS);
     let before = everything(&ports, &[other()]);
-    let refused = purger(&ports).carry_out(other()).await;
+    let refused = purger(&ports).purge(other()).await;
     let rejection = Rejection::NotPurgeable;
     assert_eq!(refused, Err(PurgeError::Refused { log: other(), rejection }));
     assert_eq!(everything(&ports, &[other()]), before);
@@ -300,7 +300,7 @@ async fn assert_between(
     (before, of_fork): (&FaultyPorts, &BTreeSet<String>),
     what: &str,
 ) {
-    ports.trouble.pause();
+    ports.faults.pause();
     let of_other = |ports: &FaultyPorts| everything(ports, &[other()]);
     assert_eq!(of_other(ports), of_other(before), "{what}");
     for log in [log(), fork()] {
@@ -317,7 +317,7 @@ async fn assert_between(
         };
         assert_eq!(of_log(ports), of_log(before), "{what}: it went before it was said");
     }
-    ports.trouble.go_on();
+    ports.faults.resume();
 }
 
 /// Purges these with each fault at each request, and again until nothing fails.
@@ -327,7 +327,7 @@ async fn purge_with_each_fault(logs: &[LogId]) {
     let undisturbed = before.copied(vec![]);
     purge(&undisturbed).await.unwrap();
     let in_the_end = everything(&undisturbed, &[log(), fork()]);
-    let requests = undisturbed.trouble.requests();
+    let requests = undisturbed.faults.requests();
     assert!(requests > 20, "{requests}");
     for number in 0..requests {
         for fault in [Fault::Refused, Fault::Denied, Fault::ReplyLost, Fault::Outage] {

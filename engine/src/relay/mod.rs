@@ -1,4 +1,4 @@
-//! The driver of the relay: from changes of the Entry table to jobs and tags.
+//! The relay: turns changes of the Entry table into snapshot jobs and removed pending tags.
 
 #[cfg(test)]
 mod tests;
@@ -6,48 +6,46 @@ mod tests;
 use std::sync::Arc;
 
 use cellar_base::record::Item;
-use cellar_snapshot::relay::{RelayAction, RelayError, decide};
+use cellar_snapshot::relay::{RelayAction, RelayError, decide_relay_action};
 
 use crate::ports::{Jobs, PendingTags, PortError};
 
-/// One record of the Entry table's stream.
+/// One record of the Entry table's change stream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
-    /// Its place in the stream; what is reported if it fails.
+pub struct EntryChange {
+    /// Position in the change stream, reported if the record fails.
     pub sequence_number: String,
-    /// Its kind, as the stream names it: `INSERT` and others.
+    /// Kind of the change as named by DynamoDB, such as `INSERT`.
     pub name: String,
-    /// The entry's attributes, or at least those of [`cellar_snapshot::relay::ATTRIBUTES`].
+    /// The entry's attributes; at least [`cellar_snapshot::relay::ATTRIBUTES`].
     pub image: Item,
 }
 
-/// Why a record was not relayed.
+/// Reason why a record was not relayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RelayFailure {
-    /// The record cannot be understood.
+    /// The record is invalid.
     #[error(transparent)]
     Record(#[from] RelayError),
-    /// A port did not do it.
+    /// The queue or bucket failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// An entry names an external body that is not there: its data is lost. Never silently.
+    /// The external body of an entry does not exist: its data is lost.
     #[error(
-        "the external body `{key}` is gone though an entry names it: restore it from its version"
+        "the external body `{key}` is missing, but an entry references it; restore an older version \
+         of the object"
     )]
-    ObjectGone {
-        /// The object's key.
-        key: String,
-    },
+    ObjectMissing { key: String },
 }
 
 impl RelayFailure {
-    /// Whether the same record may succeed later, as it may if a service did not answer.
-    fn temporary(&self) -> bool {
+    /// Returns whether a retry of the record may succeed.
+    fn is_temporary(&self) -> bool {
         matches!(self, Self::Port(PortError { temporary: true, .. }))
     }
 }
 
-/// The relay: it does nothing heavy, and everything it does may be repeated.
+/// Relays records of the Entry table. Every operation is short and idempotent.
 #[derive(Clone)]
 pub struct Relay {
     jobs: Arc<dyn Jobs>,
@@ -55,39 +53,42 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// A relay to this queue and these objects.
+    /// Returns a relay to a queue and to the uploaded objects.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { jobs, pending_tags }
     }
 
-    /// Relays a batch in its order. Gives the sequence number of the first record that failed: the
-    /// stream repeats from there.
+    /// Relays a batch in order. Returns the sequence number of the first failed record, from which
+    /// the change stream retries.
     ///
-    /// What stands behind a record that can never succeed is relayed all the same: if the batch is
-    /// given up, nothing is lost but that record. Behind one that may succeed later nothing is
-    /// tried: the service that did not answer would not answer the next one.
-    pub async fn batch(&self, changes: &[Change]) -> Option<String> {
+    /// After a permanent failure the batch continues, so that at most that record is lost if the
+    /// batch is abandoned. After a temporary failure the batch stops, since the next record would
+    /// fail as well.
+    pub async fn relay_batch(&self, changes: &[EntryChange]) -> Option<String> {
         let mut first_failed = None;
         for change in changes {
-            let Err(failure) = self.one(change).await else { continue };
+            let Err(failure) = self.relay_change(change).await else { continue };
             let sequence_number = change.sequence_number.as_str();
             tracing::error!(sequence_number, error = %failure, "a record was not relayed");
             let first = first_failed.get_or_insert_with(|| sequence_number.to_owned());
-            if failure.temporary() {
+            if failure.is_temporary() {
                 return Some(first.clone());
             }
         }
         first_failed
     }
 
-    async fn one(&self, change: &Change) -> Result<(), RelayFailure> {
-        match decide(&change.name, &change.image)? {
+    async fn relay_change(&self, change: &EntryChange) -> Result<(), RelayFailure> {
+        match decide_relay_action(&change.name, &change.image)? {
             RelayAction::Ignore => Ok(()),
             RelayAction::SendJob(job) => Ok(self.jobs.send(&job.encode()).await?),
             RelayAction::RemovePendingTag { key } => {
-                let there = self.pending_tags.remove_pending_tag(&key).await?;
-                if there { Ok(()) } else { Err(RelayFailure::ObjectGone { key }) }
+                if self.pending_tags.remove_pending_tag(&key).await? {
+                    Ok(())
+                } else {
+                    Err(RelayFailure::ObjectMissing { key })
+                }
             }
         }
     }

@@ -11,21 +11,21 @@ use cellar_snapshot::relay::INSERT;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::*;
-use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue, QueueRules};
-use crate::ports::{Receipt, Received};
+use crate::memory::{ManualClock, MemoryPendingTags, MemoryQueue};
+use crate::ports::{QueueRules, Receipt, Received};
 
 fn log() -> LogId {
     LogId::derive(&cellar_base::identity::SubjectKey::new("relay", "test"), "log").unwrap()
 }
 
-fn snapshot(num: u32) -> Change {
+fn snapshot(num: u32) -> EntryChange {
     let position = Position::new(1, num).unwrap();
     let entry = Entry { position, ..Entry::first(log(), None, 1_795_246_133) };
     let image = encode(&entry).unwrap();
-    Change { sequence_number: format!("{num}"), name: INSERT.to_owned(), image }
+    EntryChange { sequence_number: format!("{num}"), name: INSERT.to_owned(), image }
 }
 
-fn external(num: u32, key: &str) -> Change {
+fn external(num: u32, key: &str) -> EntryChange {
     let mut change = snapshot(num);
     change.image.insert(TYPE.to_owned(), Attribute::Text(EDITS.to_owned()));
     change.image.insert(EXTERNAL.to_owned(), Attribute::Text(key.to_owned()));
@@ -42,7 +42,7 @@ async fn nums(queue: &MemoryQueue) -> Vec<u32> {
     jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.num()).collect()
 }
 
-/// A queue that does not answer after some messages.
+/// A queue that fails after some messages.
 struct Failing {
     left: Mutex<u32>,
     tries: Mutex<u32>,
@@ -85,44 +85,44 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     tags.upload("uploads/a/b");
     let relay = Relay::new(queue.clone(), tags.clone());
     let batch = [snapshot(0), external(1, "uploads/a/b"), snapshot(2)];
-    assert_eq!(relay.batch(&batch).await, None);
+    assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
-    // Once more: the same jobs again, which their worker drops, and the tag stays away.
-    assert_eq!(relay.batch(&batch).await, None);
+    // A repeated batch sends the same jobs, which the worker drops, and the tag stays removed.
+    assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
 }
 
 #[tokio::test]
-async fn a_record_that_can_never_succeed_is_reported_and_holds_up_nothing() {
+async fn a_permanent_failure_does_not_stop_the_batch() {
     let mut poisoned = snapshot(1);
     poisoned.image.remove(TYPE);
     for bad in [poisoned, external(1, "uploads/a/gone"), external(1, "elsewhere")] {
         let queue = queue();
         let relay = Relay::new(queue.clone(), Arc::new(MemoryPendingTags::default()));
         let batch = [snapshot(0), bad.clone(), snapshot(2), bad, snapshot(3)];
-        assert_eq!(relay.batch(&batch).await, Some("1".to_owned()));
+        assert_eq!(relay.relay_batch(&batch).await, Some("1".to_owned()));
         assert_eq!(nums(&queue).await, [0, 2, 3]);
     }
 }
 
 #[tokio::test]
-async fn behind_a_service_that_does_not_answer_nothing_is_tried() {
+async fn a_temporary_failure_stops_the_batch() {
     let jobs = Failing::after(1);
     let relay = Relay::new(jobs.clone(), Arc::new(MemoryPendingTags::default()));
     let batch = [snapshot(0), snapshot(1), snapshot(2)];
-    assert_eq!(relay.batch(&batch).await, Some("1".to_owned()));
+    assert_eq!(relay.relay_batch(&batch).await, Some("1".to_owned()));
     assert_eq!(jobs.sent.lock().unwrap().len(), 1);
     assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
     *jobs.left.lock().unwrap() = 9;
-    assert_eq!(relay.batch(&batch[1..]).await, None, "and later it goes on from there");
+    assert_eq!(relay.relay_batch(&batch[1..]).await, None, "and later it goes on from there");
     assert_eq!(jobs.sent.lock().unwrap().len(), 3);
 }
 
 #[tokio::test]
-async fn the_first_failure_is_the_one_that_is_reported() {
+async fn reports_the_first_failure() {
     let jobs = Failing::after(0);
     let relay = Relay::new(jobs, Arc::new(MemoryPendingTags::default()));
     let batch = [external(4, "uploads/a/gone"), snapshot(5), snapshot(6)];
-    assert_eq!(relay.batch(&batch).await, Some("4".to_owned()));
+    assert_eq!(relay.relay_batch(&batch).await, Some("4".to_owned()));
 }

@@ -6,7 +6,7 @@ use cellar_snapshot::pending_snapshot::is_finished;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::{Finding, Found, Reprocess};
-use crate::ports::{BlobKey, Kept, PortError};
+use crate::ports::{BlobKey, KeepOutcome, PortError};
 
 /// What was done about a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl Reprocess {
                 let key = BlobKey::new(key.as_str())
                     .map_err(|error| PortError::permanent(error.to_string()))?;
                 Ok(match self.retried(|| self.ports.blobs.keep(&key)).await? {
-                    Kept::Kept => Mended::Kept,
-                    Kept::Absent => Mended::Lost,
+                    KeepOutcome::Kept => Mended::Kept,
+                    KeepOutcome::Absent => Mended::Lost,
                 })
             }
             Found::PassedOver

@@ -227,7 +227,7 @@ impl Reprocess {
                 modified_s: now_s,
                 active: false,
                 increment: run.max(increment.map_or(0, |increment| increment.saturating_add(1))),
-                progress: LevelsBuilder::anew(behind),
+                progress: LevelsBuilder::rebuild_progress(behind),
                 rebuild: Some(Rebuild { run, replaces: snapshot.root.clone() }),
             };
             let written = match increment {

@@ -1,41 +1,42 @@
-//! What a snapshot is made of is the builder's business, not the worker's.
+//! The interface between workers and the builder of a snapshot's contents.
 
 use async_trait::async_trait;
 use cellar_base::position::Position;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// What one piece of work came to.
+/// The result of one piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildStep {
-    /// There is more to do: where to go on, at most `MAX_PROGRESS_BYTES`, and not where it was.
+    /// More work is left. The new progress has at most `MAX_PROGRESS_BYTES` and differs from the
+    /// previous progress.
     Progress(Vec<u8>),
-    /// A Snapshot entry before this one has no snapshot yet: that is made first.
+    /// An earlier Snapshot entry has no snapshot yet and must be built first.
     EarlierSnapshot(Position),
-    /// The root object is stored: the snapshot is made.
+    /// The root is stored and the snapshot is complete.
     Finished {
-        /// Its key.
+        /// Key of the root.
         root: String,
     },
 }
 
-/// Why a piece of work was not done.
+/// A failed piece of work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BuildError {
-    /// Whether trying again may help.
+    /// Whether a retry may help.
     pub temporary: bool,
-    /// What went wrong, for operators.
+    /// Description of the failure, for operators.
     pub message: String,
 }
 
-/// Makes the content of snapshots, piece by piece.
+/// Builds the contents of snapshots in pieces.
 #[async_trait]
 pub trait SnapshotBuilder: Send + Sync {
-    /// Does one bounded piece of the work on a snapshot, well within `LEASE_S`, and says where to go
-    /// on. The progress is empty at first. Any worker may repeat any piece, also while another
-    /// does it: the result is the same.
+    /// Performs one bounded piece of the work on a snapshot, much shorter than `LEASE_S`, and
+    /// returns the new progress. `progress` is empty at first. Any worker may repeat any piece,
+    /// also concurrently with another worker; the result is the same.
     ///
     /// # Errors
-    /// [`BuildError`]; the piece is done again later, from the same progress.
+    /// [`BuildError`] if the piece failed. It is retried later with the same progress.
     async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError>;
 }

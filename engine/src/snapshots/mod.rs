@@ -1,8 +1,8 @@
-//! The driver of the workers on snapshots: runs core's decision table over the ports for one message.
+//! Drives snapshot workers: performs the actions of the worker's state machine for one message.
 
 mod builder;
-mod known_objects;
 mod levels;
+mod object_cache;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ mod tests;
 pub use builder::{BuildError, BuildStep, SnapshotBuilder};
 pub use levels::LevelsBuilder;
 pub use store::ObjectFault;
-pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, shape};
+pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, snapshot_fault};
 
 use std::future::Future;
 use std::sync::Arc;
@@ -27,24 +27,24 @@ use crate::ports::{
     Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,
 };
 
-/// What the workers on snapshots need of the world.
+/// The ports of snapshot workers.
 #[derive(Clone)]
 pub struct SnapshotPorts {
-    /// The Entry table.
+    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// The Segment table.
+    /// Segment table.
     pub segments: Arc<dyn Segments>,
-    /// The PendingSnapshots table.
+    /// PendingSnapshots table.
     pub pending: Arc<dyn PendingSnapshots>,
-    /// The queue that the jobs come from.
+    /// Queue of snapshot jobs.
     pub jobs: Arc<dyn Jobs>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness, for jitter.
+    /// Random numbers for retry delays.
     pub random: Arc<dyn Random>,
 }
 
-/// Works on snapshots, one job at a time.
+/// Handles snapshot jobs, one message at a time.
 #[derive(Clone)]
 pub struct Snapshots {
     ports: SnapshotPorts,
@@ -52,42 +52,43 @@ pub struct Snapshots {
 }
 
 impl Snapshots {
-    /// Workers over these ports, with this builder.
+    /// Creates a handler that uses these ports and this builder.
     #[must_use]
     pub fn new(ports: SnapshotPorts, builder: Arc<dyn SnapshotBuilder>) -> Self {
         Self { ports, builder }
     }
 
-    /// Whether the tables answer.
+    /// Returns whether the tables are reachable.
     pub async fn reachable(&self) -> bool {
         self.ports.entries.reachable().await
     }
 
-    /// Works on the snapshot of a message that was received, in a function that ends at
-    /// `deadline_ms` (Unix milliseconds). The message is hidden for as long as the outcome says;
-    /// after [`SnapshotOutcome::Done`] and [`SnapshotOutcome::Drop`] it is for the caller to delete.
+    /// Handles a received message in a function invocation that ends at `deadline_ms` (Unix
+    /// milliseconds). Hides the message according to the outcome. After [`SnapshotOutcome::Done`]
+    /// and [`SnapshotOutcome::Drop`], the caller must delete the message.
     pub async fn handle(
         &self,
         job: SnapshotJob,
         receipt: &Receipt,
         deadline_ms: u64,
     ) -> SnapshotOutcome {
-        // The queue itself would hide it for as long as six functions may take: too long to wait
-        // if this one dies.
+        // The queue's own visibility timeout lasts several invocations, which is too long if this
+        // invocation dies.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
-        let mut builds = 0_u64;
+        let mut piece_count = 0_u64;
         loop {
             if matches!(action, SnapshotAction::Build { .. }) {
-                if builds > 0 {
+                if piece_count > 0 {
                     self.hide(receipt, WORK_VISIBILITY_S).await;
                 }
-                builds = builds.saturating_add(1);
+                piece_count = piece_count.saturating_add(1);
             }
             let event = match action {
                 SnapshotAction::Finish(outcome) => {
-                    tracing::info!(log = %job.log, at = %job.position, builds, ?outcome, "snapshot");
-                    self.leave(receipt, outcome).await;
+                    let (log, at) = (job.log, job.position);
+                    tracing::info!(%log, %at, piece_count, ?outcome, "handled a snapshot job");
+                    self.hide_for_outcome(receipt, outcome).await;
                     return outcome;
                 }
                 action => self.perform(job, action).await,
@@ -101,63 +102,69 @@ impl Snapshots {
         let (log, at) = (job.log, job.position);
         match action {
             SnapshotAction::FindFirst => {
-                self.read(job, || ports.pending.first_up_to(job), SnapshotEvent::Found).await
+                self.call_with_retries(job, || ports.pending.first_up_to(job), SnapshotEvent::Found)
+                    .await
             }
             SnapshotAction::FindNext => {
-                self.read(job, || ports.pending.first_after(job), SnapshotEvent::Found).await
+                self.call_with_retries(job, || ports.pending.first_after(job), SnapshotEvent::Found)
+                    .await
             }
             SnapshotAction::ReadSegment { consistent } => {
                 let read = || ports.segments.segment(log, at.segment(), consistent);
-                self.read(job, read, SnapshotEvent::Segment).await
+                self.call_with_retries(job, read, SnapshotEvent::Segment).await
             }
-            SnapshotAction::Create(record) => written(job, ports.pending.create(&record).await),
+            SnapshotAction::Create(record) => write_event(job, ports.pending.create(&record).await),
             SnapshotAction::Replace { record, increment } => self.replace(&record, increment).await,
-            SnapshotAction::Build { progress } => self.build(job, &progress).await,
+            SnapshotAction::Build { progress } => self.build_piece(job, &progress).await,
             SnapshotAction::SetRoot { root } => {
                 let set = || ports.entries.set_root(log, at, &root);
-                let done = |stands: String| {
-                    if stands != root {
-                        tracing::error!(%log, %at, root, stands, "two workers made different roots");
+                let to_event = |current_root: String| {
+                    if current_root != root {
+                        tracing::error!(
+                            %log, %at, root, current_root, "two workers built different roots"
+                        );
                     }
                     SnapshotEvent::Done
                 };
-                self.read(job, set, done).await
+                self.call_with_retries(job, set, to_event).await
             }
             SnapshotAction::ReplaceRoot { replaces, root } => {
                 let replaces = replaces.as_deref();
                 let replace = || ports.entries.replace_root(log, at, replaces, &root);
-                self.read(job, replace, |stands| replaced(job, stands, &root)).await
+                let to_event = |current_root| root_replacement_event(job, current_root, &root);
+                self.call_with_retries(job, replace, to_event).await
             }
             SnapshotAction::RaiseLast => {
                 let raise = || ports.segments.raise_last_snapshot(log, at);
-                self.read(job, raise, |()| SnapshotEvent::Done).await
+                self.call_with_retries(job, raise, |()| SnapshotEvent::Done).await
             }
             SnapshotAction::Delete { run } => {
-                self.read(job, || ports.pending.delete(job, run), |()| SnapshotEvent::Done).await
+                let delete = || ports.pending.delete(job, run);
+                self.call_with_retries(job, delete, |()| SnapshotEvent::Done).await
             }
             SnapshotAction::Enqueue(position) => self.enqueue(job, position).await,
             SnapshotAction::Finish(_) => SnapshotEvent::Failed { temporary: false },
         }
     }
 
-    /// Without an increment only the model checker replaces.
+    /// Replaces a record that has this increment. Only the model checker omits the increment.
     async fn replace(&self, record: &PendingSnapshot, increment: Option<u64>) -> SnapshotEvent {
         match increment {
             Some(increment) => {
-                written(record.job, self.ports.pending.replace(record, increment).await)
+                write_event(record.job, self.ports.pending.replace(record, increment).await)
             }
             None => SnapshotEvent::Failed { temporary: false },
         }
     }
 
-    async fn build(&self, job: SnapshotJob, progress: &[u8]) -> SnapshotEvent {
+    async fn build_piece(&self, job: SnapshotJob, progress: &[u8]) -> SnapshotEvent {
         match self.builder.step(&job, progress).await {
             Ok(BuildStep::Progress(progress)) => SnapshotEvent::Progress(progress),
             Ok(BuildStep::EarlierSnapshot(position)) => SnapshotEvent::EarlierSnapshot(position),
             Ok(BuildStep::Finished { root }) => SnapshotEvent::Built { root },
             Err(error) => {
                 let temporary = error.temporary;
-                tracing::error!(log = %job.log, at = %job.position, temporary, %error, "no snapshot");
+                tracing::error!(log = %job.log, at = %job.position, temporary, %error, "building failed");
                 SnapshotEvent::Failed { temporary }
             }
         }
@@ -165,28 +172,28 @@ impl Snapshots {
 
     async fn enqueue(&self, job: SnapshotJob, position: Position) -> SnapshotEvent {
         let body = SnapshotJob { position, ..job }.encode();
-        self.read(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
+        self.call_with_retries(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
     }
 
-    /// Does what may be repeated, again while its failure is temporary, at most
-    /// `MAX_READ_ATTEMPTS` times (I6).
-    async fn read<T, F>(
+    /// Performs an idempotent call. Retries temporary failures; makes at most `MAX_READ_ATTEMPTS`
+    /// attempts (I6).
+    async fn call_with_retries<T, F>(
         &self,
         job: SnapshotJob,
-        read: impl Fn() -> F,
-        event: impl FnOnce(T) -> SnapshotEvent,
+        call: impl Fn() -> F,
+        to_event: impl FnOnce(T) -> SnapshotEvent,
     ) -> SnapshotEvent
     where
         F: Future<Output = Result<T, PortError>>,
     {
         let mut attempt = 1;
         loop {
-            let error = match read().await {
-                Ok(value) => return event(value),
+            let error = match call().await {
+                Ok(value) => return to_event(value),
                 Err(error) => error,
             };
             let temporary = error.temporary;
-            tracing::warn!(log = %job.log, at = %job.position, attempt, %error, "a snapshot waits");
+            tracing::warn!(log = %job.log, at = %job.position, attempt, %error, "a call for a snapshot failed");
             if !temporary || attempt >= MAX_READ_ATTEMPTS {
                 return SnapshotEvent::Failed { temporary };
             }
@@ -196,7 +203,7 @@ impl Snapshots {
         }
     }
 
-    async fn leave(&self, receipt: &Receipt, outcome: SnapshotOutcome) {
+    async fn hide_for_outcome(&self, receipt: &Receipt, outcome: SnapshotOutcome) {
         match outcome {
             SnapshotOutcome::Done | SnapshotOutcome::Drop => {}
             SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {
@@ -206,42 +213,47 @@ impl Snapshots {
         }
     }
 
-    /// Hides a message for so many seconds, or not: then it comes back sooner or later than it should, and no more.
+    /// Hides a message for this many seconds. A failure is only logged: the message is then
+    /// delivered again earlier or later than intended.
     pub async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
         match self.ports.jobs.change_visibility(receipt, hidden_s).await {
             Ok(true) => {}
-            Ok(false) => tracing::info!(hidden_s, "the message has come back already"),
-            Err(error) => tracing::warn!(hidden_s, %error, "the message was not hidden"),
+            Ok(false) => tracing::info!(hidden_s, "the message is visible already"),
+            Err(error) => tracing::warn!(hidden_s, %error, "hiding the message failed"),
         }
     }
 }
 
-/// What came of replacing a root.
-fn replaced(job: SnapshotJob, stands: Option<String>, root: &str) -> SnapshotEvent {
+/// Returns the event for the result of replacing a root.
+fn root_replacement_event(
+    job: SnapshotJob,
+    current_root: Option<String>,
+    root: &str,
+) -> SnapshotEvent {
     let (log, at) = (job.log, job.position);
-    match stands {
-        Some(stands) if stands == root => SnapshotEvent::Done,
-        Some(stands) => {
-            tracing::warn!(%log, %at, root, stands, "another root than the one to replace");
-            SnapshotEvent::OtherRoot { stands }
+    match current_root {
+        Some(current_root) if current_root == root => SnapshotEvent::Done,
+        Some(current_root) => {
+            tracing::warn!(%log, %at, root, current_root, "the entry has another root than expected");
+            SnapshotEvent::OtherRoot { current_root }
         }
         None => {
-            tracing::warn!(%log, %at, "the entry was trimmed while its snapshot was made anew");
+            tracing::warn!(%log, %at, "the entry was trimmed while its snapshot was rebuilt");
             SnapshotEvent::EntryGone
         }
     }
 }
 
-fn written(job: SnapshotJob, outcome: WriteOutcome) -> SnapshotEvent {
+fn write_event(job: SnapshotJob, outcome: WriteOutcome) -> SnapshotEvent {
     match outcome {
         WriteOutcome::Written => SnapshotEvent::Written,
         WriteOutcome::Refused => SnapshotEvent::Refused,
         WriteOutcome::Unknown(error) => {
-            tracing::warn!(log = %job.log, at = %job.position, %error, "unknown outcome");
+            tracing::warn!(log = %job.log, at = %job.position, %error, "the outcome of a write is unknown");
             SnapshotEvent::Unknown
         }
         WriteOutcome::Failed(error) => {
-            tracing::error!(log = %job.log, at = %job.position, %error, "a claim failed");
+            tracing::error!(log = %job.log, at = %job.position, %error, "writing a pending record failed");
             SnapshotEvent::Failed { temporary: error.temporary }
         }
     }

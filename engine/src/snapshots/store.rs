@@ -1,4 +1,4 @@
-//! The objects of snapshots in the object store.
+//! Reads and writes snapshot objects in the bucket.
 
 use std::sync::Arc;
 
@@ -13,50 +13,50 @@ use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::root::Root;
 use tokio::task::JoinSet;
 
-use super::known_objects::KnownObjects;
+use super::object_cache::ObjectCache;
 use crate::meter::carried;
-use crate::ports::{BlobKey, Blobs, Got, NewBlob, PortError};
+use crate::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError};
 use crate::sha256::sha256;
 
-/// The media type of what is in a chunk or a root, once it is decompressed.
+/// Media type of chunks and roots after decompression.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
-/// How chunks and roots are encoded.
+/// Content encoding of chunks and roots.
 pub(crate) const CONTENT_ENCODING: &str = "zstd";
 
-/// Why an object of a snapshot cannot be had.
+/// A snapshot object that cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectFault {
-    /// It is gone.
+    /// The object does not exist.
     #[error(
-        "the object {key} of the snapshot is missing: the log still has everything, and `{}` makes \
-         its snapshots anew (of a fork: with the fork's id)",
-        mending(key)
+        "snapshot object {key} is missing; the log still has all data: run `{}` to rebuild the \
+         snapshots (for a fork, use the fork's id)",
+        rebuild_command(key)
     )]
     Missing {
-        /// Its key.
+        /// S3 key of the object.
         key: String,
     },
-    /// It is not what it should be.
+    /// The object is not valid, or its bytes do not match its name.
     #[error(
-        "the object {key} of the snapshot is damaged ({why}): the log still has everything, and `{}` \
-         makes its snapshots anew (of a fork: with the fork's id)",
-        mending(key)
+        "snapshot object {key} is damaged ({why}); the log still has all data: run `{}` to rebuild \
+         the snapshots (for a fork, use the fork's id)",
+        rebuild_command(key)
     )]
     Damaged {
-        /// Its key.
+        /// S3 key of the object.
         key: String,
-        /// What is wrong.
+        /// Reason.
         why: String,
     },
-    /// The store does not answer.
+    /// The bucket failed.
     #[error("the store failed: {0}")]
     Store(PortError),
 }
 
 impl ObjectFault {
-    /// Which object it is and what is wrong with it, without what to do.
+    /// Returns the object and its fault, without the advice to rebuild.
     #[must_use]
-    pub(crate) fn short(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         match self {
             Self::Missing { key } => format!("{key} is missing"),
             Self::Damaged { key, why } => format!("{key} is damaged: {why}"),
@@ -69,21 +69,21 @@ impl ObjectFault {
 #[derive(Clone)]
 pub(crate) struct ObjectStore {
     blobs: Arc<dyn Blobs>,
-    /// What was read before, for readers: a worker reads nothing twice.
-    known: Option<Arc<KnownObjects>>,
+    /// Cache of objects, used by readers. Workers have no cache because they read each object once.
+    cache: Option<Arc<ObjectCache>>,
 }
 
 impl ObjectStore {
     pub(crate) fn new(blobs: Arc<dyn Blobs>) -> Self {
-        Self { blobs, known: None }
+        Self { blobs, cache: None }
     }
 
-    /// A store that keeps what it has read.
-    pub(crate) fn with_memory(blobs: Arc<dyn Blobs>) -> Self {
-        Self { blobs, known: Some(Arc::default()) }
+    /// Creates a store that caches the objects that it reads.
+    pub(crate) fn with_cache(blobs: Arc<dyn Blobs>) -> Self {
+        Self { blobs, cache: Some(Arc::default()) }
     }
 
-    /// Stores a chunk, always: it renews the object's age.
+    /// Stores a chunk even if it exists, because that renews the object's age.
     pub(crate) async fn put_chunk(
         &self,
         log: LogId,
@@ -93,7 +93,7 @@ impl ObjectStore {
         self.put(chunk_key(log, hash), stored).await
     }
 
-    /// Stores a root and gives its key.
+    /// Stores a root and returns its key.
     pub(crate) async fn put_root(
         &self,
         log: LogId,
@@ -110,40 +110,41 @@ impl ObjectStore {
         self.blobs.put(blob).await.map_err(ObjectFault::Store)
     }
 
-    /// Reads a root by its key.
+    /// Reads and verifies a root.
     pub(crate) async fn root(&self, key: &str) -> Result<Root, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: key.to_owned(), why };
         let parsed = parse_root_key(key).map_err(|error| damaged(error.to_string()))?;
-        let stored = get(self.blobs.as_ref(), key, MAX_STORED_ROOT_BYTES).await?;
+        let stored = get_object(self.blobs.as_ref(), key, MAX_STORED_ROOT_BYTES).await?;
         Root::unpack(parsed.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Returns the stored bytes of a chunk. Nobody has verified them, unless they were kept.
+    /// Returns the stored bytes of a chunk. The bytes are verified only if they come from the
+    /// cache.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
-        if let Some(stored) = self.known.as_deref().and_then(|known| known.get(log, hash)) {
+        if let Some(stored) = self.cache.as_deref().and_then(|cache| cache.get(log, hash)) {
             return Ok(stored);
         }
-        get(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
+        get_object(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
     }
 
-    /// Keeps the stored bytes of a chunk for later reads. The caller has verified that they are the
-    /// chunk's: whatever is kept is returned to every reader of the process.
-    fn keep(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
-        if let Some(known) = &self.known {
-            known.keep(log, hash, stored);
+    /// Caches the stored bytes of a chunk. The caller must have verified the bytes, because the
+    /// cache serves all readers of the process.
+    fn cache_verified(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
+        if let Some(cache) = &self.cache {
+            cache.insert(log, hash, stored);
         }
     }
 
-    /// A text that is an object of its own.
+    /// Reads and verifies a text that is stored as an object of its own.
     pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
         let bytes = unpack(hash, &stored, Bounds::TEXT).map_err(|why| damaged(why.to_string()))?;
-        self.keep(log, hash, &stored);
+        self.cache_verified(log, hash, &stored);
         String::from_utf8(bytes).map_err(|why| damaged(why.to_string()))
     }
 
-    /// Loads objects, all at once.
+    /// Loads and verifies objects concurrently.
     pub(crate) async fn load(
         &self,
         log: LogId,
@@ -157,24 +158,27 @@ impl ObjectStore {
         }
         while let Some(loaded) = loads.join_next().await {
             let (wanted, stored) = loaded.map_err(|error| {
-                ObjectFault::Store(PortError::temporary(format!("a load ended: {error}")))
+                ObjectFault::Store(PortError::temporary(format!(
+                    "loading an object was aborted: {error}"
+                )))
             })?;
             let stored = stored?;
-            objects.insert(&wanted, &stored).map_err(|why| damaged(log, &wanted, &why))?;
-            self.keep(log, wanted.hash, &stored);
+            objects.insert(&wanted, &stored).map_err(|why| damaged_object(log, &wanted, &why))?;
+            self.cache_verified(log, wanted.hash, &stored);
         }
         Ok(())
     }
 
-    /// Asks until nothing is missing.
+    /// Calls `compute` until it needs no more objects, and loads the missing objects after each
+    /// call.
     pub(crate) async fn ready<T>(
         &self,
         log: LogId,
         objects: &mut Objects,
-        mut ask: impl FnMut(&Objects) -> Result<Fetch<T>, SnapshotError>,
+        mut compute: impl FnMut(&Objects) -> Result<Fetch<T>, SnapshotError>,
     ) -> Result<T, ObjectFault> {
         loop {
-            match ask(objects).map_err(|error| shape(log, &error))? {
+            match compute(objects).map_err(|error| snapshot_fault(log, &error))? {
                 Fetch::Ready(ready) => return Ok(ready),
                 Fetch::Need(wanted) => self.load(log, &wanted, objects).await?,
             }
@@ -182,7 +186,7 @@ impl ObjectStore {
     }
 }
 
-/// A chunk or a root as it is stored: one that stays.
+/// Returns a request to store a chunk or root permanently.
 pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     NewBlob {
         key,
@@ -194,19 +198,19 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     }
 }
 
-/// The command that makes the snapshots anew which have the object with this key.
-fn mending(key: &str) -> String {
-    // `sheets/`, the log, and what it is.
+/// Returns the command that rebuilds the snapshots that use the object with this key.
+fn rebuild_command(key: &str) -> String {
+    // The second part of the key is the id of the log.
     let log = key.split('/').nth(1).filter(|log| log.parse::<LogId>().is_ok());
     format!("synth reprocess --rebuild --spreadsheet {}", log.unwrap_or("ID"))
 }
 
-/// What a snapshot says of itself cannot be.
-pub(crate) fn shape(log: LogId, error: &SnapshotError) -> ObjectFault {
+/// Converts an error in a snapshot of `log` that does not belong to a single object.
+pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }
 
-fn damaged(log: LogId, wanted: &Wanted, why: &BadObject) -> ObjectFault {
+fn damaged_object(log: LogId, wanted: &Wanted, why: &BadObject) -> ObjectFault {
     ObjectFault::Damaged { key: chunk_key(log, wanted.hash), why: why.to_string() }
 }
 
@@ -215,12 +219,12 @@ fn blob_key(key: &str) -> Result<BlobKey, ObjectFault> {
         .map_err(|error| ObjectFault::Damaged { key: key.to_owned(), why: error.to_string() })
 }
 
-async fn get(blobs: &dyn Blobs, key: &str, max_bytes: usize) -> Result<Bytes, ObjectFault> {
+async fn get_object(blobs: &dyn Blobs, key: &str, max_bytes: usize) -> Result<Bytes, ObjectFault> {
     let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     match blobs.get(&blob_key(key)?, max_bytes).await.map_err(ObjectFault::Store)? {
-        Got::Found { bytes, .. } => Ok(bytes),
-        Got::Absent => Err(ObjectFault::Missing { key: key.to_owned() }),
-        Got::TooLong { length } => {
+        GetOutcome::Found { bytes, .. } => Ok(bytes),
+        GetOutcome::Absent => Err(ObjectFault::Missing { key: key.to_owned() }),
+        GetOutcome::TooLong { length } => {
             Err(ObjectFault::Damaged { key: key.to_owned(), why: format!("it has {length} bytes") })
         }
     }
@@ -249,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn only_verified_bytes_are_kept_for_other_readers() {
         let blobs = Arc::new(MemoryBlobs::new(Arc::new(ManualClock::at(0))));
-        let store = ObjectStore::with_memory(blobs.clone());
+        let store = ObjectStore::with_cache(blobs.clone());
         let (text, tile) = (pack(b"a text", Bounds::TEXT).unwrap(), tile());
         let read = async |chunk: ChunkRef| {
             let wanted = Wanted::new(ObjectKind::Tile, chunk);
@@ -266,7 +270,7 @@ mod tests {
         for object in [&text, &tile] {
             store.put_chunk(log(), object.chunk.hash, object.stored.clone()).await.unwrap();
         }
-        // What was damaged was not kept; what is read now is.
+        // Damaged bytes were not cached; verified bytes are.
         for _ in 0..2 {
             assert_eq!(store.text(log(), text.chunk.hash).await.unwrap(), "a text");
             read(tile.chunk).await.unwrap();

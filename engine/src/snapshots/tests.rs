@@ -1,6 +1,6 @@
 //! Crashes everywhere: at each request of a worker, before it is done, after it, or without an end.
 
-mod anew;
+mod rebuild;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +18,7 @@ use crate::ports::{CreateOutcome, PutOutcome};
 
 const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
 
-/// Ports in trouble, and a builder that is, too.
+/// Ports in faults, and a builder that is, too.
 struct World {
     ports: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
@@ -55,7 +55,7 @@ impl SnapshotBuilder for World {
         let failed = |error: PortError| {
             Err(BuildError { temporary: error.temporary, message: error.message })
         };
-        self.ports.trouble.around(async { Ok(work.await) }, failed).await
+        self.ports.faults.around(async { Ok(work.await) }, failed).await
     }
 }
 
@@ -72,7 +72,7 @@ fn root(job: &SnapshotJob) -> String {
 }
 
 impl World {
-    /// A log with Snapshot entries 0 and 1, and this trouble.
+    /// A log with Snapshot entries 0 and 1, and this faults.
     async fn new(planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = MemoryTables::default();
@@ -107,7 +107,7 @@ impl World {
         let outcome = tokio::select! {
             biased;
             outcome = snapshots.handle(job, &message.receipt, deadline_ms) => Some(outcome),
-            () = self.ports.trouble.died.notified() => None,
+            () = self.ports.faults.died.notified() => None,
         };
         if matches!(outcome, Some(SnapshotOutcome::Done | SnapshotOutcome::Drop)) {
             self.ports.queue.delete(&message.receipt).await.unwrap();
@@ -152,7 +152,7 @@ async fn a_snapshot_is_made_with_as_few_requests_as_it_takes() {
     world.assert_made(&[0], "alone").await;
     // Hide, find, read, create, read; for each of three pieces hide but for the first, build, and
     // but for the last write; root, L, delete, next.
-    assert_eq!(world.ports.trouble.requests(), 5 + 2 + 3 + 2 + 4);
+    assert_eq!(world.ports.faults.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");
 }
@@ -236,7 +236,7 @@ async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u
         let ranks: Vec<usize> = of_job.map(|(_, rank)| *rank).collect();
         assert!(ranks.is_sorted(), "{what}: the work on {num} fell back: {ranks:?}");
     }
-    world.ports.trouble.requests()
+    world.ports.faults.requests()
 }
 
 #[tokio::test]

@@ -1,18 +1,20 @@
-//! Drives the append machine: performs its actions and reports what came of them.
+//! Runs the append state machine: performs its actions and returns the answers.
 
-use cellar_catalog::stream::append::{AppendFault, End, StreamAppendAction, StreamAppendAnswer};
+use cellar_catalog::stream::append::{
+    AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer,
+};
 use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
 
 use super::{StreamError, StreamStore};
 use crate::ports::{PortError, StreamOutcome};
 
 impl StreamStore {
-    /// Appends events that were decided on a tip: once, or not at all as others appended before.
+    /// Appends events that were decided on a tip: once, or not at all if another append was first.
     ///
     /// # Errors
-    /// [`StreamError::Append`] as the machine decides, [`StreamError::Store`] if the store fails for
-    /// good.
-    pub async fn append(&self, proposal: &Proposal) -> Result<End, StreamError> {
+    /// [`StreamError::Append`] if the machine refuses, [`StreamError::Store`] if the store fails
+    /// permanently.
+    pub async fn append(&self, proposal: &Proposal) -> Result<AppendOutcome, StreamError> {
         let (mut append, mut action) =
             Append::begin(proposal, self.policy).map_err(StreamError::Append)?;
         let mut store_error = None;
@@ -63,7 +65,7 @@ impl StreamStore {
             StreamOutcome::Throttled(error) => (StreamAppendAnswer::Throttled, error),
             StreamOutcome::Failed(error) => (StreamAppendAnswer::Failed, error),
         };
-        tracing::warn!(stream = %write.name(), ?answer, %error, "an append was not answered");
+        tracing::warn!(stream = %write.name(), ?answer, %error, "a write to an event stream failed");
         *store_error = Some(error);
         answer
     }
@@ -74,7 +76,7 @@ fn read_failed(
     error: PortError,
     store_error: &mut Option<PortError>,
 ) -> StreamAppendAnswer {
-    tracing::warn!(stream = %name, %error, "an append could not read");
+    tracing::warn!(stream = %name, %error, "a read of an append failed");
     let temporary = error.temporary;
     *store_error = Some(error);
     StreamAppendAnswer::ReadFailed { temporary }

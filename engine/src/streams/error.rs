@@ -1,37 +1,37 @@
-//! What can go wrong with a stream.
+//! Errors of event streams.
 
 use cellar_catalog::stream::append::AppendFault;
 use cellar_catalog::stream::{PayloadError, RebuildFault};
 
 use crate::ports::PortError;
 
-/// Why an operation on a stream failed.
+/// Error of an operation on an event stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// The append was refused or given up.
+    /// The append was refused or abandoned.
     #[error(transparent)]
     Append(#[from] AppendFault),
-    /// No state can be made of it.
+    /// The state cannot be rebuilt from the events.
     #[error(transparent)]
     Rebuild(#[from] RebuildFault),
-    /// An event or a state that is too long to be stored.
+    /// An event or a state is too long to be stored.
     #[error(transparent)]
     Payload(#[from] PayloadError),
-    /// Others appended again and again.
+    /// Concurrent appends won every attempt.
     #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
-    /// The store does not answer or refuses.
+    /// The store failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }
 
-/// Why a command was not carried out.
+/// Error of a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransactError<R> {
-    /// The decider refuses it, on a state that was read consistently.
-    #[error("the command is refused")]
+    /// The decider rejects the command, based on a strongly consistent state.
+    #[error("the command was rejected")]
     Rejected(R),
-    /// The stream failed.
+    /// The event stream failed.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }

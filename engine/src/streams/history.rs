@@ -1,25 +1,26 @@
-//! Reads the events of a stream, from the newest back.
+//! Reads the events of a stream, newest first.
 
 use cellar_catalog::stream::{Dated, Decider, RebuildFault, StreamName, newest_first};
 
 use super::{StreamError, StreamStore};
 
-/// Some events of a stream.
+/// Events of one item of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Events<E> {
-    /// The newest first.
+    /// Events, newest first.
     pub events: Vec<Dated<E>>,
-    /// The index below which there are more; `None` if there are none.
+    /// Index before which there are older events; `None` if there are none.
     pub below: Option<u64>,
 }
 
 impl StreamStore {
-    /// The events of one item whose index is below this one, the newest first: those of the tip if `below`
-    /// is `None` or in it, otherwise those of an event batch. One read, and one more behind the tip.
+    /// Returns the events of one item with an index less than `below`, newest first: events of the
+    /// tip, or of the event batch that contains `below - 1`. Costs one read, and another for an
+    /// event batch.
     ///
     /// # Errors
-    /// [`StreamError::Rebuild`] if an event cannot be read, [`StreamError::Store`] if the store fails for
-    /// good.
+    /// [`StreamError::Rebuild`] if an event is unreadable, [`StreamError::Store`] if the store
+    /// fails permanently.
     pub async fn events_back<D: Decider>(
         &self,
         decider: &D,

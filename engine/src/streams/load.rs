@@ -1,4 +1,4 @@
-//! Reads the state of a stream.
+//! Reads the state of an event stream.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use cellar_catalog::stream::{
 use super::{StreamError, StreamStore};
 use crate::ports::PortError;
 
-/// A state, and the tip that it was made of.
+/// A state and the tip that it was rebuilt from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<S> {
-    /// The state.
     pub state: S,
-    /// Index of the first event that is not in it.
+    /// Index of the first event after the state.
     pub next: u64,
-    /// The tip; `None` if there is no such stream.
+    /// The tip; `None` if the stream does not exist.
     pub tip: Option<Arc<Tip>>,
 }
 
 impl StreamStore {
-    /// The state of a stream: one read, unless neither an unfold nor an origin is in its tip. What is not
-    /// read consistently may be a little old, but is a state that the stream had.
+    /// Returns the state of a stream. Costs one read, unless the tip contains neither an unfold nor
+    /// an origin event. An eventually consistent state may be old, but the stream had it at some
+    /// time.
     ///
     /// # Errors
-    /// [`StreamError::Rebuild`] if no state can be made of the events, [`StreamError::Store`] if the
-    /// store fails for good.
+    /// [`StreamError::Rebuild`] if the state cannot be rebuilt from the events,
+    /// [`StreamError::Store`] if the store fails permanently.
     pub async fn load<D: Decider>(
         &self,
         decider: &D,
@@ -39,8 +39,8 @@ impl StreamStore {
         Ok(Loaded { state, next, tip })
     }
 
-    /// The state of a stream at a tip. An event batch that is not there yet, as the read was not consistent, is
-    /// read again so that it is.
+    /// Rebuilds the state at a tip. If an eventually consistent read misses an event batch, reads
+    /// the batches again with strong consistency.
     pub(super) async fn rebuild<D: Decider>(
         &self,
         decider: &D,
@@ -91,7 +91,7 @@ impl StreamStore {
         self.retried(|| self.streams.batches_before(name, below, consistent)).await
     }
 
-    /// Repeats a read while its failure is temporary, at most `MAX_READ_ATTEMPTS` times.
+    /// Runs a read, and retries temporary failures up to `MAX_READ_ATTEMPTS` times.
     async fn retried<T, F>(&self, read: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -100,7 +100,7 @@ impl StreamStore {
         loop {
             match read().await {
                 Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                    tracing::warn!(attempt, %error, "a stream could not be read");
+                    tracing::warn!(attempt, %error, "a read of an event stream failed; retrying");
                     self.pause(attempt).await;
                     attempt += 1;
                 }

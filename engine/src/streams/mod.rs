@@ -1,4 +1,4 @@
-//! Streams: drives core's rules over the EventStream table.
+//! Event streams: runs the state machines of `cellar-catalog` over the EventStream table.
 
 mod append;
 mod error;
@@ -12,7 +12,7 @@ mod transact;
 pub use error::{StreamError, TransactError};
 pub use history::Events;
 pub use load::Loaded;
-pub use transact::{Known, Transacted};
+pub use transact::{CachedTip, Transacted};
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use cellar_log::append::Inputs;
 
 use crate::ports::{Clock, Random, Streams};
 
-/// All streams of one table.
+/// Event streams of one table.
 #[derive(Clone)]
 pub struct StreamStore {
     streams: Arc<dyn Streams>,
@@ -32,13 +32,13 @@ pub struct StreamStore {
 }
 
 impl StreamStore {
-    /// The streams of a table, whose tips split as usual.
+    /// Returns a store with the default split policy.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         Self { streams, clock, random, policy: SplitPolicy::default() }
     }
 
-    /// The same, with another policy.
+    /// Sets the policy that decides when a tip splits off an event batch.
     #[must_use]
     pub fn with_split_policy(self, policy: SplitPolicy) -> Self {
         Self { policy, ..self }
@@ -48,7 +48,8 @@ impl StreamStore {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Waits before attempt `attempt` (the first retry is 1).
+    /// Waits with exponential backoff and full jitter before a retry; `attempt` is 1 for the first
+    /// retry.
     async fn pause(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }

@@ -1,4 +1,4 @@
-//! Parts of a stream.
+//! Reads ranges of events of a stream.
 
 use std::sync::Arc;
 
@@ -9,11 +9,12 @@ use super::{StreamError, StreamStore};
 use crate::ports::PortError;
 
 impl StreamStore {
-    /// The events of a stream from one index to below another. `None` if the stream does not have all of
-    /// them, or that is not seen yet where the read is not consistent.
+    /// Returns the events of a stream with indexes from `from` (inclusive) to `to` (exclusive).
+    /// Returns `None` if the stream does not have all of them, or if an eventually consistent read
+    /// misses some.
     ///
     /// # Errors
-    /// [`StreamError::Store`] if the store fails for good.
+    /// [`StreamError::Store`] if the store fails permanently.
     pub async fn stored_events(
         &self,
         stream: &StreamName,
@@ -25,7 +26,8 @@ impl StreamStore {
         self.events_of(&tip, from, to, consistent).await
     }
 
-    /// The same, of a stream whose tip was read: no read unless some of them are in event batches.
+    /// Like [`StreamStore::stored_events`], but for a tip that was already read: costs a read only
+    /// if some of the events are in event batches.
     ///
     /// # Errors
     /// As [`StreamStore::stored_events`].
@@ -37,7 +39,7 @@ impl StreamStore {
         consistent: bool,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let mut first = tip.first();
-        // The newest item first.
+        // Lists of events per item, newest item first.
         let mut items = vec![tip.events.clone()];
         while first > from {
             let batches = self.read_batches(&tip.name, first, consistent).await?;

@@ -1,4 +1,4 @@
-//! The driver over the table in memory, in trouble.
+//! The stream store over an in-memory table with faults.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -11,13 +11,13 @@ use cellar_catalog::stream::{
     WriterId,
 };
 
-use super::{Known, StreamError, StreamStore, TransactError};
+use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, StreamOutcome, Streams};
 
-/// A list of words: a command adds one that is not there; an empty one is refused.
+/// A list of words. A command adds a word if it is missing; an empty word is rejected.
 pub(crate) struct Words {
-    /// Whether it unfolds.
+    /// Whether the state is stored as an unfold.
     pub(crate) keeps: bool,
 }
 
@@ -67,29 +67,29 @@ impl Decider for Words {
     }
 }
 
-/// What goes wrong with the next requests.
+/// Fault of the next request.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Trouble {
+enum FaultPlan {
     None,
-    /// A write is done and its reply lost.
+    /// The write succeeds, and its reply is lost.
     ReplyLost,
-    /// A write is not answered and lands behind the next one that is.
+    /// The write is not answered, and takes effect after the next answered write.
     Late,
     Throttled,
     ReadFails,
-    /// Another appends before the write.
+    /// Another process appends before the write.
     Overtaken,
-    /// Nothing is read though there is something.
+    /// The read misses existing data.
     Stale,
 }
 
-/// A write that is on its way.
+/// A delayed write.
 type Late = (Option<EventBatch>, Option<Update>, Option<Tip>);
 
 #[derive(Default)]
 struct Faulty {
     table: Arc<MemoryStreams>,
-    planned: Mutex<VecDeque<Trouble>>,
+    planned: Mutex<VecDeque<FaultPlan>>,
     late: Mutex<Vec<Late>>,
     reads: Mutex<u32>,
     writes: Mutex<u32>,
@@ -97,8 +97,8 @@ struct Faulty {
 }
 
 impl Faulty {
-    fn next(&self) -> Trouble {
-        self.planned.lock().unwrap().pop_front().unwrap_or(Trouble::None)
+    fn next(&self) -> FaultPlan {
+        self.planned.lock().unwrap().pop_front().unwrap_or(FaultPlan::None)
     }
 
     async fn write(
@@ -110,18 +110,18 @@ impl Faulty {
         *self.writes.lock().unwrap() += 1;
         let lost = || StreamOutcome::Unknown(PortError::temporary("the reply is lost"));
         match self.next() {
-            Trouble::ReplyLost => {
+            FaultPlan::ReplyLost => {
                 apply(&self.table, batch, update, tip).await;
                 return lost();
             }
-            Trouble::Late => {
+            FaultPlan::Late => {
                 let late = (batch.cloned(), update.cloned(), tip.cloned());
                 self.late.lock().unwrap().push(late);
                 return lost();
             }
-            Trouble::Throttled => return StreamOutcome::Throttled(PortError::temporary("busy")),
-            Trouble::Overtaken => self.overtake().await,
-            Trouble::None | Trouble::ReadFails | Trouble::Stale => {}
+            FaultPlan::Throttled => return StreamOutcome::Throttled(PortError::temporary("busy")),
+            FaultPlan::Overtaken => self.overtake().await,
+            FaultPlan::None | FaultPlan::ReadFails | FaultPlan::Stale => {}
         }
         let outcome = apply(&self.table, batch, update, tip).await;
         let late = std::mem::take(&mut *self.late.lock().unwrap());
@@ -131,7 +131,7 @@ impl Faulty {
         outcome
     }
 
-    /// Another process appends.
+    /// Appends a word like another process.
     async fn overtake(&self) {
         let number = {
             let mut others = self.others.lock().unwrap();
@@ -142,7 +142,7 @@ impl Faulty {
         let writer = WriterId([0xee; 16].map(|byte| byte ^ number.to_le_bytes()[0]));
         let word = format!("other{number}");
         store
-            .transact(&Words { keeps: true }, &name(), &word, writer, Known::Nothing)
+            .transact(&Words { keeps: true }, &name(), &word, writer, CachedTip::Unknown)
             .await
             .unwrap();
     }
@@ -171,8 +171,8 @@ impl Streams for Faulty {
     ) -> Result<Option<Arc<Tip>>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
-            Trouble::ReadFails => Err(PortError::temporary("no answer")),
-            Trouble::Stale if !consistent => Ok(None),
+            FaultPlan::ReadFails => Err(PortError::temporary("no answer")),
+            FaultPlan::Stale if !consistent => Ok(None),
             _ => self.table.tip(name, consistent).await,
         }
     }
@@ -185,8 +185,8 @@ impl Streams for Faulty {
     ) -> Result<Vec<EventBatch>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
-            Trouble::ReadFails => Err(PortError::temporary("no answer")),
-            Trouble::Stale if !consistent => Ok(vec![]),
+            FaultPlan::ReadFails => Err(PortError::temporary("no answer")),
+            FaultPlan::Stale if !consistent => Ok(vec![]),
             _ => self.table.batches_before(name, below, consistent).await,
         }
     }
@@ -222,7 +222,7 @@ fn store(streams: Arc<dyn Streams>) -> StreamStore {
         .with_split_policy(policy)
 }
 
-/// A store in trouble, whose stream has these words.
+/// Returns a store with faults, whose stream contains these words.
 async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
     let faulty = Arc::new(Faulty::default());
     let store = store(faulty.clone());
@@ -230,7 +230,7 @@ async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
         let writer = WriterId([u8::try_from(number).unwrap(); 16]);
         let decider = Words { keeps: false };
         store
-            .transact(&decider, &name(), &(*word).to_owned(), writer, Known::Nothing)
+            .transact(&decider, &name(), &(*word).to_owned(), writer, CachedTip::Unknown)
             .await
             .unwrap();
     }
@@ -243,7 +243,7 @@ const OWN: WriterId = WriterId([0xaa; 16]);
 async fn add(
     store: &StreamStore,
     word: &str,
-    known: Known,
+    known: CachedTip,
 ) -> Result<Vec<String>, TransactError<&'static str>> {
     let decider = Words { keeps: true };
     let added = store.transact(&decider, &name(), &word.to_owned(), OWN, known).await?;
@@ -252,13 +252,13 @@ async fn add(
 }
 
 async fn words(store: &StreamStore) -> String {
-    // Without unfolds: from all events.
+    // Without unfolds, the state is rebuilt from all events.
     let all = store.load(&Words { keeps: false }, &name(), true).await.unwrap();
     all.state.join(" ")
 }
 
 impl Faulty {
-    fn plan(&self, planned: &[Trouble]) {
+    fn plan(&self, planned: &[FaultPlan]) {
         *self.planned.lock().unwrap() = planned.iter().copied().collect();
     }
 
@@ -268,31 +268,31 @@ impl Faulty {
 }
 
 #[tokio::test]
-async fn a_known_tip_needs_no_read() {
+async fn a_cached_tip_needs_no_read() {
     let (faulty, store) = fixture(&[]).await;
     let first = store
-        .transact(&Words { keeps: true }, &name(), &"a".into(), OWN, Known::Tip(None))
+        .transact(&Words { keeps: true }, &name(), &"a".into(), OWN, CachedTip::Tip(None))
         .await
         .unwrap();
     assert_eq!((first.events, first.next), (vec!["a".to_owned()], 1));
     assert_eq!(faulty.requests(), (0, 1));
-    let state = add(&store, "b", Known::Tip(first.tip)).await.unwrap();
+    let state = add(&store, "b", CachedTip::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
-    // The third append splits the tip; unfolds spare reading the event batch.
-    add(&store, "c", Known::Nothing).await.unwrap();
+    // The third append splits the tip; the unfold makes a read of the event batch unnecessary.
+    add(&store, "c", CachedTip::Unknown).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
     assert_eq!(words(&store).await, "a b c");
     assert_eq!(faulty.requests(), (2, 3));
 }
 
 #[tokio::test]
-async fn event_batches_are_read_where_there_is_no_unfold() {
+async fn reads_event_batches_without_an_unfold() {
     let (faulty, store) = fixture(&["a", "b", "c", "d", "e", "f", "g"]).await;
     assert_eq!(words(&store).await, "a b c d e f g");
-    // A tip, and two pages of two event batches and one.
+    // A tip, a page of two event batches, and a page of one.
     assert_eq!(faulty.requests(), (3, 0));
-    // A page that is not there yet is read again.
-    faulty.plan(&[Trouble::None, Trouble::Stale, Trouble::Stale]);
+    // A page that is missing is read again.
+    faulty.plan(&[FaultPlan::None, FaultPlan::Stale, FaultPlan::Stale]);
     assert_eq!(words(&store).await, "a b c d e f g");
     assert_eq!(faulty.requests(), (3 + 4, 0));
 }
@@ -300,33 +300,33 @@ async fn event_batches_are_read_where_there_is_no_unfold() {
 #[tokio::test]
 async fn a_conflict_is_decided_again_without_a_read() {
     let (faulty, store) = fixture(&["a"]).await;
-    faulty.plan(&[Trouble::None, Trouble::Overtaken]);
-    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a other1 b");
+    faulty.plan(&[FaultPlan::None, FaultPlan::Overtaken]);
+    assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a other1 b");
     assert_eq!(faulty.requests().1, 2);
     assert_eq!(words(&store).await, "a other1 b");
 }
 
 #[tokio::test]
-async fn nothing_is_refused_on_what_may_be_old() {
+async fn rejects_only_on_a_current_state() {
     let (faulty, store) = fixture(&["a"]).await;
     for (word, refused) in [("a", false), ("", true)] {
         let requests = faulty.requests();
-        let added = add(&store, word, Known::Nothing).await;
+        let added = add(&store, word, CachedTip::Unknown).await;
         assert_eq!(added.is_err(), refused);
         assert_eq!(faulty.requests(), (requests.0 + 2, requests.1));
     }
     assert_eq!(
-        add(&store, "", Known::Nothing).await,
+        add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
-    // A stale read that says there is no stream costs a write.
-    faulty.plan(&[Trouble::Stale]);
-    assert_eq!(add(&store, "b", Known::Nothing).await.unwrap().join(" "), "a b");
+    // A stale read that finds no stream costs a write.
+    faulty.plan(&[FaultPlan::Stale]);
+    assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }
 
 #[tokio::test]
-async fn whatever_is_lost_a_word_is_there_once() {
-    use Trouble::{Late, None, Overtaken, ReadFails, ReplyLost, Throttled};
+async fn a_word_is_added_once_despite_faults() {
+    use FaultPlan::{Late, None, Overtaken, ReadFails, ReplyLost, Throttled};
     for length in 0..5 {
         for plan in [
             &[None, ReplyLost][..],
@@ -342,7 +342,7 @@ async fn whatever_is_lost_a_word_is_there_once() {
             let before = &["a", "b", "c", "d"][..length];
             let (faulty, store) = fixture(before).await;
             faulty.plan(plan);
-            let state = add(&store, "own", Known::Nothing).await.unwrap();
+            let state = add(&store, "own", CachedTip::Unknown).await.unwrap();
             let all = words(&store).await;
             assert_eq!(all.split(' ').filter(|word| *word == "own").count(), 1, "{plan:?}: {all}");
             assert!(all.starts_with(&state.join(" ")), "{plan:?}: {all}, decided {state:?}");
@@ -352,12 +352,12 @@ async fn whatever_is_lost_a_word_is_there_once() {
 }
 
 #[tokio::test]
-async fn a_command_is_decided_so_often_and_no_more() {
+async fn bounds_the_attempts_of_a_command() {
     let losses = usize::try_from(MAX_DECIDE_ATTEMPTS).unwrap();
     for (losses, succeeds) in [(losses - 1, true), (losses, false)] {
         let (faulty, store) = fixture(&["a"]).await;
-        faulty.plan(&[vec![Trouble::None], vec![Trouble::Overtaken; losses]].concat());
-        let added = add(&store, "b", Known::Nothing).await;
+        faulty.plan(&[vec![FaultPlan::None], vec![FaultPlan::Overtaken; losses]].concat());
+        let added = add(&store, "b", CachedTip::Unknown).await;
         match succeeds {
             true => assert!(added.is_ok()),
             false => assert_eq!(added, Err(StreamError::Contention.into())),
@@ -366,9 +366,9 @@ async fn a_command_is_decided_so_often_and_no_more() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_refused_before_it_is_sent() {
+async fn rejects_an_oversized_event_before_the_write() {
     let (faulty, store) = fixture(&[]).await;
-    // It does not compress.
+    // The text is incompressible.
     let mut state = 1_u32;
     let long: String = (0..600_000)
         .map(|_| {
@@ -376,7 +376,7 @@ async fn what_is_too_large_is_refused_before_it_is_sent() {
             char::from(b'!' + (state >> 24).to_le_bytes()[0] % 90)
         })
         .collect();
-    let refused = add(&store, &long, Known::Tip(None)).await.unwrap_err();
+    let refused = add(&store, &long, CachedTip::Tip(None)).await.unwrap_err();
     let fault = TransactError::Stream(StreamError::Append(AppendFault::TooLarge { bytes: 0 }));
     assert_eq!(std::mem::discriminant(&refused), std::mem::discriminant(&fault));
     assert!(refused.to_string().contains("358400"), "{refused}");

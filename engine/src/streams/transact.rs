@@ -1,9 +1,10 @@
-//! Carries out a command: load, decide, append, and decide again when others were faster.
+//! Executes a command: loads the state, decides, appends, and decides again if another append was
+//! first.
 
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
-use cellar_catalog::stream::append::End;
+use cellar_catalog::stream::append::AppendOutcome;
 use cellar_catalog::stream::{
     Decider, Encoded, Payload, PayloadError, Proposal, StreamEvent, StreamName, Tip, Unfold,
     WriterId,
@@ -11,54 +12,53 @@ use cellar_catalog::stream::{
 
 use super::{StreamError, StreamStore, TransactError};
 
-/// What the caller knows of a stream.
+/// Prior knowledge of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Known {
-    /// Nothing: it is read.
-    Nothing,
-    /// Its tip, as it is or as it was; `None` if there was no such stream. Nothing is read.
+pub enum CachedTip {
+    /// Unknown: the tip is read.
+    Unknown,
+    /// The current or an earlier tip; `None` for a new stream. No read is needed.
     Tip(Option<Arc<Tip>>),
 }
 
-/// What a command came to.
+/// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transacted<D: Decider> {
-    /// The state behind it.
+    /// The state after the command.
     pub state: D::State,
-    /// The events, which are in the stream now; none if there was nothing left to do.
+    /// The appended events; empty if there was nothing to do.
     pub events: Vec<D::Event>,
-    /// Index of the first event that is not in the state.
+    /// Index of the first event after the state.
     pub next: u64,
-    /// The newest tip that is known, which may have later events, too; `None` if there is no such
-    /// stream.
+    /// The newest known tip, which may contain later events; `None` if the stream does not exist.
     pub tip: Option<Arc<Tip>>,
 }
 
 impl StreamStore {
-    /// Carries out a command: its events are in the stream once, decided on the very state before them.
-    /// `writer` is made for this call and for no other. A refusal, or that there is nothing to do, is
-    /// only believed on a state that was read consistently or told by the table.
+    /// Executes a command: decides its events on the state that directly precedes them, and appends
+    /// them exactly once. `writer` must be unique to this call. A rejection, or an empty list of
+    /// events, is returned only if it is based on a strongly consistent state.
     ///
-    /// Whoever does not learn the answer – the outcome is unknown, the process dies – and repeats the
-    /// command in another call needs a decider that sees in the state that it is done.
+    /// A caller that does not receive the result may repeat the command in another call only if the
+    /// decider recognizes from the state that the command was already executed.
     ///
     /// # Errors
     /// [`TransactError::Rejected`] by the decider; [`TransactError::Stream`] if the store fails, an
-    /// event cannot be read or stored, or others are faster `MAX_DECIDE_ATTEMPTS` times.
+    /// event is unreadable or too long, or concurrent appends win `MAX_DECIDE_ATTEMPTS` times.
     pub async fn transact<D: Decider>(
         &self,
         decider: &D,
         name: &StreamName,
         command: &D::Command,
         writer: WriterId,
-        known: Known,
+        cached: CachedTip,
     ) -> Result<Transacted<D>, TransactError<D::Rejection>> {
-        let mut tip = match known {
-            Known::Nothing => self.read_tip(name, false).await.map_err(StreamError::from)?,
-            Known::Tip(tip) => tip,
+        let mut tip = match cached {
+            CachedTip::Unknown => self.read_tip(name, false).await.map_err(StreamError::from)?,
+            CachedTip::Tip(tip) => tip,
         };
         let mut is_current = false;
-        let mut losses = 0;
+        let mut lost_attempts = 0;
         loop {
             let rebuilt = self.rebuild(decider, name, tip.as_deref()).await?;
             let events = match decider.decide(command, &rebuilt.state) {
@@ -76,26 +76,26 @@ impl StreamStore {
             };
             let state =
                 events.iter().fold(rebuilt.state, |state, event| decider.evolve(state, event));
-            let proposal = self.proposal(decider, name, tip, writer, &events, &state);
+            let proposal = self.build_proposal(decider, name, tip, writer, &events, &state);
             let proposal = proposal.map_err(StreamError::from)?;
             match self.append(&proposal).await? {
-                End::Appended { tip, index } => {
+                AppendOutcome::Appended { tip, index } => {
                     let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
                     let next = index.saturating_add(count);
                     return Ok(Transacted { state, events, next, tip: Some(tip) });
                 }
-                End::Conflict { tip: stands } => (tip, is_current) = (stands, true),
+                AppendOutcome::Conflict { tip: current } => (tip, is_current) = (current, true),
             }
-            losses += 1;
-            if losses >= MAX_DECIDE_ATTEMPTS {
+            lost_attempts += 1;
+            if lost_attempts >= MAX_DECIDE_ATTEMPTS {
                 return Err(StreamError::Contention.into());
             }
-            self.pause(losses).await;
+            self.pause(lost_attempts).await;
         }
     }
 
-    /// What appends these events to a tip, with the state behind them as its unfold.
-    fn proposal<D: Decider>(
+    /// Builds the append of events to a tip, with the state after them as unfold.
+    fn build_proposal<D: Decider>(
         &self,
         decider: &D,
         name: &StreamName,
@@ -105,23 +105,29 @@ impl StreamStore {
         state: &D::State,
     ) -> Result<Proposal, PayloadError> {
         let time_ms = self.clock.now_ms();
-        let encoded = events.iter().map(|event| stored(decider.encode(event), time_ms, writer));
-        let events = encoded.collect::<Result<Vec<_>, _>>()?;
+        let stored =
+            events.iter().map(|event| encode_event(decider.encode(event), time_ms, writer));
+        let events = stored.collect::<Result<Vec<_>, _>>()?;
         let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
-        let index = on.as_ref().map_or(0, |tip| tip.next).saturating_add(count);
-        let unfold = decider.unfold(state).map(|state| kept(state, time_ms, index)).transpose()?;
+        let next = on.as_ref().map_or(0, |tip| tip.next).saturating_add(count);
+        let unfold =
+            decider.unfold(state).map(|state| encode_unfold(state, time_ms, next)).transpose()?;
         let unfolds = unfold.into_iter().collect();
         Ok(Proposal { name: name.clone(), on, writer, events, unfolds })
     }
 }
 
-fn stored(encoded: Encoded, time_ms: u64, writer: WriterId) -> Result<StreamEvent, PayloadError> {
+fn encode_event(
+    encoded: Encoded,
+    time_ms: u64,
+    writer: WriterId,
+) -> Result<StreamEvent, PayloadError> {
     let Encoded { kind, data, meta, correlation, causation } = encoded;
     let (data, meta) = (Payload::pack(data)?, Payload::pack(meta)?);
     Ok(StreamEvent { time_ms, kind, data, meta, correlation, causation, writer })
 }
 
-fn kept(encoded: Encoded, time_ms: u64, index: u64) -> Result<Unfold, PayloadError> {
+fn encode_unfold(encoded: Encoded, time_ms: u64, index: u64) -> Result<Unfold, PayloadError> {
     let (data, meta) = (Payload::pack(encoded.data)?, Payload::pack(encoded.meta)?);
     Ok(Unfold { index, time_ms, kind: encoded.kind, data, meta })
 }

@@ -200,7 +200,7 @@ fn read_record(folder: &Path, path: &Path) -> Result<Record, String> {
     }
     // Reject names with other characters, which could refer to a file outside the folder.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err("it names the invalid data file `{}`", record.data);
+        return Err(format!("it names the invalid data file `{}`", record.data));
     }
     match folder.join(DATA).join(&record.data).metadata() {
         Ok(data) if data.len() == record.length => Ok(record),

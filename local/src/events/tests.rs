@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use cellar_engine::memory::{ManualClock, QueueRules};
-use cellar_engine::ports::Jobs;
+use cellar_engine::memory::ManualClock;
+use cellar_engine::ports::{Jobs, QueueRules};
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use serde_json::{Value, json};
 

@@ -8,8 +8,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cellar_engine::memory::QueueRules;
 use cellar_engine::ports::Clock;
+use cellar_engine::ports::QueueRules;
 use cellar_stacks::template::Template;
 use serde_json::{Map, Value};
 

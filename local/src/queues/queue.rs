@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cellar_engine::memory::QueueRules;
+use cellar_engine::ports::QueueRules;
 use cellar_engine::ports::{
     Clock, Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
 };

@@ -52,7 +52,7 @@ pub(super) async fn answer(queues: &Queues, operation: &str, body: &[u8]) -> Res
         }
         Err(error) => return bad_request("SerializationException", &error.to_string()),
     };
-    let Some(queue) = queues.at(&queue_url) else {
+    let Some(queue) = queues.at_url(&queue_url) else {
         return bad_request("QueueDoesNotExist", "The specified queue does not exist.");
     };
     match queue.send_with_id(&message_body).await {

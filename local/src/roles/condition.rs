@@ -100,7 +100,7 @@ impl Condition {
     fn permits(&self, value: &str) -> bool {
         self.values.iter().any(|permitted| match self.comparison {
             Comparison::Equals => permitted == value,
-            Comparison::Like => matches(permitted, value, Case::Counts),
+            Comparison::Like => matches(permitted, value, Case::Sensitive),
         })
     }
 }

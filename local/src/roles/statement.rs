@@ -80,7 +80,7 @@ impl Resource {
         let Self::Arn(patterns) = self else { return true };
         let Some(parts) = split_arn(resource) else { return false };
         let mut pairs = patterns.iter().zip(parts);
-        pairs.all(|(pattern, part)| matches(pattern, part, Case::Counts))
+        pairs.all(|(pattern, part)| matches(pattern, part, Case::Sensitive))
     }
 }
 
@@ -89,7 +89,8 @@ impl Statement {
     /// not apply.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let mut actions = self.actions.iter();
-        let action = actions.find(|own| matches(&own.pattern, &request.action, Case::Ignored))?;
+        let action =
+            actions.find(|own| matches(&own.pattern, &request.action, Case::Insensitive))?;
         let applies = self.resources.iter().any(|own| own.matches(&request.resource))
             && self.conditions.iter().all(|condition| condition.is_met_by(request));
         if applies { Some(action) } else { None }

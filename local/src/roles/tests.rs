@@ -1,5 +1,6 @@
 //! Tests of the template's roles, and of modified templates.
 
+use cellar_stacks::template::Template;
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use serde_json::{Value, json};
 

@@ -90,7 +90,7 @@ impl FeedModel {
                 state.budget.rebuilds = state.budget.rebuilds.checked_sub(1)?;
                 let it = state.workers.get_mut(worker)?;
                 (it.rebuilds, it.known, it.has_put) = (true, Known::default(), false);
-                it.running = Some(Indexing::begin_anew(0, INPUTS));
+                it.running = Some(Indexing::begin_rebuild(0, INPUTS));
             }
             Action::Step { worker, outcome } => step(&mut state, worker, outcome)?,
             Action::Die { worker } => {

@@ -110,7 +110,7 @@ impl Trimming {
                 Event::Last(last.map(|last| Arc::clone(last.shared())))
             }
             Action::CheckOffloaded { last } => match tables.offloaded_is_whole(*last) {
-                true => Event::OffloadedIsWhole,
+                true => Event::OffloadedIsComplete,
                 false => Event::OffloadedIsDamaged,
             },
             Action::Mark { trimmed_s } => {

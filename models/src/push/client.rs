@@ -1,6 +1,6 @@
 //! Clients of a sync group.
 
-use cellar_api::sync::{Asked, Pushed, Run, runs};
+use cellar_api::sync::{ParsedArguments, Pushed, Run, group_into_runs};
 use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_log::entry::FIRST_INCARNATION;
@@ -96,7 +96,9 @@ impl Client {
         let new = says.iter().take(count).skip(self.made.len());
         self.made.extend(new.map(|says| Made { says: *says, base, incarnation }));
         let ids = (1..).zip(&self.made).filter(|(id, _)| *id > self.acknowledged);
-        runs(ids.map(|(id, made)| Pushed { client: 0, id, asked: made.asked(id) }).collect())
+        group_into_runs(
+            ids.map(|(id, made)| Pushed { client: 0, id, arguments: made.arguments(id) }).collect(),
+        )
     }
 
     /// Pulls all that there is; whether anything is new.
@@ -128,12 +130,16 @@ impl Client {
 }
 
 impl Made {
-    fn asked(&self, id: u64) -> Asked {
+    fn arguments(&self, id: u64) -> ParsedArguments {
         let (base, incarnation) = (self.base, self.incarnation);
         match self.says {
-            Says::Edit => Asked::Edit { base, incarnation, operation: mutation(id) },
-            Says::NoBase => Asked::Edit { base: nowhere(), incarnation, operation: mutation(id) },
-            Says::Nothing => Asked::Nothing(Rejection::new(RejectionReason::Invalid, "nothing")),
+            Says::Edit => ParsedArguments::Edit { base, incarnation, operation: mutation(id) },
+            Says::NoBase => {
+                ParsedArguments::Edit { base: nowhere(), incarnation, operation: mutation(id) }
+            }
+            Says::Nothing => {
+                ParsedArguments::Invalid(Rejection::new(RejectionReason::Invalid, "nothing"))
+            }
         }
     }
 }

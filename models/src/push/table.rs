@@ -68,7 +68,7 @@ impl Table {
 
     fn read_back(&self, entry: &Hashed<Entry>) -> Arc<Entry> {
         match entry.header.incarnation < self.incarnation {
-            true => Arc::new(Entry::clone(entry).at_least(self.incarnation)),
+            true => Arc::new(Entry::clone(entry).raise_incarnation(self.incarnation)),
             false => Arc::clone(entry.shared()),
         }
     }

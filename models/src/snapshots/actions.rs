@@ -356,7 +356,7 @@ impl State {
         if promises.root_if_old && *there != replaces {
             return match *there {
                 stands if stands == root => SnapshotEvent::Done,
-                Some(stands) => SnapshotEvent::OtherRoot { stands: stands.name() },
+                Some(stands) => SnapshotEvent::OtherRoot { current_root: stands.name() },
                 None => SnapshotEvent::EntryGone,
             };
         }

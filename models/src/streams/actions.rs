@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_catalog::stream::Write;
-use cellar_catalog::stream::append::{self, AppendFault, End, StreamAppendAnswer};
+use cellar_catalog::stream::append::{self, AppendFault, AppendOutcome, StreamAppendAnswer};
 
 use super::properties::{Learned, Told};
 use super::sayings::AppendId;
@@ -203,11 +203,11 @@ impl StreamModel {
         };
         next.judge(end);
         Some(match end {
-            Ok(End::Appended { index, .. }) => {
+            Ok(AppendOutcome::Appended { index, .. }) => {
                 next.told.insert(append, Told::Appended { index: *index, learned, awaited });
                 Progress::Done
             }
-            Ok(End::Conflict { tip }) => {
+            Ok(AppendOutcome::Conflict { tip }) => {
                 next.told.insert(append, Told::NotAppended { learned });
                 let again = AppendId { decision: append.decision + 1, ..append };
                 match self.decide(&next.table, again, tip.clone())? {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cellar_catalog::stream::Tip;
-use cellar_catalog::stream::append::{AppendFault, End};
+use cellar_catalog::stream::append::{AppendFault, AppendOutcome};
 use stateright::{Model, Property};
 
 use super::sayings::{Said, Sayings};
@@ -84,11 +84,14 @@ impl State {
     }
 
     /// Is it true, what a process at its end says of the tip, or why it has failed?
-    pub(super) fn judge(&mut self, end: &Result<End, AppendFault>) {
+    pub(super) fn judge(&mut self, end: &Result<AppendOutcome, AppendFault>) {
         let tip = |tip: &Tip| (!self.table.has_had(tip)).then_some(Fault::NoSuchTip(tip.next));
         let fault = match end {
-            Ok(End::Appended { tip: told, .. } | End::Conflict { tip: Some(told) }) => tip(told),
-            Ok(End::Conflict { tip: None }) => Some(Fault::NoConflict),
+            Ok(
+                AppendOutcome::Appended { tip: told, .. }
+                | AppendOutcome::Conflict { tip: Some(told) },
+            ) => tip(told),
+            Ok(AppendOutcome::Conflict { tip: None }) => Some(Fault::NoConflict),
             Err(AppendFault::OutcomeUnknown | AppendFault::Store) => None,
             Err(fault) => Some(Fault::Untrue(fault.to_string())),
         };

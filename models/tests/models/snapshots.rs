@@ -131,7 +131,7 @@ fn a_worker_that_writes_over_anything_puts_old_progress_over_new() {
 fn a_worker_that_does_not_look_makes_a_finished_snapshot_again() {
     let budget = Budget { duplicates: 1, stale: 1, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
-    without(SafetyRule::DoneIsLookedUp, model, NOT_AGAIN);
+    without(SafetyRule::CompletionIsChecked, model, NOT_AGAIN);
 }
 
 /// Why the loser of a claim waits (the seed deletes the message): it may be the winner's own.

@@ -42,7 +42,7 @@ impl FromRequestParts<ApiState> for Caller {
             ));
         }
         let token = text.get(SCHEME.len()..).unwrap_or_default();
-        if !LinkToken::is_meant(token) {
+        if !LinkToken::has_prefix(token) {
             return state.verify(token).await.map(Self).map_err(from_token_error);
         }
         let incomplete = |_| {

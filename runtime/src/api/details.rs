@@ -47,7 +47,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ExpectedVersion {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let Some(header) = parts.headers.get(IF_MATCH) else { return Ok(Self(None)) };
-        if let Some(version) = header.to_str().ok().and_then(DetailsReply::changes_of_etag) {
+        if let Some(version) = header.to_str().ok().and_then(DetailsReply::version_of_etag) {
             return Ok(Self(Some(version)));
         }
         let value = String::from_utf8_lossy(header.as_bytes());

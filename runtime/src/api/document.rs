@@ -112,7 +112,7 @@ fn spreadsheet_id_parameter() -> Parameter {
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
         .description(Some("Id of the spreadsheet"))
-        .schema(Some(Ref::from_schema_name("LogId")))
+        .schema(Some(Ref::from_schema_name("SpreadsheetId")))
         .build()
 }
 

@@ -6,7 +6,7 @@ use cellar_api::{wire::FeedReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::access::{Role, Scope};
 use cellar_catalog::feed::{Checkpoint, FeedId};
-use cellar_engine::feed::{FeedError, view};
+use cellar_engine::feed::{FeedError, feed_reply};
 use cellar_engine::streams::StreamError;
 use serde::Deserialize;
 
@@ -76,7 +76,7 @@ pub(super) async fn list_feed_items(
     }
     let page = state.feed().page(after, generation, limit).await?;
     let catalog = if payloads { Some(state.catalog()) } else { None };
-    Ok(Json(view(page, catalog).await?))
+    Ok(Json(feed_reply(page, catalog).await?))
 }
 
 fn check_may_read(caller: &Caller, payloads: bool) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
-use cellar_engine::ports::{Followed, NotFollowed};
+use cellar_engine::ports::{FollowError, Subscription};
 use futures_util::stream::{self, Stream, StreamExt as _};
 
 use super::auth::Caller;
@@ -39,8 +39,8 @@ pub(super) async fn stream_pokes(
     let log = caller.authorize(&state, &id, Need::Read).await?;
     // Subscribe before reading the head, so that no append in between is missed.
     let followed = state.pokes().follow(log, caller.0.subject).map_err(|why| match why {
-        NotFollowed::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
-        NotFollowed::TooMany { .. } | NotFollowed::TooManyOfOne { .. } => {
+        FollowError::NoPokes => Failure::new(ProblemKind::PokesUnsupported, why.to_string()),
+        FollowError::TooMany { .. } | FollowError::TooManyOfOne { .. } => {
             Failure::new(ProblemKind::Unavailable, why.to_string())
         }
     })?;
@@ -53,7 +53,7 @@ pub(super) async fn stream_pokes(
 fn poke_events(
     log: LogId,
     head: Position,
-    followed: Followed,
+    followed: Subscription,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     let later = stream::unfold((followed, head), |(mut followed, sent)| async move {
         loop {

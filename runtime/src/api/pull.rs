@@ -7,11 +7,11 @@ use axum::extract::State;
 use cellar_api::sync::{Cookie, CookieView, entry_key};
 use cellar_api::{
     wire::EntryView, wire::PatchOperation, wire::PatchValue, wire::PullReply, wire::PullRequest,
-    wire::SyncAnswer, wire::SyncError,
+    wire::PullResponse, wire::SyncError,
 };
 use cellar_base::identity::ClientName;
 use cellar_catalog::access::Need;
-use cellar_engine::logs::{News, Pulled};
+use cellar_engine::logs::{PullDelta, PullOutcome};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
@@ -26,43 +26,45 @@ use super::sync::{check_versions, error_response};
     operation_id = "pullChanges",
     tag = "Sync",
     request_body = PullRequest,
-    responses((status = 200, description = "The changes, or a Replicache error object", body = SyncAnswer<PullReply>))
+    responses((status = 200, description = "The changes, or a Replicache error object", body = PullResponse))
 ))]
 pub(super) async fn pull_changes(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
-) -> Result<Json<SyncAnswer<PullReply>>, Failure> {
+) -> Result<Json<PullResponse>, Failure> {
     let log = caller.authorize(&state, &id, Need::Read).await?;
     let request: PullRequest = body.parse()?;
     let version = (request.pull_version, request.schema_version.as_str());
     if let Some(error) = check_versions("pull", version) {
-        return Ok(Json(SyncAnswer::Refused(error)));
+        return Ok(Json(PullResponse::Error(error)));
     }
     let group = &request.client_group_id;
     // Only the group's id is validated here; any client id completes the name.
     ClientName::new(group, group)?;
     let pulled = match parse_cookie(request.cookie) {
         Ok(cookie) => state.logs().pull(log, caller.0.subject, group, cookie).await?,
-        Err(UnknownCookie) => Pulled::Lost,
+        Err(UnknownCookie) => PullOutcome::UnknownCookie,
     };
     Ok(Json(match pulled {
-        Pulled::Lost => SyncAnswer::Refused(error_response(SyncError::ClientStateNotFound)),
-        Pulled::Nothing(cookie) => SyncAnswer::Done(PullReply {
+        PullOutcome::UnknownCookie => {
+            PullResponse::Error(error_response(SyncError::ClientStateNotFound))
+        }
+        PullOutcome::Nothing(cookie) => PullResponse::Reply(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),
             patch: Vec::new(),
             more: false,
         }),
-        Pulled::Since(news) => SyncAnswer::Done(build_reply(news, Vec::new())),
-        Pulled::Anew { root, news } => {
+        PullOutcome::Since(news) => PullResponse::Reply(build_reply(news, Vec::new())),
+        PullOutcome::Reset { root, news } => {
             let mut patch = vec![PatchOperation::Clear];
             if let (Some(root), Some(position)) = (root, news.cookie.snapshot) {
                 let value = PatchValue::Root { position, root };
                 patch.push(PatchOperation::Put { key: "root".to_owned(), value });
             }
-            SyncAnswer::Done(build_reply(news, patch))
+            PullResponse::Reply(build_reply(news, patch))
         }
     }))
 }
@@ -76,7 +78,7 @@ fn parse_cookie(value: serde_json::Value) -> Result<Option<Cookie>, UnknownCooki
 }
 
 /// Appends the new entries and the head to `patch`, and builds the reply.
-fn build_reply(news: News, mut patch: Vec<PatchOperation>) -> PullReply {
+fn build_reply(news: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     let put = |key: String, value| PatchOperation::Put { key, value };
     patch.extend(news.entries.iter().map(|entry| {
         let view = EntryView::from(entry.as_ref());

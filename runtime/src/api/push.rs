@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::sync::{PushOutcome, Pushed, read_mutation, runs};
+use cellar_api::sync::{PushOutcome, Pushed, group_into_runs, parse_arguments};
 use cellar_api::{
-    wire::ProblemKind, wire::PushReply, wire::PushRequest, wire::PushStatus, wire::PushedMutation,
-    wire::PushedResult, wire::SyncAnswer, wire::SyncError,
+    wire::ProblemKind, wire::PushReply, wire::PushRequest, wire::PushResponse, wire::PushStatus,
+    wire::PushedMutation, wire::PushedResult, wire::SyncError,
 };
 use cellar_base::identity::{ClientName, SubjectKey};
 use cellar_base::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
@@ -38,25 +38,25 @@ type RawMutation<'a> = PushedMutation<&'a RawValue>;
     operation_id = "pushMutations",
     tag = "Sync",
     request_body = PushRequest<PushedMutation<MutationArguments>>,
-    responses((status = 200, description = "The changes, or a Replicache error object", body = SyncAnswer<PushReply>))
+    responses((status = 200, description = "The changes, or a Replicache error object", body = PushResponse))
 ))]
 pub(super) async fn push_mutations(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(id): PathId,
     body: JsonBody,
-) -> Result<Json<SyncAnswer<PushReply>>, Failure> {
+) -> Result<Json<PushResponse>, Failure> {
     let log = caller.authorize(&state, &id, Need::Write).await?;
     let request: PushRequest<RawMutation<'_>> = body.parse()?;
     let version = (request.push_version, request.schema_version.as_str());
     if let Some(error) = check_versions("push", version) {
-        return Ok(Json(SyncAnswer::Refused(error)));
+        return Ok(Json(PushResponse::Error(error)));
     }
     let clients = PushClients::collect(&caller.0.subject, &request)?;
     let pushed = clients.parse_mutations(&request.mutations);
     let pushing = Pushing { log, author: Some(caller.0.author) };
     let mut reply = ReplyBuilder::default();
-    for run in runs(pushed) {
+    for run in group_into_runs(pushed) {
         let client_index = run.client();
         let Some(client) = clients.clients.get(client_index) else { continue };
         let sent = SentRun { client, client_index, ids: run.first_id()..=run.last_id() };
@@ -67,14 +67,14 @@ pub(super) async fn push_mutations(
         let outcome = state.logs().push(&pushing, client, run).await?;
         if outcome.unknown_client {
             let error = error_response(SyncError::ClientStateNotFound);
-            return Ok(Json(SyncAnswer::Refused(error)));
+            return Ok(Json(PushResponse::Error(error)));
         }
         reply.add_outcome(&sent, outcome);
     }
     if reply.has_appended {
         state.apply_log_policy(log).await;
     }
-    Ok(Json(SyncAnswer::Done(reply.build(&state).await?)))
+    Ok(Json(PushResponse::Reply(reply.build(&state).await?)))
 }
 
 /// The clients of a push, without duplicates.
@@ -113,7 +113,7 @@ impl PushClients {
         let parse = |(client, mutation): (&usize, &RawMutation<'_>)| Pushed {
             client: *client,
             id: mutation.id,
-            asked: read_mutation(mutation.args.get()),
+            arguments: parse_arguments(mutation.args.get()),
         };
         self.client_of_mutation.iter().zip(mutations).map(parse).collect()
     }

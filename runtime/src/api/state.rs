@@ -9,9 +9,11 @@ use cellar_catalog::access::Principal;
 use cellar_catalog::stream::StreamName;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::FeedReader;
-use cellar_engine::logs::{Logs, Upkept};
+use cellar_engine::logs::{Logs, UpkeepOutcome};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Blobs, Clock, Entries, Index, Lists, Pokes, Random, Segments, Streams};
+use cellar_engine::ports::{
+    Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, Segments, Streams,
+};
 use cellar_log::upkeep::LogPolicy;
 use tokio::sync::Mutex;
 #[cfg(feature = "aws")]
@@ -67,7 +69,7 @@ pub struct ApiPorts {
     /// The EventStream table.
     pub streams: Arc<dyn Streams>,
     /// The Feed table.
-    pub index: Arc<dyn Index>,
+    pub index: Arc<dyn FeedTable>,
     /// The spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The stack's S3 bucket.
@@ -159,8 +161,8 @@ impl ApiState {
             feed: FeedReader::new(index, settings.incarnation),
             lists,
             logs: Logs::new(entries, segments, Arc::clone(&blobs), Arc::clone(&clock), random)
-                .at_incarnation(settings.incarnation)
-                .poking(Arc::clone(&pokes)),
+                .with_incarnation(settings.incarnation)
+                .with_pokes(Arc::clone(&pokes)),
             streams,
             pokes,
             blobs,
@@ -208,7 +210,7 @@ impl ApiState {
         let Some(policy) = &self.shared.upkeep else { return };
         let upkeep = self.shared.logs.upkeep(log, policy);
         match tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await {
-            Ok(Ok(Upkept::Nothing)) => {}
+            Ok(Ok(UpkeepOutcome::Nothing)) => {}
             Ok(Ok(upkept)) => tracing::info!(%log, ?upkept, "applied the log policy"),
             Ok(Err(error)) => tracing::warn!(%log, %error, "applying the log policy failed"),
             Err(_) => tracing::warn!(%log, "applying the log policy timed out"),

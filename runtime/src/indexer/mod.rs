@@ -17,7 +17,7 @@ use cellar_catalog::feed::{self, Span};
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{IndexError, Indexer};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Clock, Index, Lists, Random, Streams};
+use cellar_engine::ports::{Clock, FeedTable, Lists, Random, Streams};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_snapshot::relay::INSERT;
 
@@ -50,7 +50,7 @@ pub struct IndexerHandler {
 /// The ports of an indexer.
 pub struct IndexerPorts {
     /// The Feed table.
-    pub index: Arc<dyn Index>,
+    pub index: Arc<dyn FeedTable>,
     /// The spreadsheet lists in the Feed table.
     pub lists: Arc<dyn Lists>,
     /// The EventStream table.
@@ -135,10 +135,10 @@ fn read_appended(record: &mut EventRecord) -> Result<Option<Span>, RecordError> 
     let image = take_new_image(record, &ATTRIBUTES);
     let is_entry = image.contains_key(PARTITION_KEY);
     if is_entry && record.event_name == INSERT {
-        return feed::put(&image).map(Some);
+        return feed::entry_span(&image).map(Some);
     }
-    if !is_entry && feed::is_appended(&image) {
-        return feed::appended(&image).map(Some);
+    if !is_entry && feed::is_append(&image) {
+        return feed::appended_span(&image).map(Some);
     }
     Ok(None)
 }

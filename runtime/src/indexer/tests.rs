@@ -1,7 +1,7 @@
 //! Tests of the indexer handler with batches in Lambda's format.
 
 use cellar_catalog::feed::{Checkpoint, Content};
-use cellar_engine::memory::{ManualClock, MemoryIndex, MemoryStreams};
+use cellar_engine::memory::{ManualClock, MemoryFeed, MemoryStreams};
 use cellar_engine::system::SystemRandom;
 use serde_json::{Value, json};
 
@@ -29,13 +29,13 @@ fn record(sequence_number: &str, stream: &str, next: u64, kinds: &[&str]) -> Val
 }
 
 struct Fixture {
-    index: Arc<MemoryIndex>,
+    index: Arc<MemoryFeed>,
     handler: IndexerHandler,
 }
 
 impl Fixture {
     fn new() -> Self {
-        let index = Arc::new(MemoryIndex::default());
+        let index = Arc::new(MemoryFeed::default());
         let ports = IndexerPorts {
             index: index.clone(),
             lists: index.clone(),
@@ -143,7 +143,7 @@ async fn reports_an_unreadable_record_and_indexes_the_others() {
 async fn a_missing_event_fails_the_batch() {
     let fixture = Fixture::new();
     let answer = fixture.handle(vec![record("1", "S-a", 3, &["A"])]).await;
-    let why = "the stream `S-a` has no event 0, though a later one was appended";
+    let why = "the stream `S-a` has no event 0, although a later event was announced";
     assert_eq!(answer, Err(why.to_owned()));
     assert_eq!(fixture.indexed().await, []);
 }

@@ -1,15 +1,15 @@
 //! Conversion of a change stream record into the relay's input.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
-use cellar_engine::relay::Change;
+use cellar_engine::relay::EntryChange;
 use cellar_snapshot::relay::ATTRIBUTES;
 
 use crate::table_stream::{take_new_image, take_sequence_number};
 
 /// Extracts the sequence number, the kind of the change and the attributes that the relay decides
 /// by.
-pub(super) fn read_change(mut record: EventRecord) -> Change {
+pub(super) fn read_change(mut record: EventRecord) -> EntryChange {
     let sequence_number = take_sequence_number(&mut record);
     let image = take_new_image(&mut record, &ATTRIBUTES);
-    Change { sequence_number, name: record.event_name, image }
+    EntryChange { sequence_number, name: record.event_name, image }
 }

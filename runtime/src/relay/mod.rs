@@ -34,7 +34,7 @@ impl RelayHandler {
     /// [`FirstRecordFailed`] if Lambda must split the batch.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
-        let failed = self.relay.batch(&changes).await;
+        let failed = self.relay.relay_batch(&changes).await;
         let first = changes.first().map(|change| &change.sequence_number);
         table_stream::batch_response(changes.len(), first, failed)
     }
@@ -42,7 +42,8 @@ impl RelayHandler {
 
 #[cfg(test)]
 mod tests {
-    use cellar_engine::memory::{ManualClock, MemoryPendingTags, MemoryQueue, QueueRules};
+    use cellar_engine::memory::{ManualClock, MemoryPendingTags, MemoryQueue};
+    use cellar_engine::ports::QueueRules;
     use serde_json::{Value, json};
 
     use super::*;

@@ -8,7 +8,7 @@ use aws_sdk_s3::types::{ChecksumMode, Object};
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
 use cellar_engine::meter::ObjectRequest;
 use cellar_engine::ports::{
-    BlobHead, BlobKey, BlobPage, Blobs, Got, Kept, ListedBlob, NewBlob, PortError,
+    BlobHead, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob, PortError,
     PresignedRequest, STATE_PENDING, STATE_TAG, UploadGrant,
 };
 
@@ -31,7 +31,11 @@ impl S3Blobs {
     }
 
     /// Reads the body of a GET response, unless it is longer than `max_bytes`.
-    async fn read_body(&self, reply: GetObjectOutput, max_bytes: u64) -> Result<Got, PortError> {
+    async fn read_body(
+        &self,
+        reply: GetObjectOutput,
+        max_bytes: u64,
+    ) -> Result<GetOutcome, PortError> {
         let head = Fields {
             length: reply.content_length(),
             sha256: reply.checksum_sha256(),
@@ -41,14 +45,14 @@ impl S3Blobs {
         };
         let head = head.read()?;
         if head.length > max_bytes {
-            return Ok(Got::TooLong { length: head.length });
+            return Ok(GetOutcome::TooLong { length: head.length });
         }
         // The connection broke, or the bytes do not match the checksum.
         let incomplete =
             |error| PortError::temporary(format!("cannot read the body of an object: {error}"));
         let bytes = reply.body.collect().await.map_err(incomplete)?.into_bytes();
         self.meter.add_object_bytes_received(bytes.len() as u64);
-        Ok(Got::Found { head, bytes })
+        Ok(GetOutcome::Found { head, bytes })
     }
 }
 
@@ -74,7 +78,7 @@ impl Blobs for S3Blobs {
         reply.map(drop).map_err(|error| port_error(&error))
     }
 
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
         self.meter.count_object(ObjectRequest::Get, 0);
         let reply = self
             .client
@@ -86,7 +90,7 @@ impl Blobs for S3Blobs {
             .await;
         match reply {
             Ok(reply) => self.read_body(reply, max_bytes).await,
-            Err(error) if is_absent(&error) => Ok(Got::Absent),
+            Err(error) if is_absent(&error) => Ok(GetOutcome::Absent),
             Err(error) => Err(port_error(&error)),
         }
     }
@@ -129,13 +133,13 @@ impl Blobs for S3Blobs {
         }
     }
 
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         self.meter.count_object(ObjectRequest::Tag, 0);
         // Deleting all tags is enough: Cellar's objects have no other tag.
         let tags = self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
         match tags.send().await {
-            Ok(_) => Ok(Kept::Kept),
-            Err(error) if is_absent(&error) => Ok(Kept::Absent),
+            Ok(_) => Ok(KeepOutcome::Kept),
+            Err(error) if is_absent(&error) => Ok(KeepOutcome::Absent),
             Err(error) => Err(port_error(&error)),
         }
     }

@@ -6,10 +6,8 @@ use async_trait::async_trait;
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::limits::FAILED_WAIT_S;
 use cellar_base::position::Position;
-use cellar_engine::memory::{
-    ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
-};
-use cellar_engine::ports::{Clock, CreateOutcome, Entries, Jobs, Segments};
+use cellar_engine::memory::{ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables};
+use cellar_engine::ports::{Clock, CreateOutcome, Entries, Jobs, QueueRules, Segments};
 use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder, SnapshotPorts};
 use cellar_engine::system::SystemRandom;
 use cellar_log::entry::Entry;

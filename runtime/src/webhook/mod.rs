@@ -71,7 +71,7 @@ impl WebhookParts {
         };
         let webhook = Webhook::new(ports, &stack);
         if events {
-            webhook.telling(CatalogStore::new(streams, clock, Arc::new(SystemRandom)))
+            webhook.with_catalog(CatalogStore::new(streams, clock, Arc::new(SystemRandom)))
         } else {
             webhook
         }

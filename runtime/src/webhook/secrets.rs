@@ -8,7 +8,7 @@ use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use bytes::Bytes;
 use cellar_base::limits::MAX_WEBHOOK_SECRETS_BYTES;
 use cellar_base::schema::WEBHOOK_SECRETS_KEY;
-use cellar_engine::ports::{BlobKey, Blobs, Got, NewBlob, PortError};
+use cellar_engine::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError};
 use serde::{Deserialize, Serialize};
 
 use super::signature::{SECRET_BYTES, Secret};
@@ -63,9 +63,9 @@ impl WebhookSecrets {
 
     async fn read(&self) -> Result<Option<Vec<Secret>>, PortError> {
         let bytes = match self.blobs.get(&key()?, MAX_WEBHOOK_SECRETS_BYTES).await? {
-            Got::Found { bytes, .. } => bytes,
-            Got::Absent => return Ok(None),
-            Got::TooLong { length } => {
+            GetOutcome::Found { bytes, .. } => bytes,
+            GetOutcome::Absent => return Ok(None),
+            GetOutcome::TooLong { length } => {
                 return Err(unreadable(&format!("it has {length} bytes")));
             }
         };

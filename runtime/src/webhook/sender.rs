@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
 use cellar_base::limits::WEBHOOK_TIMEOUT_MS;
 use cellar_catalog::webhook::{ID_HEADER, Receivers, SIGNATURE_HEADER, TIMESTAMP_HEADER};
-use cellar_engine::ports::{Clock, NotAccepted, WebhookSender};
+use cellar_engine::ports::{Clock, DeliveryRejected, WebhookSender};
 
 use super::secrets::WebhookSecrets;
 use crate::http::HttpClient;
@@ -34,9 +34,9 @@ impl HttpSender {
 
 #[async_trait]
 impl WebhookSender for HttpSender {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
-        let not_accepted = |why: String| NotAccepted { why };
-        if !self.receivers.takes_url(&self.url) {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
+        let not_accepted = |why: String| DeliveryRejected { reason: why };
+        if !self.receivers.allows_url(&self.url) {
             let why = format!("{}: the host is not on the public internet", self.url);
             return Err(not_accepted(why));
         }

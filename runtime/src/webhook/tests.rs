@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
 use cellar_catalog::feed::{Feed, FeedId, Item, Span};
 use cellar_catalog::stream::{Kind, StreamName};
-use cellar_engine::memory::{ManualClock, MemoryIndex};
-use cellar_engine::ports::{Index as _, IndexOutcome, NotAccepted, WebhookSender};
+use cellar_engine::memory::{ManualClock, MemoryFeed};
+use cellar_engine::ports::{DeliveryRejected, FeedTable as _, FeedWriteOutcome, WebhookSender};
 use serde_json::{Value, json};
 
 use super::*;
@@ -32,24 +32,24 @@ struct Receiver(Mutex<Vec<WebhookDelivery>>);
 
 #[async_trait]
 impl WebhookSender for Receiver {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         self.0.lock().unwrap().push(delivery.clone());
         Ok(())
     }
 }
 
 /// Creates a feed with `items` items.
-async fn index(items: u64) -> Arc<MemoryIndex> {
-    let index = Arc::new(MemoryIndex::default());
+async fn index(items: u64) -> Arc<MemoryFeed> {
+    let index = Arc::new(MemoryFeed::default());
     let feed = Feed { id: FeedId([1; 8]), first_partition: 0 };
-    assert_eq!(index.begin_partition(0, feed).await, IndexOutcome::Done);
+    assert_eq!(index.begin_partition(0, feed).await, FeedWriteOutcome::Done);
     let (stream, kind) = (StreamName::new("Test", "a").unwrap(), Kind::new("Said").unwrap());
     for first in 0..items {
         let span = Span { stream: stream.clone(), first, kinds: vec![kind.clone()] };
         let content = cellar_catalog::feed::Content::Spans(vec![span]);
         let item = Item { time_ms: 1, partition_bytes: 7, content };
         let at = Checkpoint::at(0, first).unwrap();
-        assert_eq!(index.put_item(at, &item).await, IndexOutcome::Done);
+        assert_eq!(index.put_item(at, &item).await, FeedWriteOutcome::Done);
     }
     index
 }

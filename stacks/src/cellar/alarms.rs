@@ -1,160 +1,198 @@
-//! The alarms: ten, because the eleventh of an account costs money every month; a stack with a webhook has that one. What each means and what to do, `templates/runbook/` says.
+//! The alarms of the stack. The number is kept at ten, which are free in each account; only a stack with
+//! a webhook has one more. `templates/runbook/` describes each alarm and what to do.
 
 use super::events::Events;
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::Config;
-use crate::constructs::{Alarm, Function, Metric, Topic, Watched};
+use crate::constructs::{Alarm, Function, Handle, Metric, Topic, Watched};
 use crate::expression::Expression;
-use crate::stack::{Handle, Place, Stack, SynthesisError};
+use crate::stack::{Stack, SynthesisError};
+use crate::template::Place;
 
-/// Records are relayed within seconds; after this many milliseconds something stands still.
+/// Maximum age in milliseconds of a change stream record. Usually, records are processed within seconds.
 const ITERATOR_AGE_MS_MAX: u32 = 10 * 60 * 1_000;
-/// A job may wait for earlier snapshots of its log; after this many seconds they do not get done.
+/// Maximum age in seconds of a snapshot job. A job may wait for earlier snapshots of the same log.
 const JOB_AGE_S_MAX: u32 = 6 * 60 * 60;
-/// Requests that fail within a period without an alarm: a client repeats a request that fails up to
-/// 5 times, so that one fault is more than this, and a writer that lost races for a moment is not.
+/// Failed requests in a period that do not trigger an alarm. A client retries up to 5 times, so a lasting
+/// fault exceeds this number, but a writer that loses a few races does not.
 const FAILURES_MAX: u32 = 4;
 
-/// End of each alarm's description.
+/// End of the description of every alarm.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
-/// What is watched.
+/// The parts of the stack that alarms and the dashboard use.
 pub(super) struct Parts<'a> {
     pub(super) api: &'a Handle<Function>,
     pub(super) snapshot: &'a Handle<Function>,
     pub(super) indexer: &'a Handle<Function>,
-    /// The delivery of the feed, if there is one.
+    /// The function that delivers the feed, if a webhook is configured.
     pub(super) webhook: Option<&'a Handle<Function>>,
     pub(super) storage: &'a Storage,
     pub(super) events: &'a Events,
 }
 
-/// Adds all of them, and whom they tell.
+/// Adds all alarms, and the topic that they notify.
 pub(super) fn add(
     stack: &mut Stack,
     config: &Config,
     parts: &Parts<'_>,
 ) -> Result<(), SynthesisError> {
-    let told = told(stack, config)?;
-    let alarms = of_api(config, parts).into_iter().chain(of_streams(parts));
-    for (id, description, alarm) in alarms.chain(of_snapshots(parts)) {
-        let description = format!("{description}{SEE_RUNBOOK}");
-        let Watch { metric, watched, above, periods, made_in } = alarm;
-        let alarm = Alarm::new(&description, metric, watched, above, periods).tell(&told);
-        stack.add_made_in(made_in, &format!("{id}Alarm"), alarm)?;
+    let topics = notification_topics(stack, config)?;
+    let mut specs = api_alarms(config, parts);
+    specs.extend(change_stream_alarms(parts));
+    specs.extend(snapshot_alarms(parts));
+    for spec in specs {
+        let description = format!("{}{SEE_RUNBOOK}", spec.description);
+        let alarm =
+            Alarm::new(&description, spec.metric, spec.watched, spec.threshold, spec.periods);
+        let logical_id = format!("{}Alarm", spec.name);
+        stack.add_at(spec.place, &logical_id, alarm.notify(&topics))?;
     }
     Ok(())
 }
 
-/// The topics of the configuration: one of ours for an address, and the customer's own.
-fn told(stack: &mut Stack, config: &Config) -> Result<Vec<Expression>, SynthesisError> {
-    let mut told: Vec<Expression> = Vec::new();
+/// Returns the ARNs of the topics to notify: a new topic for the configured email address, and the
+/// customer's own topic.
+fn notification_topics(
+    stack: &mut Stack,
+    config: &Config,
+) -> Result<Vec<Expression>, SynthesisError> {
+    let mut topics: Vec<Expression> = Vec::new();
     if let Some(email) = &config.alarms.email {
-        let key = config.encryption.key();
-        let topic = stack.add("AlarmTopic", Topic::to_email(email).encrypted_with(key))?;
-        suppressions::for_topic(stack, &topic, key.is_some());
-        told.push(topic.arn());
+        let kms_key = config.encryption.key();
+        let topic = stack.add("AlarmTopic", Topic::to_email(email).encrypted_with(kms_key))?;
+        suppressions::for_topic(stack, &topic, kms_key.is_some());
+        topics.push(topic.arn());
     }
-    told.extend(config.alarms.topic_arn.iter().map(|arn| arn.as_str().into()));
-    Ok(told)
+    topics.extend(config.alarms.topic_arn.iter().map(|arn| arn.as_str().into()));
+    Ok(topics)
 }
 
-/// The metric, and from when on it is too much.
-struct Watch {
+/// An alarm to be added to the stack.
+struct AlarmSpec {
+    /// Logical id without the suffix `Alarm`.
+    name: &'static str,
+    description: &'static str,
     metric: Metric,
     watched: Watched,
-    above: u32,
+    threshold: u32,
+    /// Number of consecutive periods above the threshold.
     periods: u32,
-    /// The line of the lists below.
-    made_in: Place,
+    /// Source line that describes the alarm.
+    place: Place,
 }
 
-/// Name, meaning, and what is watched.
-type Named = (&'static str, &'static str, Watch);
-
-#[track_caller]
-fn watch(metric: Metric, watched: Watched, above: u32, periods: u32) -> Watch {
-    Watch { metric, watched, above, periods, made_in: Place::caller() }
+impl AlarmSpec {
+    /// Describes an alarm that triggers when `metric` exceeds `threshold` in one period.
+    #[track_caller]
+    fn new(
+        name: &'static str,
+        description: &'static str,
+        metric: Metric,
+        watched: Watched,
+        threshold: u32,
+    ) -> Self {
+        let place = Place::caller();
+        Self { name, description, metric, watched, threshold, periods: 1, place }
+    }
 }
 
-fn of_api(config: &Config, parts: &Parts<'_>) -> Vec<Named> {
+fn api_alarms(config: &Config, parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let api = || Watched::function(parts.api);
-    let entries = Watched::table(&parts.storage.entries);
-    let (requests, units) =
-        (config.alarms.requests_per_5_minutes, config.alarms.write_units_per_5_minutes);
+    let throttles =
+        AlarmSpec::new("ApiThrottles", "The API is throttled (429).", Metric::Throttles, api(), 0);
     vec![
-        (
+        AlarmSpec::new(
             "ApiErrors",
             "The API returns 5xx errors.",
-            watch(Metric::UrlFailures, api(), FAILURES_MAX, 1),
+            Metric::UrlServerErrors,
+            api(),
+            FAILURES_MAX,
         ),
-        ("ApiThrottles", "The API is throttled (429).", watch(Metric::Throttles, api(), 0, 3)),
-        (
+        AlarmSpec { periods: 3, ..throttles },
+        AlarmSpec::new(
             "ApiRequests",
             "More API requests than alarms.requests_per_5_minutes.",
-            watch(Metric::UrlRequests, api(), requests, 1),
+            Metric::UrlRequests,
+            api(),
+            config.alarms.requests_per_5_minutes,
         ),
-        (
+        AlarmSpec::new(
             "EntryWriteUnits",
             "More write units than alarms.write_units_per_5_minutes.",
-            watch(Metric::WriteUnits, entries, units, 1),
+            Metric::WriteUnits,
+            Watched::table(&parts.storage.entries),
+            config.alarms.write_units_per_5_minutes,
         ),
     ]
 }
 
-/// Whatever keeps the relay and the indexer from their records, errors and throttling included, shows in
-/// the records' age; what they gave up is in one queue.
-fn of_streams(parts: &Parts<'_>) -> Vec<Named> {
+/// Returns the alarms of the functions that read change streams.
+///
+/// Errors and throttling of these functions increase the age of the records. Records that a function
+/// gives up are in a shared dead-letter queue.
+fn change_stream_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let Events { relay, change_stream_dead_letters, .. } = parts.events;
-    let age = |function| (Metric::IteratorAge, Watched::function(function));
-    let (relays, indexers) = (age(relay), age(parts.indexer));
-    let webhook = parts.webhook.map(|webhook| {
-        let (metric, watched) = age(webhook);
-        (
-            "WebhookIteratorAge",
-            "Webhook deliveries have failed for over 10 minutes.",
-            watch(metric, watched, ITERATOR_AGE_MS_MAX, 1),
-        )
-    });
-    let always = [
-        (
+    let mut specs = vec![
+        AlarmSpec::new(
             "RelayIteratorAge",
             "The relay is over 10 minutes behind: snapshots are delayed.",
-            watch(relays.0, relays.1, ITERATOR_AGE_MS_MAX, 1),
+            Metric::IteratorAge,
+            Watched::function(relay),
+            ITERATOR_AGE_MS_MAX,
         ),
-        (
+        AlarmSpec::new(
             "IndexerIteratorAge",
             "The indexer is over 10 minutes behind: feed and spreadsheet lists are stale.",
-            watch(indexers.0, indexers.1, ITERATOR_AGE_MS_MAX, 1),
+            Metric::IteratorAge,
+            Watched::function(parts.indexer),
+            ITERATOR_AGE_MS_MAX,
         ),
-        (
+        AlarmSpec::new(
             "ChangeStreamDeadLetter",
             "Relay, indexer or webhook failed permanently on a record.",
-            watch(Metric::Messages, Watched::queue(change_stream_dead_letters), 0, 1),
+            Metric::VisibleMessages,
+            Watched::queue(change_stream_dead_letters),
+            0,
         ),
     ];
-    always.into_iter().chain(webhook).collect()
+    if let Some(webhook) = parts.webhook {
+        specs.push(AlarmSpec::new(
+            "WebhookIteratorAge",
+            "Webhook deliveries have failed for over 10 minutes.",
+            Metric::IteratorAge,
+            Watched::function(webhook),
+            ITERATOR_AGE_MS_MAX,
+        ));
+    }
+    specs
 }
 
-/// Whatever keeps the worker from its jobs, throttling included, shows in their age.
-fn of_snapshots(parts: &Parts<'_>) -> Vec<Named> {
+/// Returns the alarms of the snapshot function. Throttling of the function increases the age of jobs.
+fn snapshot_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let Events { snapshots, snapshot_dead_letters, .. } = parts.events;
     vec![
-        (
+        AlarmSpec::new(
             "SnapshotErrors",
             "The snapshot function returns errors.",
-            watch(Metric::Errors, Watched::function(parts.snapshot), 0, 1),
+            Metric::Errors,
+            Watched::function(parts.snapshot),
+            0,
         ),
-        (
+        AlarmSpec::new(
             "SnapshotQueueAge",
             "A snapshot job has waited for over 6 hours.",
-            watch(Metric::OldestMessage, Watched::queue(snapshots), JOB_AGE_S_MAX, 1),
+            Metric::OldestMessage,
+            Watched::queue(snapshots),
+            JOB_AGE_S_MAX,
         ),
-        (
+        AlarmSpec::new(
             "SnapshotDeadLetter",
             "A snapshot job failed permanently.",
-            watch(Metric::Messages, Watched::queue(snapshot_dead_letters), 0, 1),
+            Metric::VisibleMessages,
+            Watched::queue(snapshot_dead_letters),
+            0,
         ),
     ]
 }

@@ -1,30 +1,28 @@
-//! The function that serves the API, and what it may do.
+//! The API function, its role and its URL.
 
 use cellar_api::environment;
 use cellar_base::schema::{CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX};
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, below, like};
+use super::permissions::{self, objects_matching, objects_with_prefix};
 use super::storage::{CORS_MAX_AGE_S, Storage};
 use super::suppressions;
 use crate::config::{Architecture, Config};
 use crate::constructs::{
-    Function, FunctionCode, FunctionUrl, FunctionUrlCors, LogGroup, Permission, Role, Service,
-    Statement,
+    Function, FunctionCode, FunctionUrl, FunctionUrlCors, Handle, LogGroup, Permission, Role,
+    Service, Statement,
 };
 use crate::expression::Expression;
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::stack::{Stack, SynthesisError};
 
-/// The API of a stack.
+/// The API function and its URL.
 pub(super) struct Api {
-    /// The function.
     pub(super) function: Handle<Function>,
-    /// Its URL.
     pub(super) url: Handle<FunctionUrl>,
 }
 
-/// Adds the function with its log group, its role, its URL and both permissions to call it.
+/// Adds the function with its log group, its role, its URL and both permissions to call the URL.
 pub(super) fn add(
     stack: &mut Stack,
     config: &Config,
@@ -32,7 +30,7 @@ pub(super) fn add(
     storage: &Storage,
     code: &FunctionCode,
 ) -> Result<Api, SynthesisError> {
-    let logs = functions::log_group(stack, "ApiLogGroup", config)?;
+    let logs = functions::add_log_group(stack, "ApiLogGroup", config)?;
     let role = stack.add("ApiRole", role(config, storage, &logs))?;
     let function = Function::new("Serves the HTTP API.", architecture, code.clone(), &role, &logs)
         .memory_mb(config.api.memory_mb)
@@ -41,17 +39,17 @@ pub(super) fn add(
         .environment(environment::FUNCTION, environment::FUNCTION_API)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
-        .environment(environment::EVENT_STREAM_TABLE, storage.streams.name())
-        .environment(environment::FEED_TABLE, storage.index.name())
+        .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
+        .environment(environment::FEED_TABLE, storage.feed.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::REQUEST_TIMEOUT_MS, request_timeout_ms(config).to_string())
         .environment(environment::TOKEN_ISSUER, config.tokens.issuer.as_str())
         .environment(environment::TOKEN_AUDIENCE, config.tokens.audience.as_str())
         .environment(environment::TOKEN_KEYS, config.tokens.keys_json());
-    let function = other_tokens(config, function);
+    let function = with_token_settings(config, function);
     let function = functions::in_incarnation(function, config);
-    let function = match config.snapshots.upkeep() {
+    let function = match config.snapshots.log_policy() {
         Some(policy) => {
             function.environment(environment::UPKEEP, serde_json::json!(policy).to_string())
         }
@@ -66,29 +64,29 @@ pub(super) fn add(
     Ok(Api { function, url })
 }
 
-/// Issuers besides the stack's own keys, and from when on tokens are accepted.
-fn other_tokens(config: &Config, function: Function) -> Function {
-    let function = match config.tokens.oidc.is_empty() {
-        true => function,
-        false => function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json()),
-    };
-    match config.tokens.not_before_s {
-        Some(moment_s) => {
-            function.environment(environment::TOKEN_NOT_BEFORE_S, moment_s.to_string())
-        }
-        None => function,
+/// Sets the variables of the optional token settings: `OpenID Connect` issuers and the earliest issue time.
+fn with_token_settings(config: &Config, mut function: Function) -> Function {
+    if !config.tokens.oidc.is_empty() {
+        function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
     }
+    if let Some(not_before_s) = config.tokens.not_before_s {
+        function = function.environment(environment::TOKEN_NOT_BEFORE_S, not_before_s.to_string());
+    }
+    function
 }
 
-/// A second before Lambda ends the request without an answer.
+/// Returns the request timeout in milliseconds: a second less than that of the function, so that the API
+/// responds with an error before Lambda ends the invocation.
 fn request_timeout_ms(config: &Config) -> u32 {
     config.api.timeout_s.saturating_sub(1).saturating_mul(1_000)
 }
 
-/// What the API does today, and no more: no update or delete in the tables of logs, no delete of a stream,
-/// and in the bucket only large entries and chunks of imports; it reads offloaded segments and snapshots.
+/// Returns the role of the API, with only the permissions that the API uses.
+///
+/// The API cannot update or delete entries and segments, and cannot delete event streams. In the bucket,
+/// it can only write large entries and chunks of imports; offloaded segments and snapshots are read-only.
 fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
-    // A presigned upload has the rights of whoever signed it, the tag included.
+    // A presigned upload, including its tag, has the permissions of the role that signed the URL.
     let uploads = Statement::allow(
         "Uploads",
         [
@@ -98,41 +96,51 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
             "s3:PutObject",
             "s3:PutObjectTagging",
         ],
-        [below(&storage.bucket, UPLOADS_PREFIX)],
+        [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // Only an operator offloads: the API reads what was purged from the table.
-    let offload =
-        Statement::allow("Offload", ["s3:GetObject"], [below(&storage.bucket, OFFLOADED_PREFIX)]);
-    // The API publishes chunks that it has verified; clients upload elsewhere. It writes no root.
-    let chunks =
-        Statement::allow("Chunks", ["s3:PutObject"], [like(&storage.bucket, CHUNKS_PATTERN)]);
-    let sheets =
-        Statement::allow("Sheets", ["s3:GetObject"], [below(&storage.bucket, SHEETS_PREFIX)]);
+    // Only operators offload segments; the API reads the offloaded segments.
+    let offload = Statement::allow(
+        "Offload",
+        ["s3:GetObject"],
+        [objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
+    );
+    // The API publishes uploaded chunks after verification. It cannot write roots.
+    let chunks = Statement::allow(
+        "Chunks",
+        ["s3:PutObject"],
+        [objects_matching(&storage.bucket, CHUNKS_PATTERN)],
+    );
+    let sheets = Statement::allow(
+        "Sheets",
+        ["s3:GetObject"],
+        [objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
+    );
     let readable = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
-    let missing = permissions::tell_missing(&storage.bucket, &readable);
+    let missing = permissions::detect_missing_objects(&storage.bucket, &readable);
     let role = Role::assumed_by(Service::Lambda)
-        .policy("tables", in_tables(storage))
+        .policy("tables", table_statements(storage))
         .policy("bucket", [uploads, offload, chunks, sheets, missing])
         .policy("logs", [permissions::own_logs(logs)]);
     let role = permissions::allow_traces(role, config);
     key::allow(role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
-/// A transaction needs the actions of its parts.
-fn in_tables(storage: &Storage) -> [Statement; 4] {
+/// Returns the statements for the tables. A transaction requires the actions of all its parts.
+fn table_statements(storage: &Storage) -> [Statement; 4] {
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
     let segments = Statement::allow("SegmentTable", actions, [storage.segments.arn()]);
-    // An append updates the tip of its stream.
+    // An append updates the tip of the event stream.
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    let streams = Statement::allow("EventStreamTable", actions, [storage.streams.arn()]);
-    // What the indexer wrote.
-    let index = Statement::allow("FeedTable", ["dynamodb:Query"], [storage.index.arn()]);
-    [entries, segments, streams, index]
+    let event_streams =
+        Statement::allow("EventStreamTable", actions, [storage.event_streams.arn()]);
+    // Only the indexer writes the feed.
+    let feed = Statement::allow("FeedTable", ["dynamodb:Query"], [storage.feed.arn()]);
+    [entries, segments, event_streams, feed]
 }
 
-/// The headers that scripts of other origins may send: ours, and what Replicache's client adds to each
-/// push and pull.
+/// Request headers that pages of other origins may send: those of the API, and the header that the
+/// Replicache client adds to each push and pull.
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 
@@ -141,12 +149,12 @@ fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
     if config.cors_origins.is_empty() {
         return url;
     }
-    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let to_strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     url.cors(FunctionUrlCors {
         origins: config.cors_origins.clone(),
-        methods: owned(&["DELETE", "GET", "PATCH", "POST", "PUT"]),
-        request_headers: owned(&REQUEST_HEADERS),
-        exposed_headers: owned(&["cellar-cost", "etag", "retry-after"]),
+        methods: to_strings(&["DELETE", "GET", "PATCH", "POST", "PUT"]),
+        request_headers: to_strings(&REQUEST_HEADERS),
+        exposed_headers: to_strings(&["cellar-cost", "etag", "retry-after"]),
         max_age_s: CORS_MAX_AGE_S,
     })
 }

@@ -1,78 +1,78 @@
-//! The dashboard: whether requests are served, whether what follows them gets done, and what both
-//! cost.
+//! The dashboard: requests, background work, and consumed capacity.
 
 use super::alarms::Parts;
 use crate::constructs::{Dashboard, Metric, Watched, Widget};
 use crate::stack::{Stack, SynthesisError};
 
-/// Adds it.
 pub(super) fn add(stack: &mut Stack, parts: &Parts<'_>) -> Result<(), SynthesisError> {
-    let widgets = of_requests(parts).into_iter().chain(of_work(parts)).chain(of_tables(parts));
+    let widgets = request_widgets(parts)
+        .into_iter()
+        .chain(background_widgets(parts))
+        .chain(table_widgets(parts));
     stack.add("Dashboard", widgets.fold(Dashboard::new(), Dashboard::widget))?;
     Ok(())
 }
 
-fn of_requests(parts: &Parts<'_>) -> [Widget; 3] {
+fn request_widgets(parts: &Parts<'_>) -> [Widget; 3] {
     let api = || Watched::function(parts.api);
     [
         Widget::new("Requests")
             .line("requests", Metric::UrlRequests, api())
-            .line("refused (4xx)", Metric::UrlRefusals, api())
-            .line("failed (5xx)", Metric::UrlFailures, api()),
-        Widget::new("Latency of requests, ms")
+            .line("rejected (4xx)", Metric::UrlClientErrors, api())
+            .line("failed (5xx)", Metric::UrlServerErrors, api()),
+        Widget::new("Request latency (ms)")
             .percentile("median", Metric::UrlLatency, api(), "p50")
-            .percentile("99 of 100", Metric::UrlLatency, api(), "p99"),
+            .percentile("p99", Metric::UrlLatency, api(), "p99"),
         Widget::new("Functions: throttles and concurrency")
             .line("API throttled", Metric::Throttles, api())
             .line("relay throttled", Metric::Throttles, Watched::function(&parts.events.relay))
             .line("indexer throttled", Metric::Throttles, Watched::function(parts.indexer))
             .line("snapshots throttled", Metric::Throttles, Watched::function(parts.snapshot))
-            .line("API at the same time", Metric::ConcurrentExecutions, api()),
+            .line("API concurrency", Metric::ConcurrentExecutions, api()),
     ]
 }
 
-fn of_work(parts: &Parts<'_>) -> [Widget; 3] {
+fn background_widgets(parts: &Parts<'_>) -> [Widget; 3] {
     let relay = || Watched::function(&parts.events.relay);
     let indexer = || Watched::function(parts.indexer);
     let snapshot = || Watched::function(parts.snapshot);
     let jobs = || Watched::queue(&parts.events.snapshots);
-    let relay_letters = Watched::queue(&parts.events.change_stream_dead_letters);
-    let snapshot_letters = Watched::queue(&parts.events.snapshot_dead_letters);
-    let streams = Widget::new("Relay and indexer: age of their streams' records, ms")
-        .line("relay's", Metric::IteratorAge, relay())
-        .line("errors of the relay", Metric::Errors, relay())
-        .line("indexer's", Metric::IteratorAge, indexer())
-        .line("errors of the indexer", Metric::Errors, indexer());
-    let streams = match parts.webhook {
-        Some(webhook) => streams
-            .line("webhook's", Metric::IteratorAge, Watched::function(webhook))
-            .line("errors of the webhook", Metric::Errors, Watched::function(webhook)),
-        None => streams,
-    };
+    let change_stream_dead_letters = Watched::queue(&parts.events.change_stream_dead_letters);
+    let snapshot_dead_letters = Watched::queue(&parts.events.snapshot_dead_letters);
+    let mut change_streams = Widget::new("Change stream lag (ms)")
+        .line("relay", Metric::IteratorAge, relay())
+        .line("relay errors", Metric::Errors, relay())
+        .line("indexer", Metric::IteratorAge, indexer())
+        .line("indexer errors", Metric::Errors, indexer());
+    if let Some(webhook) = parts.webhook {
+        change_streams = change_streams
+            .line("webhook", Metric::IteratorAge, Watched::function(webhook))
+            .line("webhook errors", Metric::Errors, Watched::function(webhook));
+    }
     [
-        streams,
+        change_streams,
         Widget::new("Snapshots")
-            .line("calls", Metric::Invocations, snapshot())
+            .line("invocations", Metric::Invocations, snapshot())
             .line("errors", Metric::Errors, snapshot())
-            .line("longest, ms", Metric::Duration, snapshot()),
-        Widget::new("Queue of snapshots, and dead letters")
-            .line("waiting", Metric::Messages, jobs())
-            .line("in work, or hidden", Metric::MessagesHidden, jobs())
-            .line("oldest, s", Metric::OldestMessage, jobs())
-            .line("dead letters of streams", Metric::Messages, relay_letters)
-            .line("dead letters of snapshots", Metric::Messages, snapshot_letters),
+            .line("maximum (ms)", Metric::Duration, snapshot()),
+        Widget::new("Snapshot queue and dead letters")
+            .line("waiting", Metric::VisibleMessages, jobs())
+            .line("in flight", Metric::HiddenMessages, jobs())
+            .line("oldest (s)", Metric::OldestMessage, jobs())
+            .line("change stream dead letters", Metric::VisibleMessages, change_stream_dead_letters)
+            .line("snapshot dead letters", Metric::VisibleMessages, snapshot_dead_letters),
     ]
 }
 
-fn of_tables(parts: &Parts<'_>) -> [Widget; 3] {
+fn table_widgets(parts: &Parts<'_>) -> [Widget; 3] {
     let tables = || {
         let storage = parts.storage;
         [
             ("entries", Watched::table(&storage.entries)),
             ("segments", Watched::table(&storage.segments)),
             ("pending snapshots", Watched::table(&storage.pending_snapshots)),
-            ("streams", Watched::table(&storage.streams)),
-            ("index", Watched::table(&storage.index)),
+            ("event streams", Watched::table(&storage.event_streams)),
+            ("feed", Watched::table(&storage.feed)),
         ]
     };
     let chart = |title, metric| {
@@ -84,7 +84,7 @@ fn of_tables(parts: &Parts<'_>) -> [Widget; 3] {
         chart("Write units", Metric::WriteUnits),
         chart("Read units", Metric::ReadUnits),
         Widget::new("Entry table: throttles")
-            .line("writes refused", Metric::WriteThrottles, entries())
-            .line("reads refused", Metric::ReadThrottles, entries()),
+            .line("throttled writes", Metric::WriteThrottles, entries())
+            .line("throttled reads", Metric::ReadThrottles, entries()),
     ]
 }

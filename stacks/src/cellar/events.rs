@@ -1,5 +1,4 @@
-//! What happens after an edit: the relay from the Entry table's stream, and the queue of snapshot
-//! jobs.
+//! The relay, which reads the Entry table's change stream, and the queues.
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;
@@ -10,36 +9,38 @@ use serde_json::{Value, json};
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, below};
+use super::permissions::{self, objects_with_prefix};
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config};
 use crate::constructs::{
-    Function, FunctionCode, LogGroup, Queue, QueuePolicy, Role, Service, Statement, StreamFilter,
-    StreamSource,
+    Function, FunctionCode, Handle, LogGroup, Queue, QueuePolicy, Role, Service, Statement,
+    StreamFilter, StreamSource,
 };
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the relay: it only waits for SQS and S3.
+/// Memory of the relay, which mostly waits for SQS and S3.
 const RELAY_MEMORY_MB: u32 = 256;
-/// Seconds that a batch of records may take.
+/// Timeout of the relay for a batch of records, in seconds.
 const RELAY_TIMEOUT_S: u32 = 60;
-/// Seconds that the worker on snapshots may run: the longest that Lambda allows.
-const SNAPSHOT_TIMEOUT_S: u32 = 15 * 60;
+/// Maximum timeout of the snapshot function in seconds (Lambda).
+const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
+/// Visibility timeout of the snapshot queue in seconds: 6 function timeouts, as Lambda recommends.
+const SNAPSHOT_VISIBILITY_S: u32 = 6 * SNAPSHOT_TIMEOUT_S_MAX;
 
 /// The relay and the queues.
 pub(super) struct Events {
-    /// The function that reads the stream.
     pub(super) relay: Handle<Function>,
-    /// What the functions on streams of tables could not do: a letter names its stream.
+    /// Records of change streams that the relay, the indexer or the webhook could not process. Each message
+    /// names its change stream.
     pub(super) change_stream_dead_letters: Handle<Queue>,
-    /// The jobs.
+    /// Snapshot jobs.
     pub(super) snapshots: Handle<Queue>,
-    /// Jobs that came back too often.
+    /// Snapshot jobs that failed too often.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
-/// Adds the queues with their policies, and the relay with all that belongs to it.
+/// Adds the queues with their policies, and the relay with its log group, its role and its event source.
 pub(super) fn add(
     stack: &mut Stack,
     config: &Config,
@@ -47,13 +48,14 @@ pub(super) fn add(
     storage: &Storage,
     code: &FunctionCode,
 ) -> Result<Events, SynthesisError> {
-    let snapshot_dead_letters = queue(stack, "SnapshotDeadLetters", config, Queue::new())?;
+    let snapshot_dead_letters = add_queue(stack, "SnapshotDeadLetters", config, Queue::new())?;
     let jobs = Queue::new()
-        .visibility_s(6 * SNAPSHOT_TIMEOUT_S)
+        .visibility_s(SNAPSHOT_VISIBILITY_S)
         .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES);
-    let snapshots = queue(stack, "SnapshotQueue", config, jobs)?;
-    let change_stream_dead_letters = queue(stack, "ChangeStreamDeadLetters", config, Queue::new())?;
-    let logs = functions::log_group(stack, "RelayLogGroup", config)?;
+    let snapshots = add_queue(stack, "SnapshotQueue", config, jobs)?;
+    let change_stream_dead_letters =
+        add_queue(stack, "ChangeStreamDeadLetters", config, Queue::new())?;
+    let logs = functions::add_log_group(stack, "RelayLogGroup", config)?;
     let role = role(storage, &snapshots, &change_stream_dead_letters, &logs);
     let role = permissions::allow_traces(role, config);
     let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Queues]);
@@ -67,7 +69,7 @@ pub(super) fn add(
         .environment(environment::SNAPSHOT_QUEUE, snapshots.url())
         .environment(environment::BUCKET, storage.bucket.name());
     let relay = stack.add("RelayFunction", relay)?;
-    let source = source(storage, &relay, &change_stream_dead_letters);
+    let source = entry_source(storage, &relay, &change_stream_dead_letters);
     stack.add("RelaySource", source)?;
     suppressions::for_stream_function(stack, &relay);
     Ok(Events { relay, change_stream_dead_letters, snapshots, snapshot_dead_letters })
@@ -75,7 +77,7 @@ pub(super) fn add(
 
 /// Adds a queue and its policy.
 #[track_caller]
-fn queue(
+fn add_queue(
     stack: &mut Stack,
     id: &str,
     config: &Config,
@@ -88,9 +90,10 @@ fn queue(
     Ok(queue)
 }
 
-/// New Snapshot entries, and new entries with an external body. Only insertions: the finished
-/// snapshot is written back into its entry, which must not make another.
-fn source(
+/// Returns the event source of the relay: new Snapshot entries, and new entries with an external body.
+///
+/// Updates are excluded: finishing a snapshot updates its entry, which must not start another snapshot.
+fn entry_source(
     storage: &Storage,
     relay: &Handle<Function>,
     dead_letters: &Handle<Queue>,
@@ -118,11 +121,14 @@ fn role(
     let tags = Statement::allow(
         "UploadTags",
         ["s3:DeleteObjectTagging"],
-        [below(&storage.bucket, UPLOADS_PREFIX)],
+        [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
     Role::assumed_by(Service::Lambda)
         .policy("stream", [stream, permissions::list_streams()])
         .policy("queues", [send])
-        .policy("bucket", [tags, permissions::tell_missing(&storage.bucket, &[UPLOADS_PREFIX])])
+        .policy(
+            "bucket",
+            [tags, permissions::detect_missing_objects(&storage.bucket, &[UPLOADS_PREFIX])],
+        )
         .policy("logs", [permissions::own_logs(logs)])
 }

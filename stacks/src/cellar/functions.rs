@@ -1,15 +1,15 @@
-//! What every function has.
+//! Settings that functions of the stack share.
 
 use cellar_api::environment;
 
 use super::suppressions;
 use crate::config::Config;
-use crate::constructs::{Function, LogGroup};
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::constructs::{Function, Handle, LogGroup};
+use crate::stack::{Stack, SynthesisError};
 
 /// Adds the log group of a function.
 #[track_caller]
-pub(super) fn log_group(
+pub(super) fn add_log_group(
     stack: &mut Stack,
     id: &str,
     config: &Config,
@@ -21,7 +21,7 @@ pub(super) fn log_group(
     Ok(logs)
 }
 
-/// Tells a function the incarnation of the tables, if they were restored.
+/// Sets the variable with the incarnation of the tables, unless the tables were never restored.
 pub(super) fn in_incarnation(function: Function, config: &Config) -> Function {
     match config.incarnation {
         0 => function,

@@ -1,5 +1,5 @@
-//! The indexer: from the EventStream table's stream, and the Entry table's if that is wanted, to the index of
-//! everything that was appended.
+//! The indexer, which writes the feed and the spreadsheet lists from the change stream of the EventStream
+//! table and, if configured, of the Entry table.
 
 use cellar_api::environment;
 use cellar_base::schema::APPENDED;
@@ -13,23 +13,24 @@ use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config, FeedScope};
 use crate::constructs::{
-    Function, FunctionCode, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
+    Function, FunctionCode, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
+    StreamSource,
 };
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the indexer: it waits for DynamoDB.
+/// Memory of the indexer, which mostly waits for DynamoDB.
 const MEMORY_MB: u32 = 256;
-/// Seconds that a batch of records may take.
+/// Timeout for a batch of records, in seconds.
 const TIMEOUT_S: u32 = 60;
-/// Seconds that entries of logs are waited for, so that a batch is one item of the feed: a call for each edit
-/// would cost more than the edit.
+/// Seconds to collect log entries for a batch, which becomes one item of the feed. An invocation for each
+/// edit would cost more than the edit.
 const BATCHING_WINDOW_S: u32 = 5;
-/// Entries of a batch: about as many as one item of the feed may name. Each batch that is put at the same time as
-/// another one waits, so that few large ones are sooner there than many small ones.
-const ENTRIES: u32 = 1_000;
+/// Maximum number of log entries in a batch, about as many as fit into one item of the feed. Concurrent
+/// batches wait for each other, so a few large batches are faster than many small ones.
+const ENTRY_BATCH_SIZE: u32 = 1_000;
 
-/// Adds the function with its log group, its role and its source; what it cannot index goes to
-/// `dead_letters`.
+/// Adds the indexer with its log group, its role and its event sources. Records that cannot be indexed are
+/// sent to `dead_letters`.
 pub(super) fn add(
     stack: &mut Stack,
     config: &Config,
@@ -38,9 +39,9 @@ pub(super) fn add(
     dead_letters: &Handle<Queue>,
     code: &FunctionCode,
 ) -> Result<Handle<Function>, SynthesisError> {
-    let logs = functions::log_group(stack, "IndexerLogGroup", config)?;
-    let has_entries = config.feed == FeedScope::Everything;
-    let role = role(storage, dead_letters, &logs, has_entries);
+    let logs = functions::add_log_group(stack, "IndexerLogGroup", config)?;
+    let indexes_entries = config.feed == FeedScope::Everything;
+    let role = role(storage, dead_letters, &logs, indexes_entries);
     let role = permissions::allow_traces(role, config);
     let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Tables, KeyUse::Queues]);
     let role = stack.add("IndexerRole", role)?;
@@ -50,53 +51,57 @@ pub(super) fn add(
         .timeout_s(TIMEOUT_S)
         .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
-        .environment(environment::EVENT_STREAM_TABLE, storage.streams.name())
-        .environment(environment::FEED_TABLE, storage.index.name());
-    let function = match has_entries {
-        true => function.environment(environment::ENTRY_TABLE, storage.entries.name()),
-        false => function,
+        .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
+        .environment(environment::FEED_TABLE, storage.feed.name());
+    let function = if indexes_entries {
+        function.environment(environment::ENTRY_TABLE, storage.entries.name())
+    } else {
+        function
     };
     let function = functions::in_incarnation(function, config);
     let function = stack.add("IndexerFunction", function)?;
-    let source = StreamSource::new(&storage.streams, &function, dead_letters).filter(appends());
-    stack.add("IndexerSource", source)?;
-    if has_entries {
-        let source = StreamSource::new(&storage.entries, &function, dead_letters);
-        let source = source.filter(puts()).batch_size(ENTRIES).batching_window_s(BATCHING_WINDOW_S);
+    let source = StreamSource::new(&storage.event_streams, &function, dead_letters);
+    stack.add("IndexerSource", source.filter(appended_tips()))?;
+    if indexes_entries {
+        let source = StreamSource::new(&storage.entries, &function, dead_letters)
+            .filter(new_entries())
+            .batch_size(ENTRY_BATCH_SIZE)
+            .batching_window_s(BATCHING_WINDOW_S);
         stack.add("IndexerEntrySource", source)?;
     }
     suppressions::for_stream_function(stack, &function);
     Ok(function)
 }
 
-/// Tips, which say how many events the write appended; not the event batches that were in a tip before.
-fn appends() -> StreamFilter {
+/// Selects writes of tips, which contain the number of appended events. Event batches that were split off
+/// from a tip do not contain that number.
+fn appended_tips() -> StreamFilter {
     let appended = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))
 }
 
-/// Entries that were put; not what was added to one later.
-fn puts() -> StreamFilter {
+/// Selects new entries, but not updates of entries.
+fn new_entries() -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT] }))
 }
 
-/// It reads streams and writes the index, and deletes nothing.
+/// Returns the role of the indexer, which reads event streams and writes the feed, but cannot delete items.
 fn role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,
     logs: &Handle<LogGroup>,
-    has_entries: bool,
+    indexes_entries: bool,
 ) -> Role {
-    let mut stream = vec![permissions::read_stream("StreamsStream", &storage.streams)];
+    let mut stream = vec![permissions::read_stream("StreamsStream", &storage.event_streams)];
     let read = ["dynamodb:GetItem", "dynamodb:Query"];
-    let mut tables = vec![Statement::allow("ReadStreams", read, [storage.streams.arn()])];
-    if has_entries {
+    let mut tables = vec![Statement::allow("ReadStreams", read, [storage.event_streams.arn()])];
+    if indexes_entries {
         stream.push(permissions::read_stream("EntriesStream", &storage.entries));
         tables.push(Statement::allow("ReadEntries", ["dynamodb:Query"], [storage.entries.arn()]));
     }
     stream.push(permissions::list_streams());
     let write = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    tables.push(Statement::allow("FeedTable", write, [storage.index.arn()]));
+    tables.push(Statement::allow("FeedTable", write, [storage.feed.arn()]));
     let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
     Role::assumed_by(Service::Lambda)
         .policy("stream", stream)

@@ -1,5 +1,5 @@
-//! What a function may do with the customer's key, if there is one: only through the service whose
-//! data it reads and writes, so that the role alone decrypts nothing.
+//! Permissions of functions for the customer's KMS key. A function can only use the key through the
+//! service whose data it accesses, so the role itself cannot decrypt anything.
 
 use serde_json::{Value, json};
 
@@ -7,24 +7,24 @@ use crate::config::Config;
 use crate::constructs::{Role, Statement};
 use crate::expression::Expression;
 
-/// What a function needs the key for.
+/// A purpose for which a function needs the KMS key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyUse {
-    /// To read and write items: DynamoDB asks KMS in the name of the caller.
+    /// Reading and writing items. DynamoDB calls KMS on behalf of the caller.
     Tables,
-    /// To read the stream of a table, which is encrypted as the table is.
+    /// Reading the change stream of a table, which is encrypted with the key of the table.
     Stream,
-    /// To read and write objects, also those of the URLs that it signs.
+    /// Reading and writing objects, including those of presigned URLs.
     Bucket,
-    /// To send messages to queues, and to receive them.
+    /// Sending and receiving messages of queues.
     Queues,
 }
 
 impl KeyUse {
-    fn statement(self, key: &str) -> Statement {
-        let key = [Expression::literal(key)];
+    fn statement(self, key_arn: &str) -> Statement {
+        let key = [Expression::literal(key_arn)];
         match self {
-            // What DynamoDB's documentation asks of a role that reads and writes.
+            // DynamoDB's documentation lists these actions for roles that read and write.
             Self::Tables => Statement::allow(
                 "KeyOfTables",
                 [
@@ -37,32 +37,33 @@ impl KeyUse {
                 ],
                 key,
             )
-            .only_if(through("dynamodb")),
-            Self::Stream => {
-                Statement::allow("KeyOfStream", ["kms:Decrypt"], key).only_if(through("dynamodb"))
-            }
+            .only_if(via_service("dynamodb")),
+            Self::Stream => Statement::allow("KeyOfStream", ["kms:Decrypt"], key)
+                .only_if(via_service("dynamodb")),
             Self::Bucket => {
                 Statement::allow("KeyOfBucket", ["kms:Decrypt", "kms:GenerateDataKey"], key)
-                    .only_if(through("s3"))
+                    .only_if(via_service("s3"))
             }
-            // A sender decrypts, too: SQS uses a data key again for some minutes.
+            // Senders also decrypt, because SQS reuses a data key for some minutes.
             Self::Queues => {
                 Statement::allow("KeyOfQueues", ["kms:Decrypt", "kms:GenerateDataKey"], key)
-                    .only_if(through("sqs"))
+                    .only_if(via_service("sqs"))
             }
         }
     }
 }
 
-/// Only where this service asks KMS in the name of the caller, in the stack's region.
-fn through(service: &str) -> Value {
+/// Returns a condition that a service in the stack's region calls KMS on behalf of the caller.
+fn via_service(service: &str) -> Value {
     let service = Expression::substitution(format!("{service}.${{AWS::Region}}.amazonaws.com"));
     json!({ "StringEquals": { "kms:ViaService": Value::from(service) } })
 }
 
-/// The role with what it needs of the customer's key; as it was if there is none.
+/// Allows a role to use the customer's KMS key for `uses`. Returns the role unchanged if no key is
+/// configured.
 pub(super) fn allow(role: Role, config: &Config, uses: &[KeyUse]) -> Role {
-    let Some(key) = config.encryption.key() else { return role };
-    let statements: Vec<Statement> = uses.iter().map(|one| one.statement(key)).collect();
+    let Some(key_arn) = config.encryption.key() else { return role };
+    let statements: Vec<Statement> =
+        uses.iter().map(|key_use| key_use.statement(key_arn)).collect();
     role.policy("key", statements)
 }

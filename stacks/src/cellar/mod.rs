@@ -21,49 +21,55 @@ use thiserror::Error;
 
 use crate::config::{Architecture, Config, ConfigProblem};
 use crate::constructs::FunctionCode;
-use crate::stack::{Output, Parameter, Stack, SynthesisError, SynthesisErrors};
-use crate::template::Template;
+use crate::stack::{Stack, SynthesisError, SynthesisErrors};
+use crate::template::{Output, Parameter, Template};
+use api::Api;
+use events::Events;
+use storage::Storage;
 
-/// Parameter: the bucket that holds the bundle.
+/// Parameter: S3 bucket of the Lambda bundle.
 pub const ARTIFACT_BUCKET: &str = "ArtifactBucket";
-/// Parameter: the key of the bundle, which holds its hash.
+/// Parameter: S3 key of the Lambda bundle, which contains the hash of the bundle.
 pub const ARTIFACT_KEY: &str = "ArtifactKey";
 
-/// Output: the URL of the API, with a slash at its end.
+/// Output: URL of the API, with a trailing slash.
 pub const OUTPUT_API_URL: &str = "ApiUrl";
-/// Output: the name of the Entry table.
+/// Output: name of the Entry table.
 pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
-/// Output: the name of the Segment table.
+/// Output: name of the Segment table.
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
-/// Output: the name of the PendingSnapshots table.
+/// Output: name of the PendingSnapshots table.
 pub const OUTPUT_PENDING_SNAPSHOTS_TABLE: &str = "PendingSnapshotsTableName";
-/// Output: the name of the EventStream table.
-pub const OUTPUT_STREAM_TABLE: &str = "EventStreamTableName";
-/// Output: the name of the Feed table.
-pub const OUTPUT_INDEX_TABLE: &str = "FeedTableName";
-/// Outputs: the names of the tables that hold the customers' data, in the order of [`tables`].
-pub const OUTPUT_TABLES: [&str; TABLES] =
-    [OUTPUT_ENTRY_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_STREAM_TABLE];
-/// Output: the name of the bucket.
+/// Output: name of the EventStream table.
+pub const OUTPUT_EVENT_STREAM_TABLE: &str = "EventStreamTableName";
+/// Output: name of the Feed table.
+pub const OUTPUT_FEED_TABLE: &str = "FeedTableName";
+/// Outputs: names of the tables that contain the customers' data, in the order of [`tables`].
+pub const OUTPUT_TABLES: [&str; TABLES] = [
+    OUTPUT_ENTRY_TABLE,
+    OUTPUT_SEGMENT_TABLE,
+    OUTPUT_PENDING_SNAPSHOTS_TABLE,
+    OUTPUT_EVENT_STREAM_TABLE,
+];
+/// Output: name of the bucket.
 pub const OUTPUT_BUCKET: &str = "BucketName";
-/// Output: the name of the function that serves the API.
+/// Output: name of the API function.
 pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
-
-/// Output: the URL of the queue of snapshot jobs.
+/// Output: URL of the snapshot job queue.
 pub const OUTPUT_SNAPSHOT_QUEUE: &str = "SnapshotQueueUrl";
 
-const DESCRIPTION: &str = "Cellar: a spreadsheet backend in your own account";
+const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
 
-/// Why there is no template.
+/// Reason why no template was created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
     /// A value of the configuration is out of bounds.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Config {
-        /// All that are.
+        /// All values that are out of bounds.
         problems: Vec<ConfigProblem>,
     },
-    /// The stack does not hold together: a fault of Cellar itself.
+    /// The stack is invalid, which is a bug of Cellar.
     #[error(transparent)]
     Synthesis(#[from] SynthesisErrors),
 }
@@ -74,11 +80,11 @@ impl From<SynthesisError> for CellarStackError {
     }
 }
 
-/// The template of Cellar's stack, for functions on that architecture.
+/// Returns the template of Cellar's stack, with functions for `architecture`.
 ///
 /// # Errors
-/// [`CellarStackError::Config`], if the configuration was changed after it was parsed and is out
-/// of bounds now.
+/// [`CellarStackError::Config`] if values of the configuration are out of bounds, because they were
+/// changed after parsing.
 pub fn cellar_stack(
     config: &Config,
     architecture: Architecture,
@@ -90,7 +96,7 @@ pub fn cellar_stack(
     let mut stack = Stack::new(DESCRIPTION);
     stack.tag(&config.tags);
     let storage = storage::add(&mut stack, config)?;
-    let code = artifact(&mut stack)?;
+    let code = add_artifact_parameters(&mut stack)?;
     let api = api::add(&mut stack, config, architecture, &storage, &code)?;
     let events = events::add(&mut stack, config, architecture, &storage, &code)?;
     let snapshots =
@@ -123,6 +129,16 @@ pub fn cellar_stack(
     if config.dashboard {
         dashboard::add(&mut stack, &parts)?;
     }
+    add_outputs(&mut stack, &api, &storage, &events)?;
+    Ok(stack.synthesize()?)
+}
+
+fn add_outputs(
+    stack: &mut Stack,
+    api: &Api,
+    storage: &Storage,
+    events: &Events,
+) -> Result<(), SynthesisError> {
     for (name, description, value) in [
         (OUTPUT_API_URL, "URL of the HTTP API.", api.url.url()),
         (OUTPUT_ENTRY_TABLE, "Name of the Entry table.", storage.entries.name()),
@@ -132,8 +148,8 @@ pub fn cellar_stack(
             "Name of the PendingSnapshots table.",
             storage.pending_snapshots.name(),
         ),
-        (OUTPUT_STREAM_TABLE, "Name of the EventStream table.", storage.streams.name()),
-        (OUTPUT_INDEX_TABLE, "Name of the Feed table.", storage.index.name()),
+        (OUTPUT_EVENT_STREAM_TABLE, "Name of the EventStream table.", storage.event_streams.name()),
+        (OUTPUT_FEED_TABLE, "Name of the Feed table.", storage.feed.name()),
         (OUTPUT_BUCKET, "Name of the bucket.", storage.bucket.name()),
         (
             OUTPUT_API_FUNCTION,
@@ -144,15 +160,17 @@ pub fn cellar_stack(
     ] {
         stack.output(name, Output::new(description, value))?;
     }
-    Ok(stack.synthesize()?)
+    Ok(())
 }
 
-/// The parameters that say where the bundle is; the caller uploads it first.
-fn artifact(stack: &mut Stack) -> Result<FunctionCode, SynthesisError> {
-    let bucket = Parameter::text("Bucket that holds the bundle of the functions.");
-    let key = Parameter::text("Key of the bundle of the functions.");
+/// Adds the parameters for the location of the Lambda bundle, which must be uploaded before the
+/// deployment.
+fn add_artifact_parameters(stack: &mut Stack) -> Result<FunctionCode, SynthesisError> {
+    let bucket = Parameter::text("S3 bucket of the Lambda bundle.");
+    let key = Parameter::text("S3 key of the Lambda bundle.");
     let bucket = stack.parameter(ARTIFACT_BUCKET, bucket)?;
-    Ok(FunctionCode { bucket, key: stack.parameter(ARTIFACT_KEY, key)? })
+    let key = stack.parameter(ARTIFACT_KEY, key)?;
+    Ok(FunctionCode { bucket, key })
 }
 
 #[cfg(test)]
@@ -160,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configuration_changed_out_of_bounds_is_refused() {
+    fn a_configuration_changed_out_of_bounds_is_rejected() {
         let mut config = Config::default();
         config.api.memory_mb = 1;
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The function that makes snapshots, and what it may do.
+//! The snapshot function and its role.
 
 use cellar_api::environment;
 use cellar_base::schema::{
@@ -8,20 +8,20 @@ use serde_json::json;
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, below};
+use super::permissions::{self, objects_with_prefix};
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config};
 use crate::constructs::{
-    Function, FunctionCode, LogGroup, Queue, QueueSource, Role, Service, Statement,
+    Function, FunctionCode, Handle, LogGroup, Queue, QueueSource, Role, Service, Statement,
 };
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::stack::{Stack, SynthesisError};
 
-/// Snapshots that are made at a time: enough for a busy stack, and a small account has functions
-/// left for requests.
-const CONCURRENCY_MAX: u32 = 10;
+/// Maximum number of concurrent snapshot jobs: enough for a busy stack, and low enough to leave concurrency
+/// for requests in a small account.
+const MAX_CONCURRENCY: u32 = 10;
 
-/// Adds the function with its log group, its role and its source.
+/// Adds the snapshot function with its log group, its role and its event source.
 pub(super) fn add(
     stack: &mut Stack,
     config: &Config,
@@ -30,7 +30,7 @@ pub(super) fn add(
     jobs: &Handle<Queue>,
     code: &FunctionCode,
 ) -> Result<Handle<Function>, SynthesisError> {
-    let logs = functions::log_group(stack, "SnapshotLogGroup", config)?;
+    let logs = functions::add_log_group(stack, "SnapshotLogGroup", config)?;
     let uses = [KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
     let role = permissions::allow_traces(role(storage, jobs, &logs), config);
     let role = key::allow(role, config, &uses);
@@ -47,17 +47,19 @@ pub(super) fn add(
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
     let function = stack.add("SnapshotFunction", function)?;
-    stack.add("SnapshotSource", QueueSource::new(jobs, &function, CONCURRENCY_MAX))?;
+    stack.add("SnapshotSource", QueueSource::new(jobs, &function, MAX_CONCURRENCY))?;
     suppressions::for_snapshot_function(stack, &function);
     Ok(function)
 }
 
-/// It reads the log, writes objects of its own and its own records, and says in the log's tables
-/// that a snapshot is there: no edit can be changed by it.
+/// Returns the role of the snapshot function.
+///
+/// The function reads logs, writes snapshot objects and pending snapshots, and records finished snapshots
+/// in the tables of logs. It cannot change edits.
 fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
     let read = ["dynamodb:GetItem", "dynamodb:Query"];
     let entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
-    // Of an entry, only its root: the keys and the type are named by the condition of the update.
+    // Only the root of an entry can be updated. Keys and type appear in the condition of the update.
     let root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
@@ -70,15 +72,21 @@ fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Rol
     let sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject", "s3:PutObject"],
-        [below(&storage.bucket, SHEETS_PREFIX)],
+        [objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
     );
-    let uploads =
-        Statement::allow("Uploads", ["s3:GetObject"], [below(&storage.bucket, UPLOADS_PREFIX)]);
-    // What is made anew begins with the log, however old.
-    let offload =
-        Statement::allow("Offload", ["s3:GetObject"], [below(&storage.bucket, OFFLOADED_PREFIX)]);
+    let uploads = Statement::allow(
+        "Uploads",
+        ["s3:GetObject"],
+        [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
+    );
+    // Rebuilding a snapshot from scratch reads the log from the start, including offloaded segments.
+    let offload = Statement::allow(
+        "Offload",
+        ["s3:GetObject"],
+        [objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
+    );
     let prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
-    let missing = permissions::tell_missing(&storage.bucket, &prefixes);
+    let missing = permissions::detect_missing_objects(&storage.bucket, &prefixes);
     let queue = Statement::allow(
         "Jobs",
         [

@@ -1,123 +1,123 @@
-//! What holds the customers' data: four tables and a bucket; and a table that is made of theirs.
+//! Tables and bucket: four tables and a bucket with the customers' data, and the Feed table, which is
+//! derived from them.
 
 use cellar_base::schema;
 
 use super::suppressions;
 use crate::config::Config;
 use crate::constructs::{
-    AttributeType, Bucket, BucketCors, BucketPolicy, LifecycleRule, StreamView, Table,
+    AttributeType, Bucket, BucketCors, BucketPolicy, Handle, LifecycleRule, StreamView, Table,
 };
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::stack::{Stack, SynthesisError};
 
-/// Days after which an upload that was never completed, or a chunk of an import that was never
-/// checked, disappears.
+/// Days after which an upload that was never confirmed is deleted.
 const PENDING_UPLOAD_DAYS: u32 = 3;
-/// Days that a replaced or deleted object can still be brought back.
+/// Days for which a replaced or deleted object can be recovered.
 const NONCURRENT_VERSION_DAYS: u32 = 30;
-/// Days after which the parts of an unfinished multipart upload disappear.
+/// Days after which the parts of an unfinished multipart upload are deleted.
 const MULTIPART_DAYS: u32 = 3;
-/// Seconds that a browser may remember which origins are allowed.
+/// Seconds for which a browser may cache the CORS settings.
 pub(super) const CORS_MAX_AGE_S: u32 = 3600;
 
-/// The data of a stack.
+/// The tables and the bucket of a stack.
 pub(super) struct Storage {
-    /// The Entry table.
     pub(super) entries: Handle<Table>,
-    /// The Segment table.
     pub(super) segments: Handle<Table>,
-    /// The PendingSnapshots table.
     pub(super) pending_snapshots: Handle<Table>,
-    /// The EventStream table.
-    pub(super) streams: Handle<Table>,
-    /// The Feed table.
-    pub(super) index: Handle<Table>,
-    /// The bucket for large entries and snapshots.
+    pub(super) event_streams: Handle<Table>,
+    pub(super) feed: Handle<Table>,
+    /// Bucket for external bodies, snapshots and offloaded segments.
     pub(super) bucket: Handle<Bucket>,
 }
 
-/// How many tables hold the customers' data.
+/// Number of tables that contain the customers' data.
 pub const TABLES: usize = 4;
 
-/// The logical ids of the Entry, the Segment, the PendingSnapshots and the EventStream table of an incarnation. Tables
-/// that were restored have ids of their own: under its id, a resource cannot become another. The Stream
-/// table is the last: stacks that were deployed before there was one have the others.
+/// Returns the logical ids of the tables of an incarnation that contain the customers' data.
+///
+/// Each incarnation has its own ids, because CloudFormation cannot exchange the table under an existing id.
+/// The EventStream table is last, because stacks of early versions do not have it.
 #[must_use]
 pub fn tables(incarnation: u32) -> [String; TABLES] {
     ["EntryTable", "SegmentTable", "PendingSnapshotsTable", "EventStreamTable"]
-        .map(|table| of_incarnation(table, incarnation))
+        .map(|table| logical_id_of(table, incarnation))
 }
 
-/// The logical id of the Feed table of an incarnation. It is made of the EventStream table: a restore to a moment does
-/// not bring it back, but has a new one, which is empty until it is made anew.
+/// Returns the logical id of the Feed table of an incarnation.
+///
+/// The feed is derived from the EventStream table, so it is not restored: a new incarnation starts with an
+/// empty Feed table, which is then rebuilt.
 #[must_use]
 pub fn feed_table(incarnation: u32) -> String {
-    of_incarnation("FeedTable", incarnation)
+    logical_id_of("FeedTable", incarnation)
 }
 
-fn of_incarnation(table: &str, incarnation: u32) -> String {
+fn logical_id_of(table: &str, incarnation: u32) -> String {
     match incarnation {
         0 => table.to_owned(),
-        restored => format!("{table}Incarnation{restored}"),
+        incarnation => format!("{table}Incarnation{incarnation}"),
     }
 }
 
 /// Adds the tables, the bucket and its policy.
 pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
-    // The stream feeds the workers that fold the log into snapshots.
+    // The relay and, if configured, the indexer read the change stream.
     let entries = log_table(config).stream(StreamView::NewImage);
-    let id = |table| of_incarnation(table, config.incarnation);
+    let id = |table| logical_id_of(table, config.incarnation);
     let entries = stack.add(&id("EntryTable"), entries)?;
     let segments = stack.add(&id("SegmentTable"), log_table(config))?;
     let pending_snapshots = stack.add(&id("PendingSnapshotsTable"), log_table(config))?;
-    // The stream feeds the indexer.
-    let streams = event_stream_table(config).stream(StreamView::NewImage);
-    let streams = stack.add(&id("EventStreamTable"), streams)?;
-    // The stream feeds the webhook, if there is one.
-    let index = match config.webhook {
-        Some(_) => index(config).stream(StreamView::NewImage),
-        None => index(config),
+    // The indexer reads the change stream.
+    let event_streams = event_stream_table(config).stream(StreamView::NewImage);
+    let event_streams = stack.add(&id("EventStreamTable"), event_streams)?;
+    let feed = if config.webhook.is_some() {
+        // The webhook reads the change stream.
+        feed_table_with_keys(config).stream(StreamView::NewImage)
+    } else {
+        feed_table_with_keys(config)
     };
-    let index = stack.add(&id("FeedTable"), index)?;
+    let feed = stack.add(&id("FeedTable"), feed)?;
     let bucket = stack.add("Bucket", bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {
-        for table in [&entries, &segments, &pending_snapshots, &streams, &index] {
+        for table in [&entries, &segments, &pending_snapshots, &event_streams, &feed] {
             suppressions::for_table(stack, table);
         }
     }
     suppressions::for_bucket(stack, &bucket);
-    Ok(Storage { entries, segments, pending_snapshots, streams, index, bucket })
+    Ok(Storage { entries, segments, pending_snapshots, event_streams, feed, bucket })
 }
 
-/// The tables of logs have the same keys.
+/// Returns a table with the keys of logs: the Entry, Segment and PendingSnapshots tables.
 fn log_table(config: &Config) -> Table {
-    let number = (schema::SORT_KEY, AttributeType::Number);
-    table(config, (schema::PARTITION_KEY, AttributeType::Binary), number)
+    let partition_key = (schema::PARTITION_KEY, AttributeType::Binary);
+    let sort_key = (schema::SORT_KEY, AttributeType::Number);
+    table_with_keys(config, partition_key, sort_key)
 }
 
-/// The EventStream table has its own: the name of a stream, and an index in it.
+/// Returns the EventStream table, whose keys are the name of an event stream and an index in the stream.
 fn event_stream_table(config: &Config) -> Table {
-    let number = (schema::STREAM_INDEX, AttributeType::Number);
-    table(config, (schema::STREAM, AttributeType::String), number)
+    let partition_key = (schema::STREAM, AttributeType::String);
+    let sort_key = (schema::STREAM_INDEX, AttributeType::Number);
+    table_with_keys(config, partition_key, sort_key)
 }
 
-/// The Feed table has texts, which sort as what they name.
-fn index(config: &Config) -> Table {
-    let [partition, sort] =
-        [schema::FEED_PARTITION_KEY, schema::FEED_SORT_KEY].map(|key| (key, AttributeType::String));
-    table(config, partition, sort)
+/// Returns the Feed table, whose keys are strings that sort like the values that they encode.
+fn feed_table_with_keys(config: &Config) -> Table {
+    let partition_key = (schema::FEED_PARTITION_KEY, AttributeType::String);
+    let sort_key = (schema::FEED_SORT_KEY, AttributeType::String);
+    table_with_keys(config, partition_key, sort_key)
 }
 
-/// A table with these keys.
-fn table(
+fn table_with_keys(
     config: &Config,
-    (partition, of): (&str, AttributeType),
-    (sort, of_sort): (&str, AttributeType),
+    (partition_key, partition_key_type): (&str, AttributeType),
+    (sort_key, sort_key_type): (&str, AttributeType),
 ) -> Table {
-    Table::new(partition)
-        .sort_key(sort)
-        .attribute(partition, of)
-        .attribute(sort, of_sort)
+    Table::new(partition_key)
+        .sort_key(sort_key)
+        .attribute(partition_key, partition_key_type)
+        .attribute(sort_key, sort_key_type)
         .deletion_protection(config.deletion_protection)
         .encrypted_with(config.encryption.key())
 }
@@ -142,12 +142,12 @@ fn bucket(config: &Config) -> Bucket {
     if config.cors_origins.is_empty() {
         return bucket;
     }
-    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let to_strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     bucket.cors(BucketCors {
         origins: config.cors_origins.clone(),
-        methods: owned(&["GET", "HEAD", "PUT"]),
-        // What a presigned upload signs.
-        request_headers: owned(&[
+        methods: to_strings(&["GET", "HEAD", "PUT"]),
+        // Headers that presigned uploads sign.
+        request_headers: to_strings(&[
             "content-encoding",
             "content-type",
             "if-none-match",
@@ -155,7 +155,7 @@ fn bucket(config: &Config) -> Bucket {
             "x-amz-checksum-sha256",
             "x-amz-tagging",
         ]),
-        exposed_headers: owned(&["content-length", "content-range", "etag"]),
+        exposed_headers: to_strings(&["content-length", "content-range", "etag"]),
         max_age_s: CORS_MAX_AGE_S,
     })
 }

@@ -1,91 +1,90 @@
-//! Findings of template checkers that do not apply to Cellar, with the reasons that the template
-//! carries.
+//! Linter rules that do not apply to Cellar. The template contains the reasons.
 
 use crate::constructs::{
-    Bucket, Construct, Function, FunctionUrl, LogGroup, Queue, Rule, Table, Topic,
+    Bucket, Construct, Function, FunctionUrl, Handle, LogGroup, Queue, Rule, Table, Topic,
 };
-use crate::stack::{Handle, Stack};
+use crate::stack::Stack;
 
-/// A key of one's own has a monthly price, and an idle stack costs nothing.
-const NO_OWN_KEY: &str =
-    "Encrypted with a key that AWS manages; a key of one's own costs money every month.";
+/// Reason for not requiring a customer-managed key: it has a monthly price, and an idle stack is free.
+const NO_CUSTOMER_KEY: &str =
+    "Encrypted with a key that AWS manages; a customer-managed key has a monthly price.";
 
-/// Tables: no key of one's own.
+/// Suppresses the requirement of a customer-managed key for a table.
 pub(super) fn for_table(stack: &mut Stack, table: &Handle<Table>) {
-    stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_OWN_KEY);
+    stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_CUSTOMER_KEY);
 }
 
-/// The bucket: no access logs.
+/// Suppresses the requirement of access logs for the bucket.
 pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
     stack.suppress(
         bucket,
         Rule::checkov("CKV_AWS_18"),
-        "Only Cellar's functions and URLs that they sign reach the bucket, and the event log \
-         records who changed what; access logs would need a second bucket that grows for ever.",
+        "Only Cellar's functions and presigned URLs access the bucket, and the event log records \
+         who changed what; access logs would need a second bucket that grows forever.",
     );
 }
 
-/// The customer says which key it is, in their own account.
-fn for_customers_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
+/// Suppresses the check of the account in the ARN of the customer's key.
+fn for_customer_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
         resource,
         Rule::cloudformation_validate("W9013"),
-        "The ARN of the customer's key, from their own configuration: the key may be another \
-         account's, so that its id is not taken from where the stack is.",
+        "The ARN is from the customer's configuration: the key may belong to another account, so \
+         the ARN cannot be built from the account of the stack.",
     );
 }
 
-/// A queue: no key of one's own, or the customer's.
+/// Suppresses key rules for a queue, depending on whether the customer's key is configured.
 pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool) {
     if has_key {
-        return for_customers_key(stack, queue);
+        return for_customer_key(stack, queue);
     }
     stack.suppress(
         queue,
         Rule::checkov("CKV_AWS_27"),
-        "Encrypted with a key that SQS manages, of which this rule knows nothing; a key of one's \
-         own costs money every month.",
+        "Encrypted with a key that SQS manages, which this rule does not detect; a \
+         customer-managed key has a monthly price.",
     );
 }
 
-/// A log group: no key of one's own, or the customer's.
+/// Suppresses key rules for a log group, depending on whether the customer's key is configured.
 pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>, has_key: bool) {
     if has_key {
-        return for_customers_key(stack, log_group);
+        return for_customer_key(stack, log_group);
     }
-    stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_OWN_KEY);
+    stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_CUSTOMER_KEY);
 }
 
-/// No share of the account's concurrency.
-const NO_RESERVE: (&str, &str) = (
+/// Rule that requires reserved concurrency, and the reason to suppress it.
+const NO_RESERVED_CONCURRENCY: (&str, &str) = (
     "CKV_AWS_115",
-    "A reserved share would take concurrency from the account's other functions, and small \
+    "Reserved concurrency would take concurrency from other functions of the account, and small \
      accounts have none to reserve.",
 );
-/// No VPC.
+/// Rule that requires a VPC, and the reason to suppress it.
 const NO_VPC: (&str, &str) = (
     "CKV_AWS_117",
-    "It reaches only AWS services that check each request; from inside a VPC it would need a NAT \
-     gateway, which costs money while idle.",
+    "The function only calls AWS services that authorize each request; inside a VPC, it would \
+     need a NAT gateway, which costs money while idle.",
 );
 
-/// A function that answers requests.
+/// Suppresses rules for the API function.
 pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
     for (rule, reason) in [
         (
             "CKV_AWS_45",
-            "What looks like a secret is a public key, which verifies tokens and cannot sign any.",
+            "The value that looks like a secret is a public key, which only verifies tokens.",
         ),
-        NO_RESERVE,
+        NO_RESERVED_CONCURRENCY,
         (
             "CKV_AWS_116",
-            "It is only called synchronously: a failed request is answered with an error, there \
-             is no event to keep.",
+            "The function is only invoked synchronously: a failed request gets an error response, \
+             so there is no event to keep.",
         ),
         NO_VPC,
         (
             "CKV_AWS_173",
-            "Its environment holds names and public keys, no secrets, and Lambda encrypts it \
+            "The environment contains names and public keys but no secrets, and Lambda encrypts it \
              with a key of AWS.",
         ),
     ] {
@@ -93,19 +92,19 @@ pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
     }
 }
 
-/// A function that a stream calls.
+/// Suppresses rules for a function that reads a change stream.
 pub(super) fn for_stream_function(stack: &mut Stack, function: &Handle<Function>) {
     for (rule, reason) in [
-        NO_RESERVE,
+        NO_RESERVED_CONCURRENCY,
         (
             "CKV_AWS_116",
-            "Only its event source calls it, and that has a queue for what fails: the function's \
-             own would never get a message.",
+            "Only an event source invokes the function, and the event source has a dead-letter \
+             queue: a queue of the function would never receive a message.",
         ),
         NO_VPC,
         (
             "CKV_AWS_173",
-            "Its environment holds the names of a queue and a bucket, or of tables, no secrets, and \
+            "The environment contains names of a queue and a bucket or of tables but no secrets, and \
              Lambda encrypts it with a key of AWS.",
         ),
     ] {
@@ -113,19 +112,19 @@ pub(super) fn for_stream_function(stack: &mut Stack, function: &Handle<Function>
     }
 }
 
-/// A function that a queue calls.
+/// Suppresses rules for the snapshot function, which a queue invokes.
 pub(super) fn for_snapshot_function(stack: &mut Stack, function: &Handle<Function>) {
     for (rule, reason) in [
-        NO_RESERVE,
+        NO_RESERVED_CONCURRENCY,
         (
             "CKV_AWS_116",
-            "Only its queue calls it, and that has dead letters: the function's own would never \
-             get a message.",
+            "Only the snapshot queue invokes the function, and that queue has a dead-letter queue: \
+             a queue of the function would never receive a message.",
         ),
         NO_VPC,
         (
             "CKV_AWS_173",
-            "Its environment holds the names of tables, a queue and a bucket, no secrets, and \
+            "The environment contains names of tables, a queue and a bucket but no secrets, and \
              Lambda encrypts it with a key of AWS.",
         ),
     ] {
@@ -133,25 +132,26 @@ pub(super) fn for_snapshot_function(stack: &mut Stack, function: &Handle<Functio
     }
 }
 
-/// The URL: open, because the function checks tokens.
+/// Suppresses the requirement of IAM authentication for the URL, because the function verifies tokens.
 pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     stack.suppress(
         url,
         Rule::checkov("CKV_AWS_258"),
-        "The function verifies a signed token with each request; IAM does not know the users of \
+        "The function verifies a signed token in each request; IAM does not know the users of \
          spreadsheets.",
     );
 }
 
-/// The topic of alarms: no key of one's own, or the customer's.
+/// Suppresses key rules for the alarm topic, depending on whether the customer's key is configured.
 pub(super) fn for_topic(stack: &mut Stack, topic: &Handle<Topic>, has_key: bool) {
     if has_key {
-        return for_customers_key(stack, topic);
+        return for_customer_key(stack, topic);
     }
     stack.suppress(
         topic,
         Rule::checkov("CKV_AWS_26"),
-        "The key that SNS manages refuses CloudWatch, so that no alarm would arrive; a key of one's \
-         own costs money every month. Messages name alarms and hold none of the customers' data.",
+        "CloudWatch cannot use the key that SNS manages, so no alarm would be delivered; a \
+         customer-managed key has a monthly price. Messages contain names of alarms but no \
+         customer data.",
     );
 }

@@ -1,5 +1,4 @@
-//! The webhook: from the Feed table's stream to a URL. Only where one is
-//! configured.
+//! The webhook function, which delivers the feed to the configured URL.
 
 use cellar_api::environment;
 use cellar_base::schema::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
@@ -7,23 +6,24 @@ use serde_json::json;
 
 use super::functions;
 use super::key::{self, KeyUse};
-use super::permissions::{self, like};
+use super::permissions::{self, objects_matching};
 use super::storage::Storage;
 use super::suppressions;
 use crate::config::{Architecture, Config, Webhook};
 use crate::constructs::{
-    Function, FunctionCode, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
+    Function, FunctionCode, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
+    StreamSource,
 };
 use crate::expression::Expression;
-use crate::stack::{Handle, Stack, SynthesisError};
+use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the function: it waits for DynamoDB and for the receiver.
+/// Memory of the webhook function, which mostly waits for DynamoDB and the receiver.
 const MEMORY_MB: u32 = 256;
-/// Seconds of a call: several deliveries to a receiver that takes its time.
+/// Timeout of an invocation in seconds: enough for several deliveries to a slow receiver.
 const TIMEOUT_S: u32 = 60;
 
-/// Adds the function with its log group, its role and its source, if there is a webhook; what it gives up
-/// goes to `dead_letters`.
+/// Adds the webhook function with its log group, its role and its event source, if a webhook is
+/// configured. Records that cannot be delivered are sent to `dead_letters`.
 pub(super) fn add(
     stack: &mut Stack,
     config: &Config,
@@ -33,7 +33,7 @@ pub(super) fn add(
     code: &FunctionCode,
 ) -> Result<Option<Handle<Function>>, SynthesisError> {
     let Some(webhook) = &config.webhook else { return Ok(None) };
-    let logs = functions::log_group(stack, "WebhookLogGroup", config)?;
+    let logs = functions::add_log_group(stack, "WebhookLogGroup", config)?;
     let role = permissions::allow_traces(role(webhook, storage, dead_letters, &logs), config);
     let uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
     let role = stack.add("WebhookRole", key::allow(role, config, &uses))?;
@@ -43,52 +43,54 @@ pub(super) fn add(
         .timeout_s(TIMEOUT_S)
         .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_WEBHOOK)
-        .environment(environment::EVENT_STREAM_TABLE, storage.streams.name())
-        .environment(environment::FEED_TABLE, storage.index.name())
+        .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
+        .environment(environment::FEED_TABLE, storage.feed.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::STACK, Expression::stack_name())
         .environment(environment::WEBHOOK_URL, webhook.url.as_str());
-    let function = match webhook.payloads {
-        true => function.environment(environment::WEBHOOK_EVENTS, "true"),
-        false => function,
+    let function = if webhook.payloads {
+        function.environment(environment::WEBHOOK_EVENTS, "true")
+    } else {
+        function
     };
     let function = functions::in_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
-    // A receiver may be away for half a day: it is asked until then, and not so many times.
-    let source = StreamSource::new(&storage.index, &function, dead_letters)
+    // A receiver may be down for half a day, so the age of records limits retries, not their number.
+    let source = StreamSource::new(&storage.feed, &function, dead_letters)
         .retried_until_too_old()
-        .filter(items());
+        .filter(feed_items());
     stack.add("WebhookSource", source)?;
     suppressions::for_stream_function(stack, &function);
     Ok(Some(function))
 }
 
-/// Items of the feed; not marks, partitions or lists.
-fn items() -> StreamFilter {
+/// Selects items of the feed. The table also contains other items, such as spreadsheet lists.
+fn feed_items() -> StreamFilter {
     let item = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": item } }))
 }
 
-/// It reads the feed, what events say only if it tells, and keeps how far it has come, and its secrets.
+/// Returns the role of the webhook function, which reads the feed, stores its progress and its secrets, and
+/// reads event streams only if deliveries include payloads.
 fn role(
     webhook: &Webhook,
     storage: &Storage,
     dead_letters: &Handle<Queue>,
     logs: &Handle<LogGroup>,
 ) -> Role {
-    let stream = permissions::read_stream("IndexStream", &storage.index);
+    let stream = permissions::read_stream("IndexStream", &storage.feed);
     let write = ["dynamodb:GetItem", "dynamodb:Query", "dynamodb:UpdateItem"];
-    let mut tables = vec![Statement::allow("FeedTable", write, [storage.index.arn()])];
+    let mut tables = vec![Statement::allow("FeedTable", write, [storage.feed.arn()])];
     if webhook.payloads {
         let read = ["dynamodb:GetItem", "dynamodb:Query"];
-        tables.push(Statement::allow("ReadStreams", read, [storage.streams.arn()]));
+        tables.push(Statement::allow("ReadStreams", read, [storage.event_streams.arn()]));
     }
     let secrets = Statement::allow(
         "Secrets",
         ["s3:GetObject", "s3:PutObject"],
-        [like(&storage.bucket, WEBHOOK_SECRETS_KEY)],
+        [objects_matching(&storage.bucket, WEBHOOK_SECRETS_KEY)],
     );
-    let missing = permissions::tell_missing(&storage.bucket, &[WEBHOOK_PREFIX]);
+    let missing = permissions::detect_missing_objects(&storage.bucket, &[WEBHOOK_PREFIX]);
     let send = Statement::allow("DeadLetters", ["sqs:SendMessage"], [dead_letters.arn()]);
     Role::assumed_by(Service::Lambda)
         .policy("stream", [stream, permissions::list_streams()])

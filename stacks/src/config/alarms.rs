@@ -1,25 +1,24 @@
-//! `alarms:` of `cellar.yaml`: who is told, and from when on use is too much.
+//! The `alarms:` section of `cellar.yaml`: notifications and usage thresholds.
 
 use serde::{Deserialize, Serialize};
 
 use super::arn;
-use super::encryption::elsewhere;
 use super::error::ConfigProblem;
 use super::limits::{EMAIL_CHARS_MAX, PER_5_MINUTES, TOPIC_NAME_CHARS_MAX};
 
-/// Who is told of alarms, and the two that guard against abuse of the public URL.
+/// Alarm notifications, and thresholds of the two alarms that detect abuse of the public URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Alarms {
-    /// Address that is written to, once its owner has confirmed it; absent means nobody is.
+    /// Email address to notify. Its owner must confirm the subscription.
     pub email: Option<String>,
-    /// ARN of an SNS topic of one's own that is told; absent means none is.
+    /// ARN of the customer's own SNS topic to notify.
     pub topic_arn: Option<String>,
-    /// Requests within 5 minutes above which an alarm goes off; default 30,000, which is 100 a
-    /// second, or about $3 a day of small requests.
+    /// Threshold of the alarm on requests per 5 minutes. The default is 100 requests per second,
+    /// about $3 a day for small requests.
     pub requests_per_5_minutes: u32,
-    /// Write units of the Entry table within 5 minutes above which an alarm goes off; default
-    /// 60,000, which is 200 a second, or about $11 a day.
+    /// Threshold of the alarm on write units of the Entry table per 5 minutes. The default is 200
+    /// write units per second, about $11 a day.
     pub write_units_per_5_minutes: u32,
 }
 
@@ -36,15 +35,17 @@ impl Default for Alarms {
 
 impl Alarms {
     pub(super) fn check(&self, region: Option<&str>, problems: &mut Vec<ConfigProblem>) {
-        if let Some(value) = self.email.clone().filter(|email| !is_email(email)) {
-            problems.push(ConfigProblem::Email { value });
+        if let Some(email) = &self.email
+            && !is_email(email)
+        {
+            problems.push(ConfigProblem::Email { value: email.clone() });
         }
         if let Some(value) = &self.topic_arn {
-            match arn::of_service(value, "sns").filter(|arn| is_topic(arn.resource)) {
-                None => problems.push(ConfigProblem::TopicArn { value: value.clone() }),
+            match arn::parse(value, "sns").filter(|arn| is_standard_topic_name(arn.resource)) {
                 Some(topic) => {
-                    problems.extend(elsewhere("alarms.topic_arn", topic.region, region));
+                    problems.extend(arn::check_region("alarms.topic_arn", topic.region, region));
                 }
+                None => problems.push(ConfigProblem::TopicArn { value: value.clone() }),
             }
         }
         for (field, value) in [
@@ -52,19 +53,19 @@ impl Alarms {
             ("write_units_per_5_minutes", self.write_units_per_5_minutes),
         ] {
             if !PER_5_MINUTES.contains(&value) {
-                problems.push(ConfigProblem::AlarmAbove { field, value });
+                problems.push(ConfigProblem::AlarmThreshold { field, value });
             }
         }
     }
 }
 
-/// A topic's own name. FIFO topics, which end in `.fifo`, send no e-mails.
-fn is_topic(name: &str) -> bool {
+/// FIFO topics, whose names end in `.fifo`, are rejected because they cannot send email.
+fn is_standard_topic_name(name: &str) -> bool {
     (1..=TOPIC_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-/// Whether it may be an address; whether it is one, its owner confirms.
+/// Checks the form only: the confirmation of the subscription shows whether the address exists.
 fn is_email(email: &str) -> bool {
     let Some((user, host)) = email.rsplit_once('@') else { return false };
     let is_plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'<' | b'>' | b',');
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_accepted_at_their_bounds_and_refused_beyond() {
+    fn thresholds_are_bounded() {
         assert_eq!(problems(|_| {}), []);
         for value in [1, 1_000_000_000] {
             assert_eq!(problems(|alarms| alarms.requests_per_5_minutes = value), []);
@@ -98,18 +99,18 @@ mod tests {
             let field = "requests_per_5_minutes";
             assert_eq!(
                 problems(|alarms| alarms.requests_per_5_minutes = value),
-                [ConfigProblem::AlarmAbove { field, value }]
+                [ConfigProblem::AlarmThreshold { field, value }]
             );
             let field = "write_units_per_5_minutes";
             assert_eq!(
                 problems(|alarms| alarms.write_units_per_5_minutes = value),
-                [ConfigProblem::AlarmAbove { field, value }]
+                [ConfigProblem::AlarmThreshold { field, value }]
             );
         }
     }
 
     #[test]
-    fn addresses_have_the_form_of_one() {
+    fn email_addresses_are_checked() {
         let with = |email: &str| problems(|alarms| alarms.email = Some(email.to_owned()));
         let long = |user: usize| format!("{}@example.com", "a".repeat(user));
         for email in ["a@b.example", "first.last+cellar@sub.example.com", &long(254 - 12)] {
@@ -136,7 +137,7 @@ mod tests {
             [ConfigProblem::ArnRegion {
                 field: "alarms.topic_arn",
                 region: "eu-west-2".to_owned(),
-                wanted: "eu-west-1".to_owned()
+                stack_region: "eu-west-1".to_owned()
             }]
         );
     }

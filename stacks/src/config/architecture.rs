@@ -1,20 +1,20 @@
-//! `architecture:` of `cellar.yaml`.
+//! The `architecture:` field of `cellar.yaml`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Processor that a function runs on, by the name that Lambda uses for it.
+/// CPU architecture of a function, under the name that Lambda uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Architecture {
-    /// Intel and AMD.
+    /// Intel and AMD processors.
     #[serde(rename = "x86_64")]
     X86_64,
-    /// Graviton; cheaper for the same work.
+    /// Graviton processors, which cost less for the same work.
     #[serde(rename = "arm64")]
     Arm64,
 }
 
 impl Architecture {
-    /// The name that Lambda's `Architectures` property and `cellar.yaml` use.
+    /// Returns the name that Lambda's `Architectures` property and `cellar.yaml` use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64",
@@ -29,7 +29,7 @@ impl std::fmt::Display for Architecture {
     }
 }
 
-/// What the file says: a processor, or that of the machine that builds.
+/// The value in the file: an architecture or `host`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "`architecture` is x86_64, arm64 or host")]
 enum Choice {
@@ -43,7 +43,7 @@ enum Host {
     Host,
 }
 
-/// Reads the field: `host` is none.
+/// Reads the field. `host` becomes `None`.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Architecture>, D::Error> {
@@ -53,7 +53,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     })
 }
 
-/// Writes the field: none is `host`.
+/// Writes the field. `None` becomes `host`.
 pub(super) fn serialize<S: Serializer>(
     architecture: &Option<Architecture>,
     serializer: S,
@@ -68,7 +68,7 @@ mod tests {
     use crate::Config;
 
     #[test]
-    fn names_of_architectures_are_those_of_the_file() {
+    fn reads_the_name_of_an_architecture() {
         for architecture in [Architecture::X86_64, Architecture::Arm64] {
             let text = format!("architecture: {architecture}\n");
             let config = Config::parse(&text, "cellar.yaml").unwrap();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn host_is_what_nothing_is() {
+    fn host_is_the_default() {
         let config = Config::parse("architecture: host\n", "cellar.yaml").unwrap();
         assert_eq!(config, Config::default());
         assert_eq!(serde_json::to_value(&config).unwrap()["architecture"], "host");

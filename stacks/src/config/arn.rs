@@ -1,30 +1,53 @@
-//! ARNs of what a customer has already: their form, and where they are.
-
-/// An ARN taken apart; nothing is known yet of the resource.
+//! Amazon Resource Names of existing resources of a customer.
+use super::error::ConfigProblem;
+/// The region and the resource part of an ARN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arn<'a> {
-    /// The region.
     pub(super) region: &'a str,
-    /// What it is in its service and account.
+    /// The text after the account id.
     pub(super) resource: &'a str,
 }
 
-/// Digits of the id of an account.
+/// Number of digits of an AWS account id.
 const ACCOUNT_DIGITS: usize = 12;
 
-/// The parts of an ARN of that service, if it is one with a region and an account.
-pub(super) fn of_service<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
-    let mut parts = text.splitn(6, ':');
-    let mut next = || parts.next();
-    let (arn, partition, named) = (next()?, next()?, next()?);
-    let (region, account, resource) = (next()?, next()?, next()?);
+/// Parses the ARN of a resource of `service` that has a region and an account; `None` for any other
+/// text.
+pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
+    let mut fields = text.splitn(6, ':');
+    let mut next_field = || fields.next();
+    let prefix = next_field()?;
+    let partition = next_field()?;
+    let arn_service = next_field()?;
+    let region = next_field()?;
+    let account = next_field()?;
+    let resource = next_field()?;
     let is_partition =
         partition.starts_with("aws") && partition.bytes().all(|b| matches!(b, b'a'..=b'z' | b'-'));
     let is_region =
         !region.is_empty() && region.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
     let is_account = account.len() == ACCOUNT_DIGITS && account.bytes().all(|b| b.is_ascii_digit());
-    let fits = arn == "arn" && is_partition && named == service && is_region && is_account;
-    fits.then_some(Arn { region, resource })
+    let is_valid =
+        prefix == "arn" && is_partition && arn_service == service && is_region && is_account;
+    is_valid.then_some(Arn { region, resource })
+}
+
+/// Returns a problem if an ARN of `field` is in another region than the stack. Accepts any region
+/// if the region of the stack is not configured.
+pub(super) fn check_region(
+    field: &'static str,
+    arn_region: &str,
+    stack_region: Option<&str>,
+) -> Option<ConfigProblem> {
+    let stack_region = stack_region?;
+    if arn_region == stack_region {
+        return None;
+    }
+    Some(ConfigProblem::ArnRegion {
+        field,
+        region: arn_region.to_owned(),
+        stack_region: stack_region.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -33,7 +56,7 @@ mod tests {
 
     #[test]
     fn an_arn_has_a_partition_a_region_and_an_account() {
-        let arn = of_service("arn:aws-cn:sns:cn-north-1:123456789012:a:b", "sns");
+        let arn = parse("arn:aws-cn:sns:cn-north-1:123456789012:a:b", "sns");
         assert_eq!(arn, Some(Arn { region: "cn-north-1", resource: "a:b" }));
         for text in [
             "",
@@ -47,7 +70,7 @@ mod tests {
             "arn:aws:sns:eu-west-1:12345678901a:a",
             "ARN:aws:sns:eu-west-1:123456789012:a",
         ] {
-            assert_eq!(of_service(text, "sns"), None, "{text}");
+            assert_eq!(parse(text, "sns"), None, "{text}");
         }
     }
 }

@@ -1,19 +1,21 @@
-//! The `cellar.yaml` that `synth init` writes: every field with its default and its meaning.
+//! The `cellar.yaml` that `synth init` writes: every field with its default and a comment.
 
+use super::alarms::Alarms;
+use super::feed::FeedScope;
+use super::fields::Config;
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS,
     SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES, SNAPSHOT_MEMORY_MB,
     SNAPSHOT_TIMEOUT_S, TAGS_MAX,
 };
-use super::{Alarms, Config, FeedScope, Snapshots};
+use super::snapshots::Snapshots;
 
 impl Config {
-    /// Returns a `cellar.yaml` with every field at its default, with comments. It parses to
-    /// [`Config::default`]; fields without a default are commented out.
+    /// Returns a `cellar.yaml` that lists every field with its default and a comment.
+    ///
+    /// The text parses to [`Config::default`]; fields without a default are commented out.
     pub fn documented_yaml() -> String {
         let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
-        let memory = (API_MEMORY_MB.start(), API_MEMORY_MB.end());
-        let timeout = (API_TIMEOUT_S.start(), API_TIMEOUT_S.end());
         format!(
             r#"# Configuration of Cellar. Every field is optional; the values shown are the defaults.
 
@@ -70,11 +72,11 @@ deletion_protection: {deletion_protection}
             issuer = tokens.issuer,
             audience = tokens.audience,
             snapshots = documented_snapshots(&snapshots),
-            memory_from = memory.0,
-            memory_to = memory.1,
+            memory_from = API_MEMORY_MB.start(),
+            memory_to = API_MEMORY_MB.end(),
             memory_mb = api.memory_mb,
-            timeout_from = timeout.0,
-            timeout_to = timeout.1,
+            timeout_from = API_TIMEOUT_S.start(),
+            timeout_to = API_TIMEOUT_S.end(),
             timeout_s = api.timeout_s,
             retention = documented_retention(&Self::default()),
             operation = documented_operation(&Self::default()),
@@ -227,25 +229,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_is_the_default() {
+    fn the_example_parses_to_the_default() {
         let config = Config::parse(&Config::documented_yaml(), "cellar.yaml").unwrap();
         assert_eq!(config, Config::default());
     }
 
-    /// All keys of a value, as they would appear at the start of a line.
-    fn keys(value: &serde_json::Value, found: &mut Vec<String>) {
+    /// Collects all keys of a value, each in the form `KEY:`.
+    fn collect_keys(value: &serde_json::Value, found: &mut Vec<String>) {
         for (key, inner) in value.as_object().into_iter().flatten() {
             found.push(format!("{key}:"));
-            keys(inner, found);
+            collect_keys(inner, found);
         }
     }
 
     #[test]
-    fn every_field_is_shown_under_a_comment() {
+    fn every_field_has_a_comment() {
         let example = Config::documented_yaml();
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
-        keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
+        collect_keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
         assert_eq!(wanted.len(), 37);
         for key in wanted {
             let at = lines
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_without_a_default_work_when_uncommented() {
+    fn fields_without_a_default_are_valid_when_uncommented() {
         let example = Config::documented_yaml()
             .replace("# region:", "region:")
             .replace("# offload_after_days:", "offload_after_days:")

@@ -1,56 +1,48 @@
-//! `encryption:` of `cellar.yaml`: a key of the customer's own.
+//! The `encryption:` section of `cellar.yaml`: a customer-managed KMS key.
 
 use serde::{Deserialize, Serialize};
 
 use super::arn;
 use super::error::ConfigProblem;
 
-/// With which key data at rest is encrypted. It always is.
+/// Encryption at rest, with AWS-owned keys unless a KMS key is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Encryption {
-    /// ARN of a symmetric KMS key for tables, bucket, queues, log groups and the topic of alarms;
-    /// absent means keys of AWS, which cost nothing. A key of one's own costs $1 a month and its
-    /// requests, also while nobody uses the stack.
+    /// ARN of a symmetric KMS key for tables, bucket, queues, log groups and the alarm topic. Costs
+    /// $1 a month plus requests. If `None`, AWS-owned keys are used, which are free.
     pub kms_key_arn: Option<String>,
 }
 
 impl Encryption {
-    /// The ARN of the customer's key, if there is one.
+    /// Returns the ARN of the customer-managed key.
     pub fn key(&self) -> Option<&str> {
         self.kms_key_arn.as_deref()
     }
 
     pub(super) fn check(&self, region: Option<&str>, problems: &mut Vec<ConfigProblem>) {
         let Some(value) = self.key() else { return };
-        match arn::of_service(value, "kms").filter(|arn| is_key(arn.resource)) {
-            None => problems.push(ConfigProblem::KmsKeyArn { value: value.to_owned() }),
+        match arn::parse(value, "kms").filter(|arn| is_key_resource(arn.resource)) {
             Some(key) => {
-                problems.extend(elsewhere("encryption.kms_key_arn", key.region, region));
+                problems.extend(arn::check_region("encryption.kms_key_arn", key.region, region));
             }
+            None => problems.push(ConfigProblem::KmsKeyArn { value: value.to_owned() }),
         }
     }
 }
 
-/// What is wrong with an ARN in another region than the stack's, if that is known.
-pub(super) fn elsewhere(
-    field: &'static str,
-    region: &str,
-    of_stack: Option<&str>,
-) -> Option<ConfigProblem> {
-    let wanted = of_stack.filter(|of_stack| *of_stack != region)?.to_owned();
-    Some(ConfigProblem::ArnRegion { field, region: region.to_owned(), wanted })
-}
-
-/// `key/` and an id: of a key, not of an alias, since permissions name keys.
-fn is_key(resource: &str) -> bool {
-    let hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+/// Returns whether the resource part of an ARN is `key/ID`. Aliases are rejected because IAM
+/// policies cannot name them as resources.
+fn is_key_resource(resource: &str) -> bool {
+    const MULTI_REGION_ID_CHARS: usize = 32;
+    const UUID_GROUP_CHARS: [usize; 5] = [8, 4, 4, 4, 12];
+    let is_hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let Some(id) = resource.strip_prefix("key/") else { return false };
     match id.strip_prefix("mrk-") {
-        Some(multi_region) => multi_region.len() == 32 && hex(multi_region),
+        Some(digits) => digits.len() == MULTI_REGION_ID_CHARS && is_hex(digits),
         None => {
-            let lengths: Vec<usize> = id.split('-').map(str::len).collect();
-            lengths == [8, 4, 4, 4, 12] && id.split('-').all(hex)
+            let group_chars: Vec<usize> = id.split('-').map(str::len).collect();
+            group_chars == UUID_GROUP_CHARS && id.split('-').all(is_hex)
         }
     }
 }
@@ -69,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_named_by_the_arn_of_the_key_itself() {
+    fn only_arns_of_keys_are_accepted() {
         let multi = format!("arn:aws:kms:eu-west-1:123456789012:key/mrk-{}", "a".repeat(32));
         for value in [KEY, multi.as_str()] {
             assert_eq!(problems(value, None), [], "{value}");
@@ -91,8 +83,8 @@ mod tests {
         assert_eq!(
             messages,
             [
-                "`encryption.kms_key_arn` is in eu-west-1, the stack in eu-west-2: both have to be in \
-              one region"
+                "`encryption.kms_key_arn` is in region eu-west-1, but the stack is in eu-west-2: both \
+                 must be in the same region"
             ]
         );
     }

@@ -1,15 +1,16 @@
-//! What is in the feed of everything that was appended.
+//! The `feed:` field of `cellar.yaml`.
 
 use serde::{Deserialize, Serialize};
 
-/// What is in the feed.
+/// The events that the feed contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FeedScope {
-    /// Every change of the catalog: who created, named, shared and deleted what.
+    /// Changes of the catalog: creating, naming, sharing and deleting spreadsheets.
     #[default]
     Catalog,
-    /// The entries of every spreadsheet's log, too: where something was edited, and when.
+    /// Changes of the catalog, and appends to the logs of all spreadsheets, without the contents of
+    /// entries.
     Everything,
 }
 
@@ -19,7 +20,7 @@ mod tests {
     use crate::Config;
 
     #[test]
-    fn the_feed_has_the_catalog_or_everything() {
+    fn reads_and_writes_the_scope() {
         assert_eq!(Config::parse("", "f").unwrap().feed, FeedScope::Catalog);
         for (text, scope) in
             [("feed: catalog", FeedScope::Catalog), ("feed: everything", FeedScope::Everything)]

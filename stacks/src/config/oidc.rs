@@ -1,86 +1,64 @@
-//! Which issuers of `tokens.oidc` can be believed.
+//! Validation of `tokens.oidc` and `tokens.not_before_s`.
 
 use std::collections::HashSet;
 
 use cellar_catalog::oidc::{OidcIssuer, is_trustworthy};
-use thiserror::Error;
 
-use super::Tokens;
-use super::error::ConfigProblem;
+use super::error::{ConfigProblem, IssuerFault};
 use super::limits::{
     OIDC_AUDIENCE_CHARS_MAX, OIDC_CLAIM_CHARS_MAX, OIDC_ISSUERS_MAX, OIDC_URL_CHARS_MAX,
     TOKENS_BYTES_MAX,
 };
+use super::tokens::Tokens;
 
 /// The last second of the year 9999.
 const LAST_S: u64 = 253_402_300_799;
 
-/// Why an issuer was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum IssuerFault {
-    /// A URL that anybody on the way could answer for, or that is none.
-    #[error(
-        "`{field}` has to be a URL that begins with https:// (or http://127.0.0.1 while developing), \
-         of at most {OIDC_URL_CHARS_MAX} characters"
-    )]
-    Url {
-        /// `issuer` or `keys_url`.
-        field: &'static str,
-    },
-    /// No audience, or a long one.
-    #[error(
-        "`audience` has to be 1 to {OIDC_AUDIENCE_CHARS_MAX} printable characters: what the issuer \
-         calls this application"
-    )]
-    Audience,
-    /// No claim, or a long one.
-    #[error(
-        "`subject_claim` has to be 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
-    )]
-    Claim,
-    /// The issuer of an earlier one, or that of the stack's own keys.
-    #[error("`issuer` is that of other tokens already: each token has to be somebody's")]
-    Duplicate,
-}
-
-/// Checks the issuers, and from when on tokens are accepted.
+/// Checks the issuers, the total size of the token settings, and `not_before_s`.
 pub(super) fn check(tokens: &Tokens, problems: &mut Vec<ConfigProblem>) {
     if tokens.oidc.len() > OIDC_ISSUERS_MAX {
         problems.push(ConfigProblem::TooManyIssuers { count: tokens.oidc.len() });
     }
-    let mut seen = HashSet::from([tokens.issuer.as_str()]);
+    let mut seen_issuers = HashSet::from([tokens.issuer.as_str()]);
     for (index, issuer) in tokens.oidc.iter().enumerate() {
-        let duplicate = !seen.insert(issuer.issuer.as_str());
-        let fault = fault(issuer).or(duplicate.then_some(IssuerFault::Duplicate));
+        let is_duplicate = !seen_issuers.insert(issuer.issuer.as_str());
+        let fault = match find_fault(issuer) {
+            None if is_duplicate => Some(IssuerFault::Duplicate),
+            fault => fault,
+        };
         problems.extend(fault.map(|fault| ConfigProblem::Issuer { index, fault }));
     }
-    let texts = [&tokens.issuer, &tokens.audience, &tokens.keys_json(), &tokens.oidc_json()];
-    let bytes = texts.into_iter().map(String::len).sum();
+    let variables = [&tokens.issuer, &tokens.audience, &tokens.keys_json(), &tokens.oidc_json()];
+    let bytes = variables.into_iter().map(String::len).sum();
     if bytes > TOKENS_BYTES_MAX {
         problems.push(ConfigProblem::TokensTooLarge { bytes });
     }
-    if let Some(value) = tokens.not_before_s.filter(|moment_s| *moment_s > LAST_S) {
+    if let Some(value) = tokens.not_before_s
+        && value > LAST_S
+    {
         problems.push(ConfigProblem::NotBefore { value });
     }
 }
 
-fn fault(issuer: &OidcIssuer) -> Option<IssuerFault> {
+fn find_fault(issuer: &OidcIssuer) -> Option<IssuerFault> {
     let is_url = |url: &str| url.len() <= OIDC_URL_CHARS_MAX && is_trustworthy(url);
-    let printable = |text: &str| !text.chars().any(char::is_control);
-    let audience = issuer.audience.chars().count();
-    let in_claim = |b: u8| b.is_ascii_alphanumeric() || b".:/_-".contains(&b);
+    let is_printable = |text: &str| !text.chars().any(char::is_control);
+    let audience_chars = issuer.audience.chars().count();
+    let is_claim_byte = |b: u8| b.is_ascii_alphanumeric() || b".:/_-".contains(&b);
     if !is_url(&issuer.issuer) {
         return Some(IssuerFault::Url { field: "issuer" });
     }
     if issuer.keys_url.as_deref().is_some_and(|url| !is_url(url)) {
         return Some(IssuerFault::Url { field: "keys_url" });
     }
-    if !(1..=OIDC_AUDIENCE_CHARS_MAX).contains(&audience) || !printable(&issuer.audience) {
+    if !(1..=OIDC_AUDIENCE_CHARS_MAX).contains(&audience_chars) || !is_printable(&issuer.audience) {
         return Some(IssuerFault::Audience);
     }
     let claim = issuer.subject_claim.as_str();
-    let named = (1..=OIDC_CLAIM_CHARS_MAX).contains(&claim.len()) && claim.bytes().all(in_claim);
-    if named { None } else { Some(IssuerFault::Claim) }
+    if !(1..=OIDC_CLAIM_CHARS_MAX).contains(&claim.len()) || !claim.bytes().all(is_claim_byte) {
+        return Some(IssuerFault::Claim);
+    }
+    None
 }
 
 #[cfg(test)]
@@ -110,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_issuer_needs_no_more_than_two_texts() {
+    fn an_issuer_needs_only_issuer_and_audience() {
         let yaml =
             "tokens:\n  oidc:\n    - {issuer: 'https://a.example', audience: app}\n    - issuer: \
                     https://b.example/\n      audience: x\n      algorithm: ES256\n      keys_url: \
@@ -154,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_it_fits_into_an_environment_or_is_refused() {
+    fn the_total_size_of_the_token_settings_is_bounded() {
         let of = |letters: usize| {
             let mut config = Config::default();
             config.tokens.oidc = (0..4)
@@ -175,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_be_believed_is_refused() {
+    fn invalid_and_duplicate_issuers_are_rejected() {
         for wrong in ["", "login.example.com", "http://login.example.com", "https://a b"] {
             let found = problems(vec![issuer(|it| it.issuer = wrong.to_owned())]);
             assert_eq!(found, at(0, IssuerFault::Url { field: "issuer" }), "{wrong}");
@@ -191,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_in_seconds() {
+    fn not_before_is_in_seconds() {
         let found = |moment_s| {
             let mut config = Config::default();
             config.tokens.not_before_s = Some(moment_s);

@@ -1,42 +1,41 @@
-//! What an entry of `cors_origins` may look like: exactly what a browser sends as `Origin`.
+//! Validation of `cors_origins`: each element must be exactly an `Origin` header of a browser.
 
 use thiserror::Error;
 
 use super::limits::CORS_ORIGIN_CHARS_MAX;
 
-/// Why an origin was refused.
+/// Reason for rejecting an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OriginFault {
-    /// `*`, alone or in a host.
+    /// The origin is `*` or contains `*`.
     #[error(
-        "a wildcard would let any page use the API with a visitor's token; list each origin, such \
+        "a wildcard would let any page call the API with a visitor's token; list each origin, such \
          as https://sheets.example.com"
     )]
     Wildcard,
-    /// Neither `https://` nor plain HTTP on this computer.
+    /// The scheme is neither `https://` nor, for a host on this machine, `http://`.
     #[error(
-        "use https://HOST, or http://localhost or http://127.0.0.1 (each with an optional :PORT) \
-         while developing"
+        "use https://HOST, or for development http://localhost or http://127.0.0.1, each with an \
+         optional :PORT"
     )]
     Scheme,
-    /// Something after the port, or characters that no host has.
+    /// The host contains other characters, or a path follows the port.
     #[error(
-        "an origin is a scheme, a lowercase host and an optional port: no path, no slash at the \
-         end, no user name"
+        "an origin is a scheme, a lowercase host and an optional port, without a path, a trailing \
+         slash or a user name"
     )]
     Host,
-    /// A port that is no number from 1 to 65535, or the scheme's own.
-    #[error("use a port from 1 to 65535 and leave out 443 and 80, as browsers do")]
+    /// The port is not a number from 1 to 65535, or is the default port of the scheme.
+    #[error("use a port from 1 to 65535; omit 443 for https and 80 for http, as browsers do")]
     Port,
-    /// Longer than Lambda accepts.
+    /// The origin is longer than Lambda accepts.
     #[error("at most {CORS_ORIGIN_CHARS_MAX} characters are allowed")]
     TooLong,
-    /// Listed twice.
-    #[error("it is listed already; remove one of them")]
+    /// The list contains the origin twice.
+    #[error("the origin is listed twice; remove one")]
     Duplicate,
 }
 
-/// Checks one origin.
 pub(super) fn check(origin: &str) -> Result<(), OriginFault> {
     if origin.contains('*') {
         return Err(OriginFault::Wildcard);
@@ -55,25 +54,28 @@ pub(super) fn check(origin: &str) -> Result<(), OriginFault> {
         _ => return Err(OriginFault::Scheme),
     }
     check_host(host)?;
-    let own_port = if scheme == "https" { 443 } else { 80 };
-    port.map_or(Ok(()), |port| check_port(port, own_port))
+    let default_port = if scheme == "https" { 443 } else { 80 };
+    match port {
+        Some(port) => check_port(port, default_port),
+        None => Ok(()),
+    }
 }
 
 fn check_host(host: &str) -> Result<(), OriginFault> {
-    let label_is_fine = |label: &str| {
+    let is_valid_label = |label: &str| {
         !label.is_empty()
             && !label.starts_with('-')
             && !label.ends_with('-')
             && label.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     };
-    if host.split('.').all(label_is_fine) { Ok(()) } else { Err(OriginFault::Host) }
+    if host.split('.').all(is_valid_label) { Ok(()) } else { Err(OriginFault::Host) }
 }
 
-fn check_port(port: &str, own_port: u16) -> Result<(), OriginFault> {
-    // `parse` alone would take `+8080` and `08080`, which no browser sends.
-    let plain = port.bytes().all(|b| b.is_ascii_digit()) && !port.starts_with('0');
+fn check_port(port: &str, default_port: u16) -> Result<(), OriginFault> {
+    // `parse` alone would accept `+8080` and `08080`, which no browser sends.
+    let is_canonical = port.bytes().all(|b| b.is_ascii_digit()) && !port.starts_with('0');
     match port.parse::<u16>() {
-        Ok(number) if plain && number != own_port => Ok(()),
+        Ok(number) if is_canonical && number != default_port => Ok(()),
         _ => Err(OriginFault::Port),
     }
 }
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_browsers_send_is_accepted() {
+    fn origins_that_browsers_send_are_accepted() {
         for origin in [
             "https://a.example",
             "https://sheets.a-b.example.com:8443",
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused_with_its_reason() {
+    fn other_origins_are_rejected_with_the_reason() {
         for (origin, fault) in [
             ("*", OriginFault::Wildcard),
             ("https://*.example.com", OriginFault::Wildcard),
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_origin_is_accepted_and_one_more_is_not() {
+    fn the_length_is_bounded() {
         let origin = |chars: usize| format!("https://{}", "a".repeat(chars - "https://".len()));
         assert_eq!(check(&origin(CORS_ORIGIN_CHARS_MAX)), Ok(()));
         assert_eq!(check(&origin(CORS_ORIGIN_CHARS_MAX + 1)), Err(OriginFault::TooLong));

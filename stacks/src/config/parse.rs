@@ -1,31 +1,30 @@
-//! From the text of `cellar.yaml` to a [`Config`], or an error that says where and what to do.
+//! Parses `cellar.yaml` into a [`Config`].
 
-use super::Config;
 use super::error::{ConfigError, SourcePosition, UnknownField};
+use super::fields::Config;
 use super::limits::CONFIG_BYTES_MAX;
-use crate::brackets::{OPEN_BRACKETS_MAX, open_brackets};
+use crate::brackets::{BRACKET_DEPTH_MAX, bracket_depth};
 use crate::suggest;
 
 impl Config {
-    /// Reads the text of a configuration file; `file_name` is only for messages.
-    ///
-    /// An empty text is the default configuration.
+    /// Parses the text of a configuration file. An empty text gives the default configuration.
+    /// `file_name` is used in error messages only.
     ///
     /// # Errors
-    /// [`ConfigError`]: too large, no YAML or a wrong type, an unknown field, or values out of
-    /// bounds (all of them at once).
+    /// [`ConfigError`] if the text is too large, is not YAML, contains an unknown field or a wrong
+    /// type, or if values are out of bounds. One error lists all values that are out of bounds.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         let file_name = file_name.to_owned();
         if text.len() > CONFIG_BYTES_MAX {
             return Err(ConfigError::TooLarge { file_name, bytes: text.len() });
         }
-        if open_brackets(text) > OPEN_BRACKETS_MAX {
-            let message = format!("more than {OPEN_BRACKETS_MAX} brackets are open at a time");
+        if bracket_depth(text) > BRACKET_DEPTH_MAX {
+            let message = format!("brackets are nested more than {BRACKET_DEPTH_MAX} levels deep");
             return Err(ConfigError::Malformed { file_name, position: None, message });
         }
-        // A file of nothing but comments is `null` for the parser and "defaults" for its author.
+        // A file with only comments parses as `null`, which means the defaults.
         let config: Option<Self> =
-            serde_yaml::from_str(text).map_err(|error| explain(&error, &file_name))?;
+            serde_yaml::from_str(text).map_err(|error| describe_error(&error, &file_name))?;
         let config = config.unwrap_or_default();
         let problems = config.problems();
         if !problems.is_empty() {
@@ -36,14 +35,14 @@ impl Config {
     }
 }
 
-/// A fault of the parser, with what is known of a field that is not.
-pub(super) fn explain(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
+/// Converts an error of the YAML parser, with a suggestion if the error is an unknown field.
+pub(super) fn describe_error(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
     let position = error
         .location()
         .map(|location| SourcePosition { line: location.line(), column: location.column() });
     let message = error.to_string();
     let file_name = file_name.to_owned();
-    let Some((section, field, known)) = unknown_field(&message) else {
+    let Some((section, field, known)) = parse_unknown_field(&message) else {
         return ConfigError::Malformed { file_name, position, message };
     };
     let suggestion = suggest::closest(&field, known.iter().map(String::as_str)).map(str::to_owned);
@@ -51,15 +50,16 @@ pub(super) fn explain(error: &serde_yaml::Error, file_name: &str) -> ConfigError
     ConfigError::UnknownField(Box::new(unknown))
 }
 
-/// Section, field and known fields from serde's
-/// ``section: unknown field `x`, expected one of `a`, `b` at line 1 column 1``.
+/// Extracts the section, the field and the known fields from a message of serde: ``section: unknown
+/// field `x`, expected one of `a`, `b` at line 1 column 1``.
 ///
-/// The text is the only place where serde names the known fields, which therefore need no second
-/// list here; the tests below pin its form.
-fn unknown_field(message: &str) -> Option<(String, String, Vec<String>)> {
+/// Only this message contains the known fields; parsing it avoids a second list of them in this
+/// crate. Tests assert the form of the message.
+fn parse_unknown_field(message: &str) -> Option<(String, String, Vec<String>)> {
     let (section, rest) = message.split_once("unknown field `")?;
     let section = section.trim_end_matches(": ");
-    // A value may quote such a message; what stands before a real one is a path of known fields.
+    // A value may quote a message like this. Before a real message, there is only a path of known
+    // fields.
     if section.contains([' ', '"', '`']) {
         return None;
     }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_comments_are_the_defaults() {
+    fn empty_files_and_comments_are_the_defaults() {
         for text in ["", "\n", "# only a comment\n", "---\n", "{}"] {
             assert_eq!(Config::parse(text, "f").unwrap(), Config::default(), "{text:?}");
         }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_field_is_named_with_its_place_and_the_nearest_known_one() {
+    fn an_unknown_field_is_reported_with_its_position_and_a_suggestion() {
         assert_eq!(
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_refused_at_every_level() {
+    fn unknown_fields_are_rejected_at_every_level() {
         assert_eq!(
             message("api:\n  memory: 512\n"),
             "cellar.yaml: unknown field `memory` in `api` at line 2, column 3; known fields: \
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_field_name_changes_nothing_else_in_the_message() {
+    fn a_field_name_cannot_inject_text_into_the_message() {
         let text = "\"a`, expected `b\": 1\n";
         let error = Config::parse(text, "cellar.yaml").unwrap_err();
         let ConfigError::UnknownField(unknown) = error else {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_or_no_yaml_is_refused_with_its_place() {
+    fn wrong_types_and_malformed_yaml_are_rejected() {
         let wrong = message("api:\n  memory_mb: lots\n");
         assert_eq!(
             wrong,
@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_quotes_a_message_is_not_taken_for_one() {
+    fn a_value_that_quotes_a_message_is_not_parsed_as_a_message() {
         let text = "api:\n  memory_mb: 'x: unknown field `a`, expected `b`'\n";
         let error = Config::parse(text, "cellar.yaml").unwrap_err();
         assert!(matches!(error, ConfigError::Malformed { .. }), "{error}");
     }
 
     #[test]
-    fn a_file_over_the_limit_is_refused_and_one_at_the_limit_is_read() {
+    fn the_file_size_is_bounded() {
         let fill = |bytes: usize| format!("#{}", "x".repeat(bytes - 1));
         assert!(Config::parse(&fill(CONFIG_BYTES_MAX), "f").is_ok());
         assert_eq!(
@@ -194,9 +194,9 @@ mod tests {
 
     /// The parser's time grows with the square of the depth.
     #[test]
-    fn brackets_end_at_their_limit() {
+    fn bracket_nesting_is_bounded() {
         let deep = |depth: usize| format!("tags: {}{}\n", "[".repeat(depth), "]".repeat(depth));
-        assert!(!message(&deep(OPEN_BRACKETS_MAX)).contains("brackets are open"));
-        assert!(message(&deep(OPEN_BRACKETS_MAX + 1)).contains("brackets are open"));
+        assert!(!message(&deep(BRACKET_DEPTH_MAX)).contains("brackets are nested"));
+        assert!(message(&deep(BRACKET_DEPTH_MAX + 1)).contains("brackets are nested"));
     }
 }

@@ -1,4 +1,4 @@
-//! `snapshots:` of `cellar.yaml`: when they are made, and by how large a function.
+//! The `snapshots:` section of `cellar.yaml`.
 
 use std::ops::RangeInclusive;
 
@@ -13,24 +13,24 @@ use super::limits::{
     SNAPSHOT_MEMORY_MB, SNAPSHOT_TIMEOUT_S,
 };
 
-/// When snapshots are made and log segments end, and the function that makes them.
+/// Thresholds for new snapshots and log segments, and the size of the snapshot function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Snapshots {
-    /// Whether appends ask for snapshots and begin new log segments; default true.
+    /// Whether appends create snapshots and start new log segments; default true.
     pub enabled: bool,
-    /// Entries between two snapshots; default 1,000.
+    /// Entries between two snapshots.
     pub entries: u32,
-    /// Bytes of bodies between two snapshots; default 256 KB.
+    /// Bytes of entries between two snapshots.
     pub bytes: u64,
-    /// Entries of a log segment; default 10,000.
+    /// Maximum entries of a log segment.
     pub segment_entries: u32,
-    /// Bytes of bodies of a log segment; default 8 MB.
+    /// Maximum bytes of entries in a log segment.
     pub segment_bytes: u64,
-    /// Memory of the function in MB, which also sets the share of the processor; default 1,769: one
-    /// whole processor.
+    /// Memory of the snapshot function in MB; CPU power is proportional to it. The default gives
+    /// one full vCPU.
     pub memory_mb: u32,
-    /// Seconds after which the function hands its work over to another call; default 300.
+    /// Timeout of the snapshot function in seconds. The next invocation resumes unfinished work.
     pub timeout_s: u32,
 }
 
@@ -49,8 +49,8 @@ impl Default for Snapshots {
 }
 
 impl Snapshots {
-    /// What the API is told of it; nothing if snapshots are not enabled.
-    pub fn upkeep(&self) -> Option<LogPolicy> {
+    /// Returns the thresholds for the API function, or `None` if snapshots are disabled.
+    pub fn log_policy(&self) -> Option<LogPolicy> {
         self.enabled.then_some(LogPolicy {
             snapshot_entries: self.entries,
             snapshot_bytes: self.bytes,
@@ -60,14 +60,15 @@ impl Snapshots {
     }
 
     pub(super) fn check(&self, problems: &mut Vec<ConfigProblem>) {
-        let wide = |range: RangeInclusive<u32>| u64::from(*range.start())..=u64::from(*range.end());
+        let to_u64 =
+            |range: RangeInclusive<u32>| u64::from(*range.start())..=u64::from(*range.end());
         for (field, value, range) in [
-            ("entries", self.entries.into(), wide(SNAPSHOT_ENTRIES_RANGE)),
+            ("entries", self.entries.into(), to_u64(SNAPSHOT_ENTRIES_RANGE)),
             ("bytes", self.bytes, SNAPSHOT_BYTES_RANGE),
-            ("segment_entries", self.segment_entries.into(), wide(SEGMENT_ENTRIES_RANGE)),
+            ("segment_entries", self.segment_entries.into(), to_u64(SEGMENT_ENTRIES_RANGE)),
             ("segment_bytes", self.segment_bytes, SEGMENT_BYTES_RANGE),
-            ("memory_mb", self.memory_mb.into(), wide(SNAPSHOT_MEMORY_MB)),
-            ("timeout_s", self.timeout_s.into(), wide(SNAPSHOT_TIMEOUT_S)),
+            ("memory_mb", self.memory_mb.into(), to_u64(SNAPSHOT_MEMORY_MB)),
+            ("timeout_s", self.timeout_s.into(), to_u64(SNAPSHOT_TIMEOUT_S)),
         ] {
             if !range.contains(&value) {
                 let (from, to) = range.into_inner();
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_accepted_at_their_bounds_and_refused_beyond() {
+    fn thresholds_and_sizes_are_bounded() {
         let parse = |field: &str, value: u64| {
             serde_yaml::from_str::<Snapshots>(&format!("{field}: {value}")).unwrap()
         };
@@ -111,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn the_api_is_told_of_them_only_if_they_are_enabled() {
+    fn there_is_no_log_policy_if_snapshots_are_disabled() {
         let mut snapshots = Snapshots::default();
-        assert_eq!(snapshots.upkeep(), Some(LogPolicy::default()));
+        assert_eq!(snapshots.log_policy(), Some(LogPolicy::default()));
         snapshots.enabled = false;
-        assert_eq!(snapshots.upkeep(), None);
+        assert_eq!(snapshots.log_policy(), None);
     }
 }

@@ -1,56 +1,38 @@
-//! `stages:` of `cellar.yaml`: several stacks of one configuration, each with what differs in it.
+//! The `stages:` section of `cellar.yaml`: several stacks from one configuration, each with its
+//! overrides.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
-use super::Config;
 use super::error::{ConfigError, ConfigProblem, UnknownField};
+use super::fields::{Config, Stage};
 use super::limits::{STAGE_NAME_CHARS_MAX, STAGES_MAX};
-use super::parse::explain;
+use super::parse::describe_error;
 
-/// The field of a configuration that a stage does not have.
+/// The only field that a stage cannot override.
 const STAGES: &str = "stages";
 
-/// What differs in a stage: fields of the configuration with other values. It is checked when the file is
-/// read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Stage(Option<Mapping>);
-
-impl Eq for Stage {}
-
 impl Config {
-    /// The configuration of a stage: this one, with what differs in the stage. Unless the stage says
-    /// otherwise, its stack and the audience of its tokens are this one's with its name behind, so that
-    /// no token of one stage is accepted by another. `None`: there is no such stage. `file_name` is only
-    /// for messages.
+    /// Returns the configuration of a stage, or `None` if the stage does not exist.
+    ///
+    /// The configuration is this one with the overrides of the stage. Unless overridden, the stack
+    /// name and the token audience get the suffix `-NAME`, so that a stage rejects the tokens of
+    /// another stage. `file_name` is used in error messages only.
     ///
     /// # Errors
-    /// [`ConfigError`], as for [`Config::parse`], which has tried all stages.
+    /// [`ConfigError`] if the overrides are invalid, which [`Config::parse`] has excluded.
     pub fn stage(&self, name: &str, file_name: &str) -> Result<Option<Self>, ConfigError> {
-        let Some(Stage(differs)) = self.stages.get(name) else { return Ok(None) };
+        let Some(Stage(overrides)) = self.stages.get(name) else { return Ok(None) };
         let file_name = format!("{file_name}, stage {name}");
-        let failed = |error: &serde_yaml::Error| nowhere(explain(error, &file_name));
-        let malformed = |message: &str| ConfigError::Malformed {
-            file_name: file_name.clone(),
-            position: None,
-            message: message.to_owned(),
-        };
-        let differs = differs.clone().unwrap_or_default();
-        if differs.contains_key(STAGES) {
-            return Err(malformed("a stage has no stages of its own"));
+        let overrides = overrides.clone().unwrap_or_default();
+        if overrides.contains_key(STAGES) {
+            let message = "a stage cannot have stages of its own".to_owned();
+            return Err(ConfigError::Malformed { file_name, position: None, message });
         }
-        let mut base = self.clone();
-        base.stages.clear();
-        base.stack = format!("{}-{name}", base.stack);
-        base.tokens.audience = format!("{}-{name}", base.tokens.audience);
-        let mut value = serde_yaml::to_value(&base).map_err(|error| failed(&error))?;
-        merge(&mut value, Value::Mapping(differs));
-        // By way of text, since only that parser names the section of a fault.
-        let text = serde_yaml::to_string(&value).map_err(|error| failed(&error))?;
-        let config: Self = serde_yaml::from_str(&text).map_err(|error| failed(&error))?;
+        let config = self
+            .with_overrides(name, overrides)
+            .map_err(|error| without_position(describe_error(&error, &file_name)))?;
         let problems = config.problems();
         if problems.is_empty() {
             Ok(Some(config))
@@ -59,19 +41,34 @@ impl Config {
         }
     }
 
-    /// The names of its stages, sorted.
+    fn with_overrides(
+        &self,
+        stage_name: &str,
+        overrides: Mapping,
+    ) -> Result<Self, serde_yaml::Error> {
+        let mut defaults = self.clone();
+        defaults.stages.clear();
+        defaults.stack = format!("{}-{stage_name}", defaults.stack);
+        defaults.tokens.audience = format!("{}-{stage_name}", defaults.tokens.audience);
+        let mut merged = serde_yaml::to_value(&defaults)?;
+        merge(&mut merged, Value::Mapping(overrides));
+        // Only the text parser reports the section of an error, so the value is written as text.
+        let text = serde_yaml::to_string(&merged)?;
+        serde_yaml::from_str(&text)
+    }
+
+    /// Returns the names of the stages, sorted.
     pub fn stage_names(&self) -> impl Iterator<Item = &str> {
         self.stages.keys().map(String::as_str)
     }
 
-    /// Tries every stage.
+    /// Validates the configuration of every stage. Two stages must not be the same stack.
     pub(super) fn check_stages(&self, file_name: &str) -> Result<(), ConfigError> {
-        let mut stacks: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
+        let mut stage_by_stack: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
         for name in self.stage_names() {
-            let Some(config) = self.stage(name, file_name)? else { continue };
-            let Config { stack, region, .. } = config;
-            if let Some(other) = stacks.insert((stack.clone(), region), name) {
-                let (one, other) = (other.to_owned(), name.to_owned());
+            let Some(Self { stack, region, .. }) = self.stage(name, file_name)? else { continue };
+            if let Some(earlier) = stage_by_stack.insert((stack.clone(), region), name) {
+                let (one, other) = (earlier.to_owned(), name.to_owned());
                 let problems = vec![ConfigProblem::StagesShareStack { one, other, stack }];
                 return Err(ConfigError::Invalid { file_name: file_name.to_owned(), problems });
             }
@@ -80,50 +77,51 @@ impl Config {
     }
 }
 
-/// The fault without a place, which would be one of a text that nobody has written.
-fn nowhere(fault: ConfigError) -> ConfigError {
-    match fault {
+/// Removes the position from an error, because the position refers to the merged text, which the
+/// user has never seen.
+fn without_position(error: ConfigError) -> ConfigError {
+    match error {
         ConfigError::UnknownField(unknown) => {
             ConfigError::UnknownField(Box::new(UnknownField { position: None, ..*unknown }))
         }
         ConfigError::Malformed { file_name, message, .. } => {
             let message =
-                message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+                message.rsplit_once(" at line ").map_or(message.as_str(), |(text, _)| text);
             ConfigError::Malformed { file_name, position: None, message: message.to_owned() }
         }
         other => other,
     }
 }
 
-/// What is wrong with the names of stages.
+/// Checks the names and the number of stages.
 pub(super) fn check(stages: &BTreeMap<String, Stage>, problems: &mut Vec<ConfigProblem>) {
     if stages.len() > STAGES_MAX {
         problems.push(ConfigProblem::TooManyStages { count: stages.len() });
     }
-    let bad = stages.keys().filter(|name| !is_stage_name(name));
-    problems.extend(bad.map(|name| ConfigProblem::StageName { value: name.clone() }));
+    let invalid_names = stages.keys().filter(|name| !is_stage_name(name));
+    problems.extend(invalid_names.map(|name| ConfigProblem::StageName { value: name.clone() }));
 }
 
-/// It becomes part of the stack's name.
+/// Returns whether `name` can be part of a stack name.
 fn is_stage_name(name: &str) -> bool {
     (1..=STAGE_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Maps are merged field by field; anything else takes the place of what was there.
-fn merge(value: &mut Value, differs: Value) {
-    match (value, differs) {
-        (Value::Mapping(fields), Value::Mapping(others)) => {
-            for (key, other) in others {
+/// Applies `overrides` to `value`. Maps are merged recursively; any other value is replaced.
+fn merge(value: &mut Value, overrides: Value) {
+    match (value, overrides) {
+        (Value::Mapping(fields), Value::Mapping(overrides)) => {
+            for (key, override_value) in overrides {
                 match fields.get_mut(&key) {
-                    Some(field) => merge(field, other),
+                    Some(field) => merge(field, override_value),
                     None => {
-                        fields.insert(key, other);
+                        fields.insert(key, override_value);
                     }
                 }
             }
         }
-        (value, differs) => *value = differs,
+        (value, overrides) => *value = overrides,
     }
 }
 
@@ -152,7 +150,7 @@ stages:
     }
 
     #[test]
-    fn a_stage_is_the_configuration_with_what_differs() {
+    fn a_stage_overrides_the_configuration() {
         let base = Config::parse(FILE, "f").unwrap();
         assert_eq!(base.stage_names().collect::<Vec<_>>(), ["dev", "prod"]);
         let prod = base.stage("prod", "f").unwrap().unwrap();
@@ -173,7 +171,7 @@ stages:
     }
 
     #[test]
-    fn every_stage_is_checked_when_the_file_is_read() {
+    fn parse_validates_every_stage() {
         let unknown = error("stages: {prod: {api: {memroy_mb: 1}}}\n");
         assert!(unknown.contains("f, stage prod: unknown field `memroy_mb` in `api`"), "{unknown}");
         assert!(unknown.contains("did you mean `memory_mb`?"), "{unknown}");
@@ -185,7 +183,7 @@ stages:
         let bounds = error("stages: {prod: {api: {memory_mb: 1}}}\n");
         assert!(bounds.contains("f, stage prod") && bounds.contains("memory_mb"), "{bounds}");
         let nested = error("stages: {prod: {stages: {a: {}}}}\n");
-        assert!(nested.contains("no stages of its own"), "{nested}");
+        assert!(nested.contains("cannot have stages"), "{nested}");
         for wrong in ["stages: [a]\n", "stages: {a: 1}\n", "stages: {a: {api: 1}}\n"] {
             assert!(Config::parse(wrong, "f").is_err(), "{wrong}");
         }
@@ -197,7 +195,7 @@ stages:
     }
 
     #[test]
-    fn names_and_their_number_end_at_their_limits() {
+    fn names_and_their_number_are_bounded() {
         let named = |name: &str| Config::parse(&format!("stages: {{{name}: {{}}}}\n"), "f");
         assert!(named(&"a".repeat(STAGE_NAME_CHARS_MAX)).is_ok());
         for bad in ["a".repeat(STAGE_NAME_CHARS_MAX + 1), "'a b'".to_owned(), "''".to_owned()] {

@@ -1,24 +1,24 @@
-//! `tags:` of `cellar.yaml`, within the limits that all of the stack's services share.
+//! The `tags:` section of `cellar.yaml`, within limits that every AWS service in the stack accepts.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::error::{ConfigProblem, TagFault};
 use super::limits::{TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX};
 
-/// Everything that is wrong with tags.
+/// Appends a problem for each tag that a service would reject.
 pub(super) fn check(tags: &BTreeMap<String, String>, problems: &mut Vec<ConfigProblem>) {
     if tags.len() > TAGS_MAX {
         problems.push(ConfigProblem::TooManyTags { count: tags.len() });
     }
-    let mut seen = HashSet::new();
+    let mut seen_keys = HashSet::new();
     for (key, value) in tags {
-        let fault = if !is_within(key, 1, TAG_KEY_CHARS_MAX) {
+        let fault = if !is_valid_text(key, 1, TAG_KEY_CHARS_MAX) {
             TagFault::Key
-        } else if is_of_aws(key) {
+        } else if is_reserved(key) {
             TagFault::Reserved
-        } else if !seen.insert(key.to_lowercase()) {
+        } else if !seen_keys.insert(key.to_lowercase()) {
             TagFault::Case
-        } else if !is_within(value, 0, TAG_VALUE_CHARS_MAX) {
+        } else if !is_valid_text(value, 0, TAG_VALUE_CHARS_MAX) {
             TagFault::Value
         } else {
             continue;
@@ -27,18 +27,20 @@ pub(super) fn check(tags: &BTreeMap<String, String>, problems: &mut Vec<ConfigPr
     }
 }
 
-/// A prefix that nobody else may use, in any case.
-fn is_of_aws(key: &str) -> bool {
+/// Returns whether a key starts with `aws:` in any case, a prefix that AWS reserves.
+fn is_reserved(key: &str) -> bool {
     key.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:"))
 }
 
-/// The characters that every service takes.
-fn is_within(text: &str, from: usize, to: usize) -> bool {
-    let is_fine = |letter: char| {
+/// Returns whether a text has the allowed length and only characters that every service accepts.
+fn is_valid_text(text: &str, min_chars: usize, max_chars: usize) -> bool {
+    let is_allowed = |letter: char| {
         letter.is_alphanumeric()
             || matches!(letter, ' ' | '_' | '.' | ':' | '/' | '=' | '+' | '-' | '@')
     };
-    (from..=to).contains(&text.chars().count()) && text.trim() == text && text.chars().all(is_fine)
+    (min_chars..=max_chars).contains(&text.chars().count())
+        && text.trim() == text
+        && text.chars().all(is_allowed)
 }
 
 #[cfg(test)]
@@ -57,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_what_every_service_takes() {
+    fn only_texts_that_every_service_accepts_are_valid() {
         let (key, value) = ("ü".repeat(128), "ü".repeat(256));
         for tag in [("a", ""), ("cost center:1/2", "R&D".replace('&', "+").as_str())] {
             assert_eq!(faults(&[tag]), [], "{tag:?}");
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_tags_as_a_resource_takes() {
+    fn the_number_of_tags_is_bounded() {
         let tags = |count: usize| (0..count).map(|n| (format!("t{n}"), String::new())).collect();
         let mut problems = Vec::new();
         check(&tags(50), &mut problems);

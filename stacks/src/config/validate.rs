@@ -3,25 +3,30 @@
 use std::collections::HashSet;
 
 use super::error::ConfigProblem;
+use super::fields::Config;
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, CORS_ORIGINS_MAX, INCARNATION_MAX, KEEP_SEGMENTS,
     LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS, PUBLIC_KEY_CHARS, REGION_CHARS_MAX,
     STACK_NAME_CHARS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
 };
 use super::origin::{self, OriginFault};
-use super::{Config, TokenKey, oidc, stages, tags, webhook};
+use super::tokens::TokenKey;
+use super::{oidc, stages, tags, webhook};
 
 impl Config {
-    /// Everything that is out of bounds, in the order of the fields; empty if all is well.
+    /// Returns all values that are out of bounds, in the order of the fields; empty if the
+    /// configuration is valid.
     ///
-    /// [`Config::parse`] has checked already; this is for a configuration changed afterwards.
+    /// [`Config::parse`] calls this method; call it again after changing a configuration.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
         if !is_stack_name(&self.stack) {
             problems.push(ConfigProblem::StackName { value: self.stack.clone() });
         }
-        if let Some(value) = self.region.clone().filter(|region| !is_region(region)) {
-            problems.push(ConfigProblem::Region { value });
+        if let Some(region) = &self.region
+            && !is_region(region)
+        {
+            problems.push(ConfigProblem::Region { value: region.clone() });
         }
         for (field, value) in [("issuer", &self.tokens.issuer), ("audience", &self.tokens.audience)]
         {
@@ -29,7 +34,7 @@ impl Config {
                 problems.push(ConfigProblem::TokenClaim { field });
             }
         }
-        check_keys(&self.tokens.keys, &mut problems);
+        check_token_keys(&self.tokens.keys, &mut problems);
         oidc::check(&self.tokens, &mut problems);
         check_origins(&self.cors_origins, &mut problems);
         if !API_MEMORY_MB.contains(&self.api.memory_mb) {
@@ -42,8 +47,9 @@ impl Config {
         if !LOG_RETENTION_DAYS.contains(&self.log_retention_days) {
             problems.push(ConfigProblem::LogRetention { value: self.log_retention_days });
         }
-        let days = self.offload_after_days.filter(|days| !OFFLOAD_AFTER_DAYS.contains(days));
-        if let Some(value) = days {
+        if let Some(value) = self.offload_after_days
+            && !OFFLOAD_AFTER_DAYS.contains(&value)
+        {
             problems.push(ConfigProblem::OffloadAfter { value });
         }
         if !KEEP_SEGMENTS.contains(&self.keep_segments) {
@@ -83,15 +89,15 @@ fn is_claim(claim: &str) -> bool {
         && !claim.chars().any(char::is_control)
 }
 
-fn check_keys(keys: &[TokenKey], problems: &mut Vec<ConfigProblem>) {
+fn check_token_keys(keys: &[TokenKey], problems: &mut Vec<ConfigProblem>) {
     if keys.len() > TOKEN_KEYS_MAX {
         problems.push(ConfigProblem::TooManyTokenKeys { count: keys.len() });
     }
-    let mut seen = HashSet::new();
+    let mut seen_ids = HashSet::new();
     for (index, key) in keys.iter().enumerate() {
         if !is_key_id(&key.id) {
             problems.push(ConfigProblem::TokenKeyId { index, value: key.id.clone() });
-        } else if !seen.insert(&key.id) {
+        } else if !seen_ids.insert(&key.id) {
             problems.push(ConfigProblem::DuplicateTokenKeyId { index, value: key.id.clone() });
         }
         if !is_public_key(&key.public_key) {
@@ -105,24 +111,26 @@ fn is_key_id(id: &str) -> bool {
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
-/// 43 characters hold 258 bits: the last one carries two that must be zero, which leaves it
-/// every fourth character of the alphabet. A strict decoder refuses the others.
+/// Returns whether `key` is the strict unpadded base64url of 32 bytes.
+///
+/// The 43 characters encode 258 bits. The last two bits must be zero, which leaves every fourth
+/// character of the alphabet for the last one.
 fn is_public_key(key: &str) -> bool {
-    const LAST: &str = "AEIMQUYcgkosw048";
+    const LAST_CHARS: &str = "AEIMQUYcgkosw048";
     key.len() == PUBLIC_KEY_CHARS
         && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-        && key.ends_with(|last| LAST.contains(last))
+        && key.ends_with(|last| LAST_CHARS.contains(last))
 }
 
 fn check_origins(origins: &[String], problems: &mut Vec<ConfigProblem>) {
     if origins.len() > CORS_ORIGINS_MAX {
         problems.push(ConfigProblem::TooManyOrigins { count: origins.len() });
     }
-    let mut seen = HashSet::new();
+    let mut seen_origins = HashSet::new();
     for (index, value) in origins.iter().enumerate() {
         let fault = match origin::check(value) {
             Err(fault) => Some(fault),
-            Ok(()) if !seen.insert(value) => Some(OriginFault::Duplicate),
+            Ok(()) if !seen_origins.insert(value) => Some(OriginFault::Duplicate),
             Ok(()) => None,
         };
         if let Some(fault) = fault {
@@ -135,14 +143,14 @@ fn check_origins(origins: &[String], problems: &mut Vec<ConfigProblem>) {
 mod tests {
     use super::*;
 
-    fn changed(change: impl FnOnce(&mut Config)) -> Vec<ConfigProblem> {
+    fn problems_after(change: impl FnOnce(&mut Config)) -> Vec<ConfigProblem> {
         let mut config = Config::default();
         change(&mut config);
         config.problems()
     }
 
-    fn accepted(change: impl FnOnce(&mut Config)) {
-        assert_eq!(changed(change), []);
+    fn assert_valid(change: impl FnOnce(&mut Config)) {
+        assert_eq!(problems_after(change), []);
     }
 
     fn key(id: &str) -> TokenKey {
@@ -151,65 +159,65 @@ mod tests {
 
     #[test]
     fn the_default_is_valid() {
-        accepted(|_| {});
+        assert_valid(|_| {});
     }
 
     #[test]
-    fn what_is_kept_is_within_its_limits() {
+    fn retention_is_bounded() {
         for value in [1, 36_525] {
-            accepted(|config| config.offload_after_days = Some(value));
+            assert_valid(|config| config.offload_after_days = Some(value));
         }
         for value in [0, 36_526] {
-            let problems = changed(|config| config.offload_after_days = Some(value));
+            let problems = problems_after(|config| config.offload_after_days = Some(value));
             assert_eq!(problems, [ConfigProblem::OffloadAfter { value }]);
         }
         for value in [2, 1_000_000] {
-            accepted(|config| config.keep_segments = value);
+            assert_valid(|config| config.keep_segments = value);
         }
         for value in [0, 1, 1_000_001] {
-            let problems = changed(|config| config.keep_segments = value);
+            let problems = problems_after(|config| config.keep_segments = value);
             assert_eq!(problems, [ConfigProblem::KeepSegments { value }]);
         }
     }
 
     #[test]
-    fn incarnations_are_within_their_limit() {
-        accepted(|config| config.incarnation = 9_999);
-        let problems = changed(|config| config.incarnation = 10_000);
+    fn the_incarnation_is_bounded() {
+        assert_valid(|config| config.incarnation = 9_999);
+        let problems = problems_after(|config| config.incarnation = 10_000);
         assert_eq!(problems, [ConfigProblem::Incarnation { value: 10_000 }]);
     }
 
     #[test]
-    fn stack_names_follow_cloudformation() {
-        accepted(|config| config.stack = "a".repeat(128));
-        accepted(|config| config.stack = "My-stack-2".to_owned());
+    fn stack_names_are_checked() {
+        assert_valid(|config| config.stack = "a".repeat(128));
+        assert_valid(|config| config.stack = "My-stack-2".to_owned());
         for name in ["", "1a", "-a", "a_b", "a b", "é", &"a".repeat(129)] {
             let value = name.to_owned();
-            let problems = changed(|config| config.stack.clone_from(&value));
+            let problems = problems_after(|config| config.stack.clone_from(&value));
             assert_eq!(problems, [ConfigProblem::StackName { value }]);
         }
     }
 
     #[test]
-    fn regions_have_the_form_of_a_code() {
-        accepted(|config| config.region = Some("us-gov-west-1".to_owned()));
-        accepted(|config| config.region = Some(format!("a-{}1", "x".repeat(29))));
+    fn regions_are_checked() {
+        assert_valid(|config| config.region = Some("us-gov-west-1".to_owned()));
+        assert_valid(|config| config.region = Some(format!("a-{}1", "x".repeat(29))));
         for region in
             ["", "Frankfurt", "eu central 1", "eu-central", &format!("a-{}1", "x".repeat(30))]
         {
             let value = region.to_owned();
-            let problems = changed(|config| config.region = Some(value.clone()));
+            let problems = problems_after(|config| config.region = Some(value.clone()));
             assert_eq!(problems, [ConfigProblem::Region { value }]);
         }
     }
 
     #[test]
     fn claims_are_bounded() {
-        accepted(|config| config.tokens.issuer = "ü".repeat(255));
+        assert_valid(|config| config.tokens.issuer = "ü".repeat(255));
         for claim in [String::new(), "a".repeat(256), "a\nb".to_owned()] {
-            let problems = changed(|config| config.tokens.issuer.clone_from(&claim));
+            let problems = problems_after(|config| config.tokens.issuer.clone_from(&claim));
             assert_eq!(problems, [ConfigProblem::TokenClaim { field: "issuer" }]);
-            let problems = changed(|config| config.tokens.audience.clone_from(&claim));
+            let problems = problems_after(|config| config.tokens.audience.clone_from(&claim));
             assert_eq!(problems, [ConfigProblem::TokenClaim { field: "audience" }]);
         }
     }
@@ -217,18 +225,18 @@ mod tests {
     #[test]
     fn keys_are_bounded_unique_and_well_formed() {
         let keys = |count: usize| (0..count).map(|n| key(&format!("k{n}"))).collect::<Vec<_>>();
-        accepted(|config| config.tokens.keys = keys(8));
+        assert_valid(|config| config.tokens.keys = keys(8));
         assert_eq!(
-            changed(|config| config.tokens.keys = keys(9)),
+            problems_after(|config| config.tokens.keys = keys(9)),
             [ConfigProblem::TooManyTokenKeys { count: 9 }]
         );
-        accepted(|config| config.tokens.keys = vec![key(&"a".repeat(64))]);
+        assert_valid(|config| config.tokens.keys = vec![key(&"a".repeat(64))]);
         for id in ["", "a b", "é", &"a".repeat(65)] {
-            let problems = changed(|config| config.tokens.keys = vec![key(id)]);
+            let problems = problems_after(|config| config.tokens.keys = vec![key(id)]);
             assert_eq!(problems, [ConfigProblem::TokenKeyId { index: 0, value: id.to_owned() }]);
         }
         assert_eq!(
-            changed(|config| config.tokens.keys = vec![key("a"), key("b"), key("a")]),
+            problems_after(|config| config.tokens.keys = vec![key("a"), key("b"), key("a")]),
             [ConfigProblem::DuplicateTokenKeyId { index: 2, value: "a".to_owned() }]
         );
     }
@@ -237,7 +245,7 @@ mod tests {
     fn public_keys_are_32_bytes_of_base64url() {
         let with = |public_key: &str| {
             let public_key = public_key.to_owned();
-            changed(|config| {
+            problems_after(|config| {
                 config.tokens.keys = vec![TokenKey { id: "a".to_owned(), public_key }];
             })
         };
@@ -258,14 +266,14 @@ mod tests {
     fn origins_are_bounded_and_unique() {
         let origins =
             |count: usize| (0..count).map(|n| format!("https://a{n}.example")).collect::<Vec<_>>();
-        accepted(|config| config.cors_origins = origins(32));
+        assert_valid(|config| config.cors_origins = origins(32));
         assert_eq!(
-            changed(|config| config.cors_origins = origins(33)),
+            problems_after(|config| config.cors_origins = origins(33)),
             [ConfigProblem::TooManyOrigins { count: 33 }]
         );
         let twice = vec!["https://a.example".to_owned(); 2];
         assert_eq!(
-            changed(|config| config.cors_origins.clone_from(&twice)),
+            problems_after(|config| config.cors_origins.clone_from(&twice)),
             [ConfigProblem::Origin {
                 index: 1,
                 value: "https://a.example".to_owned(),
@@ -275,41 +283,41 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_accepted_at_their_bounds_and_refused_beyond() {
+    fn numbers_are_bounded() {
         for value in [128, 10_240] {
-            accepted(|config| config.api.memory_mb = value);
+            assert_valid(|config| config.api.memory_mb = value);
         }
         for value in [0, 127, 10_241] {
-            let problems = changed(|config| config.api.memory_mb = value);
+            let problems = problems_after(|config| config.api.memory_mb = value);
             assert_eq!(problems, [ConfigProblem::Memory { value }]);
         }
         for value in [3, 60] {
-            accepted(|config| config.api.timeout_s = value);
+            assert_valid(|config| config.api.timeout_s = value);
         }
         for value in [2, 61] {
-            let problems = changed(|config| config.api.timeout_s = value);
+            let problems = problems_after(|config| config.api.timeout_s = value);
             assert_eq!(problems, [ConfigProblem::Timeout { value }]);
         }
         for value in LOG_RETENTION_DAYS {
-            accepted(|config| config.log_retention_days = value);
+            assert_valid(|config| config.log_retention_days = value);
         }
         for value in [0, 2, 366, 3654] {
-            let problems = changed(|config| config.log_retention_days = value);
+            let problems = problems_after(|config| config.log_retention_days = value);
             assert_eq!(problems, [ConfigProblem::LogRetention { value }]);
         }
-        accepted(|config| config.local.port = 65_535);
-        assert_eq!(changed(|config| config.local.port = 0), [ConfigProblem::Port]);
+        assert_valid(|config| config.local.port = 65_535);
+        assert_eq!(problems_after(|config| config.local.port = 0), [ConfigProblem::Port]);
     }
 
     #[test]
-    fn messages_say_what_is_wrong_and_what_to_do() {
+    fn messages_name_the_value_and_the_correction() {
         let text = "stack: 1st\ncors_origins: ['*']\napi: {memory_mb: 64}\nlog_retention_days: 2\n";
         let error = Config::parse(text, "cellar.yaml").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cellar.yaml: `stack` is `1st`: use 1 to 128 letters, digits and hyphens, a letter \
-             first\n\
-             `cors_origins[0]` is `*`: a wildcard would let any page use the API with a visitor's \
+            "cellar.yaml: `stack` is `1st`: use 1 to 128 letters, digits and hyphens, starting with a \
+             letter\n\
+             `cors_origins[0]` is `*`: a wildcard would let any page call the API with a visitor's \
              token; list each origin, such as https://sheets.example.com\n\
              `api.memory_mb` is 64: use 128 to 10240\n\
              `log_retention_days` is 2: CloudWatch Logs accepts only 1, 3, 5, 7, 14, 30, 60, 90, \

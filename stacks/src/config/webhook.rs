@@ -1,4 +1,4 @@
-//! Where the feed is delivered to.
+//! The `webhook:` section of `cellar.yaml`.
 
 use cellar_catalog::oidc::is_trustworthy;
 use cellar_catalog::webhook::Receivers;
@@ -7,26 +7,24 @@ use serde::{Deserialize, Serialize};
 use super::error::ConfigProblem;
 use super::limits::WEBHOOK_URL_CHARS_MAX;
 
-/// A URL that the feed is delivered to.
+/// The receiver of the feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// Where: HTTPS, or this machine while developing.
+    /// HTTPS URL with a public host, or a URL on this machine for development.
     pub url: String,
-    /// Whether what is delivered tells what events say (names, people), or only that there are some;
-    /// default false.
+    /// Whether deliveries include the payloads of events, such as names and people; default false.
     #[serde(default)]
     pub payloads: bool,
 }
 
-/// Checks it.
 pub(super) fn check(webhook: Option<&Webhook>, problems: &mut Vec<ConfigProblem>) {
-    let fits = |url: &str| {
+    let is_valid = |url: &str| {
         url.len() <= WEBHOOK_URL_CHARS_MAX
             && is_trustworthy(url)
-            && Receivers::AlsoThisMachine.takes_url(url)
+            && Receivers::PublicAndLocalhost.allows_url(url)
     };
-    if webhook.is_some_and(|webhook| !fits(&webhook.url)) {
+    if webhook.is_some_and(|webhook| !is_valid(&webhook.url)) {
         problems.push(ConfigProblem::WebhookUrl);
     }
 }

@@ -2,44 +2,47 @@
 
 use serde_json::{Map, Value, json};
 
+use super::construct::Construct;
+use super::metric::{Metric, Watched};
 use super::properties::Properties;
-use super::{Construct, Metric, ResourceType, Watched};
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An alarm on one metric of one resource. The first ten of an account are free; each one more is
-/// $0.10 a month.
+/// An alarm on a metric of a resource. The first ten alarms of an account are free; each further one
+/// costs $0.10 a month.
 ///
-/// A metric without data is fine: nothing happens while nobody uses the stack.
+/// Missing data does not trigger the alarm, because an idle stack has no data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     description: String,
     metric: Metric,
     watched: Watched,
-    above: u32,
+    threshold: u32,
     periods: u32,
-    told: Vec<Expression>,
+    topics: Vec<Expression>,
 }
 
 impl Alarm {
-    /// Seconds of a period.
+    /// Length of a period in seconds.
     pub const PERIOD_S: u32 = 300;
 
-    /// Goes off when the metric is above `above` in each of so many periods of 5 minutes.
+    /// Creates an alarm that triggers when the metric exceeds `threshold` in each of `periods`
+    /// consecutive periods of [`Alarm::PERIOD_S`].
     pub fn new(
         description: &str,
         metric: Metric,
         watched: Watched,
-        above: u32,
+        threshold: u32,
         periods: u32,
     ) -> Self {
         let description = description.to_owned();
-        Self { description, metric, watched, above, periods, told: Vec::new() }
+        Self { description, metric, watched, threshold, periods, topics: Vec::new() }
     }
 
-    /// Tells these topics, by their ARNs, when it goes off and when that is over.
+    /// Adds ARNs of SNS topics to notify when the alarm triggers and when it is over.
     #[must_use]
-    pub fn tell(mut self, topics: &[Expression]) -> Self {
-        self.told.extend_from_slice(topics);
+    pub fn notify(mut self, topics: &[Expression]) -> Self {
+        self.topics.extend_from_slice(topics);
         self
     }
 }
@@ -49,19 +52,19 @@ impl Construct for Alarm {
 
     fn properties(self) -> Map<String, Value> {
         let (dimension, name) = (self.watched.dimension(), Value::from(self.watched.name()));
-        let told = (!self.told.is_empty()).then_some(self.told);
+        let actions = if self.topics.is_empty() { None } else { Some(self.topics) };
         Properties::new()
-            .set_option("AlarmActions", told.clone())
+            .set_option("AlarmActions", actions.clone())
             .set("AlarmDescription", self.description)
             .set("ComparisonOperator", "GreaterThanThreshold")
             .set("Dimensions", json!([{ "Name": dimension, "Value": name }]))
             .set("EvaluationPeriods", self.periods)
             .set("MetricName", self.metric.name())
             .set("Namespace", self.watched.namespace())
-            .set_option("OKActions", told)
+            .set_option("OKActions", actions)
             .set("Period", Self::PERIOD_S)
             .set("Statistic", self.metric.statistic())
-            .set("Threshold", self.above)
+            .set("Threshold", self.threshold)
             .set("TreatMissingData", "notBreaching")
             .into_map()
     }

@@ -1,63 +1,65 @@
-//! `AWS::S3::Bucket`: private, versioned, encrypted, always retained.
+//! `AWS::S3::Bucket`: private, versioned, encrypted and always retained.
 
 use serde_json::{Map, Value, json};
 
+use super::construct::{Construct, RemovalPolicy};
+use super::handle::Handle;
+use super::lifecycle::LifecycleRule;
 use super::properties::Properties;
-use super::{Construct, LifecycleRule, RemovalPolicy, ResourceType};
+use super::resource_type::ResourceType;
+use crate::expression::Expression;
 
-/// An S3 bucket. Versioning is its point-in-time recovery; access lists are switched off.
+/// An S3 bucket with versioning, which allows point-in-time recovery, and without access control lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     lifecycle: Vec<LifecycleRule>,
     cors: Option<BucketCors>,
-    key: Option<String>,
+    kms_key: Option<String>,
 }
 
-/// Which pages may use presigned URLs of a bucket, and how.
+/// CORS settings of a bucket, for browsers that use presigned URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCors {
-    /// Origins of the pages.
+    /// Allowed web origins.
     pub origins: Vec<String>,
-    /// HTTP methods.
+    /// Allowed HTTP methods.
     pub methods: Vec<String>,
-    /// Headers that a page may send.
+    /// Headers that a page may send in a request.
     pub request_headers: Vec<String>,
-    /// Headers that a page may read.
+    /// Headers of a response that a page may read.
     pub exposed_headers: Vec<String>,
-    /// Seconds that a browser may remember the answer.
+    /// Seconds for which a browser may cache the CORS settings.
     pub max_age_s: u32,
 }
 
 impl Bucket {
-    /// An empty, private bucket.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a lifecycle rule.
     #[must_use]
     pub fn lifecycle_rule(mut self, rule: LifecycleRule) -> Self {
         self.lifecycle.push(rule);
         self
     }
 
-    /// Lets pages of some origins use presigned URLs.
+    /// Allows pages of other origins to use presigned URLs.
     #[must_use]
     pub fn cors(mut self, cors: BucketCors) -> Self {
         self.cors = Some(cors);
         self
     }
 
-    /// Encrypts it with a customer's key, by its ARN; without one, with a key of S3.
+    /// Encrypts the bucket with the customer's KMS key, given its ARN; with `None`, with a key of S3.
     #[must_use]
-    pub fn encrypted_with(mut self, key: Option<&str>) -> Self {
-        self.key = key.map(str::to_owned);
+    pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
+        self.kms_key = kms_key.map(str::to_owned);
         self
     }
 
-    /// With a key of the bucket's own in between, not every object is a call of KMS, which is billed.
+    /// Returns the encryption settings. A bucket key reduces the number of KMS requests, which are billed.
     fn encryption(&self) -> Value {
-        let rule = match &self.key {
+        let rule = match &self.kms_key {
             Some(key) => json!({
                 "BucketKeyEnabled": true,
                 "ServerSideEncryptionByDefault": {
@@ -70,8 +72,22 @@ impl Bucket {
     }
 
     fn lifecycle_configuration(&self) -> Option<Value> {
+        if self.lifecycle.is_empty() {
+            return None;
+        }
         let rules: Vec<Value> = self.lifecycle.iter().map(Value::from).collect();
-        (!rules.is_empty()).then(|| json!({ "Rules": rules }))
+        Some(json!({ "Rules": rules }))
+    }
+}
+
+impl Handle<Bucket> {
+    /// Returns the physical name.
+    pub fn name(&self) -> Expression {
+        self.reference()
+    }
+
+    pub fn arn(&self) -> Expression {
+        self.attribute("Arn")
     }
 }
 

@@ -2,14 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::policy::document;
+use super::bucket::Bucket;
+use super::construct::{Construct, RemovalPolicy};
+use super::handle::Handle;
+use super::policy::{Statement, policy_document};
 use super::properties::Properties;
-use super::{Bucket, Construct, RemovalPolicy, ResourceType, Statement};
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// The policy of a bucket. It is retained with the bucket: without it the data that stays behind
-/// would be readable over plain HTTP.
+/// The policy of a bucket. The policy is retained together with the bucket, because otherwise the
+/// retained data could be read over plain HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPolicy {
     bucket: Expression,
@@ -17,7 +19,7 @@ pub struct BucketPolicy {
 }
 
 impl BucketPolicy {
-    /// Refuses every request that does not use TLS.
+    /// Creates a policy that rejects every request without TLS.
     pub fn tls_only(bucket: &Handle<Bucket>) -> Self {
         let objects = Expression::concatenation([bucket.arn(), "/*".into()]);
         let statement = Statement::deny_everyone(
@@ -36,7 +38,7 @@ impl Construct for BucketPolicy {
     fn properties(self) -> Map<String, Value> {
         Properties::new()
             .set("Bucket", self.bucket)
-            .set("PolicyDocument", document(self.statements.iter().map(Value::from)))
+            .set("PolicyDocument", policy_document(self.statements.iter().map(Value::from)))
             .into_map()
     }
 

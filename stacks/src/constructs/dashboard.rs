@@ -2,36 +2,38 @@
 
 use serde_json::{Map, Value, json};
 
+use super::alarm::Alarm;
+use super::construct::Construct;
+use super::metric::{Metric, Watched};
 use super::properties::Properties;
-use super::{Alarm, Construct, Metric, ResourceType, Watched};
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// Columns of a dashboard's grid (CloudWatch).
+/// Number of columns in the grid of a dashboard (CloudWatch).
 const GRID_COLUMNS: usize = 24;
-/// Widgets beside each other.
-const WIDGETS_A_ROW: usize = 3;
-/// Columns of a widget.
-const WIDGET_COLUMNS: usize = GRID_COLUMNS / WIDGETS_A_ROW;
-/// Rows of a widget.
+const WIDGETS_PER_ROW: usize = 3;
+/// Width of a widget in grid columns.
+const WIDGET_COLUMNS: usize = GRID_COLUMNS / WIDGETS_PER_ROW;
+/// Height of a widget in grid rows.
 const WIDGET_ROWS: usize = 6;
 
-/// A dashboard: widgets in rows of three, in the order in which they were added. The first three of
-/// an account are free, each one more is $3 a month.
+/// A dashboard with rows of three widgets. The first three dashboards of an account are free; each
+/// further one costs $3 a month.
 ///
-/// Its body is one text of `Fn::Sub`, in which resources and the region are references.
+/// The body is a single `Fn::Sub`, which refers to the resources and the region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dashboard {
     widgets: Vec<Widget>,
 }
 
-/// A chart of some series over time.
+/// A line chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widget {
     title: &'static str,
     series: Vec<Series>,
 }
 
-/// One line of a chart.
+/// A line of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Series {
     label: &'static str,
@@ -41,12 +43,10 @@ struct Series {
 }
 
 impl Dashboard {
-    /// An empty one.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a widget.
     #[must_use]
     pub fn widget(mut self, widget: Widget) -> Self {
         self.widgets.push(widget);
@@ -54,25 +54,25 @@ impl Dashboard {
     }
 
     fn body(&self) -> String {
-        let widgets = self.widgets.iter().enumerate().map(|(index, widget)| widget.at(index));
+        let widgets = self.widgets.iter().enumerate().map(|(index, widget)| widget.to_json(index));
         json!({ "widgets": widgets.collect::<Vec<_>>() }).to_string()
     }
 }
 
 impl Widget {
-    /// A chart without a line. The title is plain text, without `${`.
+    /// Creates a chart without lines. `title` must not contain `${`.
     pub fn new(title: &'static str) -> Self {
         Self { title, series: Vec::new() }
     }
 
-    /// Adds a line: a metric of a resource, with the metric's own statistic.
+    /// Adds a line for a metric of a resource, with the default statistic of the metric.
     #[must_use]
     pub fn line(self, label: &'static str, metric: Metric, watched: Watched) -> Self {
         let statistic = metric.statistic();
-        self.series(Series { label, metric, watched, statistic })
+        self.add_series(Series { label, metric, watched, statistic })
     }
 
-    /// Adds a line with another statistic, such as `p99`.
+    /// Adds a line for a metric of a resource, with a statistic such as `p99`.
     #[must_use]
     pub fn percentile(
         self,
@@ -81,21 +81,21 @@ impl Widget {
         watched: Watched,
         statistic: &'static str,
     ) -> Self {
-        self.series(Series { label, metric, watched, statistic })
+        self.add_series(Series { label, metric, watched, statistic })
     }
 
-    fn series(mut self, series: Series) -> Self {
+    fn add_series(mut self, series: Series) -> Self {
         self.series.push(series);
         self
     }
 
-    /// Its JSON at that place in the order of the dashboard.
-    fn at(&self, index: usize) -> Value {
-        let metrics: Vec<Value> = self.series.iter().map(Series::json).collect();
+    /// Returns the JSON of the widget, where `index` is its position in the dashboard.
+    fn to_json(&self, index: usize) -> Value {
+        let metrics: Vec<Value> = self.series.iter().map(Series::to_json).collect();
         json!({
             "type": "metric",
-            "x": index % WIDGETS_A_ROW * WIDGET_COLUMNS,
-            "y": index / WIDGETS_A_ROW * WIDGET_ROWS,
+            "x": index % WIDGETS_PER_ROW * WIDGET_COLUMNS,
+            "y": index / WIDGETS_PER_ROW * WIDGET_ROWS,
             "width": WIDGET_COLUMNS,
             "height": WIDGET_ROWS,
             "properties": {
@@ -110,7 +110,7 @@ impl Widget {
 }
 
 impl Series {
-    fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let Self { label, metric, watched, statistic } = self;
         json!([
             watched.namespace(),
@@ -137,7 +137,7 @@ mod tests {
     use crate::stack::Stack;
 
     #[test]
-    fn widgets_stand_in_rows_of_three_and_name_their_resource_by_reference() {
+    fn widgets_are_in_rows_of_three_and_refer_to_their_resource() {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);
         let table = stack.add("Orders", table).unwrap();

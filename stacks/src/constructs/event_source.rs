@@ -1,29 +1,33 @@
-//! `AWS::Lambda::EventSourceMapping` for the stream of a table.
+//! `AWS::Lambda::EventSourceMapping` for the change stream of a table.
 
 use serde_json::{Map, Value, json};
 
+use super::construct::Construct;
+use super::function::Function;
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, Function, Queue, ResourceType, Table};
+use super::queue::Queue;
+use super::resource_type::ResourceType;
+use super::table::Table;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// Which records of a stream reach the function; others cost nothing.
+/// A filter that selects records of a change stream. Invocations are billed for selected records only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamFilter {
     pattern: Value,
 }
 
 impl StreamFilter {
-    /// Records that match a pattern of Lambda's event filtering.
+    /// Creates a filter from a pattern of Lambda's event filtering.
     pub fn new(pattern: Value) -> Self {
         Self { pattern }
     }
 }
 
-/// Calls a function with the changes of a table, from the oldest that the stream still has.
+/// Invokes a function with the changes of a table, starting with the oldest record in the change stream.
 ///
-/// A record that fails must not hold up the others for ever: failures are reported one by one, a
-/// failed batch is split, and what failed too often or is too old goes to a queue.
+/// To keep a failing record from blocking the others, the function reports failures for each record, a
+/// failed batch is split, and records that fail too often or are too old go to a dead-letter queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSource {
     stream: Expression,
@@ -32,14 +36,15 @@ pub struct StreamSource {
     filters: Vec<StreamFilter>,
     batch_size: u32,
     batching_window_s: u32,
-    /// How often a batch is tried again; −1 until its records are too old.
-    retries: i32,
-    record_age_s: u32,
-    bisect: bool,
+    /// Maximum number of retries; −1 means until the records are too old.
+    max_retries: i32,
+    max_record_age_s: u32,
+    splits_failed_batches: bool,
 }
 
 impl StreamSource {
-    /// Batches of 100 records, each tried 11 times within 12 hours: half of what a stream keeps.
+    /// Creates a mapping with batches of 100 records, each retried up to 10 times within 12 hours, half
+    /// of the retention of a change stream.
     pub fn new(
         table: &Handle<Table>,
         function: &Handle<Function>,
@@ -52,32 +57,32 @@ impl StreamSource {
             filters: Vec::new(),
             batch_size: 100,
             batching_window_s: 0,
-            retries: 10,
-            bisect: true,
-            record_age_s: 12 * 60 * 60,
+            max_retries: 10,
+            splits_failed_batches: true,
+            max_record_age_s: 12 * 60 * 60,
         }
     }
 
-    /// Batches are tried again until their records are too old, and not split: for a function whose batches
-    /// fail together.
+    /// Retries batches until their records are too old, without splitting them. For functions that fail
+    /// for all records at once, for example because a receiver is down.
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
-        Self { retries: -1, bisect: false, ..self }
+        Self { max_retries: -1, splits_failed_batches: false, ..self }
     }
 
-    /// Calls the function with so many records, 10,000 at most, or with fewer if they have more than 6 MB.
+    /// Sets the maximum number of records of a batch, at most 10,000. Lambda limits a batch to 6 MB too.
     #[must_use]
     pub fn batch_size(self, batch_size: u32) -> Self {
         Self { batch_size, ..self }
     }
 
-    /// Waits so many seconds, 300 at most, for a batch to fill; by default for none.
+    /// Sets how many seconds to wait for a full batch, at most 300; the default is 0.
     #[must_use]
     pub fn batching_window_s(self, batching_window_s: u32) -> Self {
         Self { batching_window_s, ..self }
     }
 
-    /// Adds a filter; a record that matches any of them reaches the function.
+    /// Adds a filter. A record must match at least one filter.
     #[must_use]
     pub fn filter(mut self, filter: StreamFilter) -> Self {
         self.filters.push(filter);
@@ -85,10 +90,9 @@ impl StreamSource {
     }
 
     fn filter_criteria(&self) -> Value {
-        // A pattern is a text with JSON in it.
-        let filters = self.filters.iter();
-        let filters: Vec<Value> =
-            filters.map(|filter| json!({ "Pattern": filter.pattern.to_string() })).collect();
+        // A pattern is JSON inside a string.
+        let patterns = self.filters.iter().map(|filter| filter.pattern.to_string());
+        let filters: Vec<Value> = patterns.map(|pattern| json!({ "Pattern": pattern })).collect();
         json!({ "Filters": filters })
     }
 }
@@ -97,20 +101,20 @@ impl Construct for StreamSource {
     const TYPE: ResourceType = ResourceType::EventSourceMapping;
 
     fn properties(self) -> Map<String, Value> {
-        let filters = (!self.filters.is_empty()).then(|| self.filter_criteria());
+        let filters = if self.filters.is_empty() { None } else { Some(self.filter_criteria()) };
         let dead_letters = Value::from(self.dead_letters);
-        let window_s = (self.batching_window_s > 0).then_some(self.batching_window_s);
+        let window_s = if self.batching_window_s > 0 { Some(self.batching_window_s) } else { None };
         Properties::new()
             .set("BatchSize", self.batch_size)
-            .set("BisectBatchOnFunctionError", self.bisect)
+            .set("BisectBatchOnFunctionError", self.splits_failed_batches)
             .set("DestinationConfig", json!({ "OnFailure": { "Destination": dead_letters } }))
             .set("EventSourceArn", self.stream)
             .set_option("FilterCriteria", filters)
             .set("FunctionName", self.function)
             .set("FunctionResponseTypes", vec!["ReportBatchItemFailures"])
             .set_option("MaximumBatchingWindowInSeconds", window_s)
-            .set("MaximumRecordAgeInSeconds", self.record_age_s)
-            .set("MaximumRetryAttempts", self.retries)
+            .set("MaximumRecordAgeInSeconds", self.max_record_age_s)
+            .set("MaximumRetryAttempts", self.max_retries)
             .set("ParallelizationFactor", 1)
             .set("StartingPosition", "TRIM_HORIZON")
             .into_map()

@@ -2,23 +2,24 @@
 
 use serde_json::{Map, Value, json};
 
+use super::construct::Construct;
+use super::handle::Handle;
+use super::log_group::LogGroup;
 use super::properties::Properties;
-use super::{Construct, LogGroup, ResourceType, Role};
+use super::resource_type::ResourceType;
+use super::role::Role;
 use crate::config::Architecture;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// Where the bundle of a function is.
+/// S3 location of the Lambda bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCode {
-    /// Bucket that holds it.
     pub bucket: Expression,
-    /// Its key.
     pub key: Expression,
 }
 
-/// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023, writes JSON to a log
-/// group of its own and is traced if it is told so. It has neither reserved nor provisioned concurrency.
+/// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON to its own log
+/// group. The function has neither reserved nor provisioned concurrency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     description: String,
@@ -33,7 +34,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// A function with 512 MB and 29 s.
+    /// Creates a function with 512 MB of memory and a timeout of 29 s.
     pub fn new(
         description: &str,
         architecture: Architecture,
@@ -54,28 +55,26 @@ impl Function {
         }
     }
 
-    /// Sets the memory in MB.
     #[must_use]
     pub fn memory_mb(mut self, memory_mb: u32) -> Self {
         self.memory_mb = memory_mb;
         self
     }
 
-    /// Sets the seconds after which a call is cut off.
+    /// Sets the timeout of an invocation in seconds.
     #[must_use]
     pub fn timeout_s(mut self, timeout_s: u32) -> Self {
         self.timeout_s = timeout_s;
         self
     }
 
-    /// Sets whether X-Ray traces its calls; its role has to allow that.
+    /// Sets whether X-Ray traces invocations. The role must allow writing traces.
     #[must_use]
     pub fn traced(mut self, is_traced: bool) -> Self {
         self.is_traced = is_traced;
         self
     }
 
-    /// Sets an environment variable.
     #[must_use]
     pub fn environment(mut self, name: &str, value: impl Into<Expression>) -> Self {
         self.environment.push((name.to_owned(), value.into()));
@@ -92,6 +91,17 @@ impl Function {
     }
 }
 
+impl Handle<Function> {
+    /// Returns the physical name.
+    pub fn name(&self) -> Expression {
+        self.reference()
+    }
+
+    pub fn arn(&self) -> Expression {
+        self.attribute("Arn")
+    }
+}
+
 impl Construct for Function {
     const TYPE: ResourceType = ResourceType::Function;
 
@@ -101,13 +111,14 @@ impl Construct for Function {
             .set("S3Key", self.code.key.clone());
         let logging =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
-        // Said in any case: what is not said is left as it is.
+        // Always written, because CloudFormation does not reset a property that is removed.
         let tracing = if self.is_traced { "Active" } else { "PassThrough" };
+        let environment = if self.environment.is_empty() { None } else { Some(self.variables()) };
         Properties::new()
             .set("Architectures", vec![self.architecture.name()])
             .set("Code", code)
             .set("Description", self.description.as_str())
-            .set_option("Environment", (!self.environment.is_empty()).then(|| self.variables()))
+            .set_option("Environment", environment)
             .set("Handler", "bootstrap")
             .set("LoggingConfig", logging)
             .set("MemorySize", self.memory_mb)

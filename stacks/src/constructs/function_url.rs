@@ -1,48 +1,57 @@
-//! `AWS::Lambda::Url`: HTTPS for a function, without a gateway and its price.
+//! `AWS::Lambda::Url`: an HTTPS endpoint of a function, without the cost of an API gateway.
 
 use serde_json::{Map, Value, json};
 
+use super::construct::Construct;
+use super::function::Function;
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, Function, ResourceType};
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// A URL that anybody may call: the function verifies the token of each request itself, because
-/// IAM knows nothing of the customer's users.
+/// A public URL of a function. The function verifies the token of each request itself, because IAM does
+/// not know the customer's users.
 ///
-/// It works only together with both [`Permission`](super::Permission)s.
+/// The URL requires both kinds of [`Permission`](super::Permission).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionUrl {
     function: Expression,
     cors: Option<FunctionUrlCors>,
 }
 
-/// Which pages may call a function URL, and how.
+/// CORS settings of a function URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionUrlCors {
-    /// Origins of the pages.
+    /// Allowed web origins.
     pub origins: Vec<String>,
-    /// HTTP methods, without `OPTIONS`, which Lambda answers itself and refuses in the list.
+    /// Allowed HTTP methods, without `OPTIONS`, which Lambda answers itself and rejects in this list.
     pub methods: Vec<String>,
-    /// Headers that a page may send.
+    /// Headers that a page may send in a request.
     pub request_headers: Vec<String>,
-    /// Headers that a page may read.
+    /// Headers of a response that a page may read.
     pub exposed_headers: Vec<String>,
-    /// Seconds that a browser may remember the answer.
+    /// Seconds for which a browser may cache the CORS settings.
     pub max_age_s: u32,
 }
 
 impl FunctionUrl {
-    /// A URL for a function, without CORS.
+    /// Creates a URL without CORS.
     pub fn new(function: &Handle<Function>) -> Self {
         Self { function: function.arn(), cors: None }
     }
 
-    /// Lets pages of some origins call it.
+    /// Allows pages of other origins to call the URL.
     #[must_use]
     pub fn cors(mut self, cors: FunctionUrlCors) -> Self {
         self.cors = Some(cors);
         self
+    }
+}
+
+impl Handle<FunctionUrl> {
+    /// Returns the URL, with a trailing slash.
+    pub fn url(&self) -> Expression {
+        self.attribute("FunctionUrl")
     }
 }
 

@@ -2,34 +2,34 @@
 
 use serde_json::{Value, json};
 
-/// One rule of a bucket's lifecycle. Each kind is a rule of its own because S3 refuses to abort
+/// A lifecycle rule of a bucket. Each variant is a separate rule, because S3 does not support aborting
 /// multipart uploads by tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleRule {
-    /// Deletes objects that carry a tag, some days after they were written.
+    /// Deletes objects with a tag, some days after they were written.
     ExpireTagged {
-        /// Name of the rule, unique in its bucket.
+        /// Name of the rule, unique in the bucket.
         id: String,
-        /// Key of the tag.
+        /// Tag key.
         key: String,
-        /// Value of the tag.
+        /// Tag value.
         value: String,
         /// Age in days.
         after_days: u32,
     },
-    /// Deletes versions some days after they were replaced or deleted. In a versioned bucket
-    /// nothing disappears without it.
+    /// Deletes object versions some days after they were replaced or deleted. Without this rule, a
+    /// versioned bucket keeps all versions.
     ExpireNoncurrent {
-        /// Name of the rule, unique in its bucket.
+        /// Name of the rule, unique in the bucket.
         id: String,
         /// Days since the version was current.
         after_days: u32,
     },
-    /// Deletes the parts of uploads that were never finished.
+    /// Deletes the parts of unfinished multipart uploads.
     AbortMultipart {
-        /// Name of the rule, unique in its bucket.
+        /// Name of the rule, unique in the bucket.
         id: String,
-        /// Days since the upload began.
+        /// Days since the start of the upload.
         after_days: u32,
     },
 }
@@ -47,7 +47,7 @@ impl From<&LifecycleRule> for Value {
                 "Id": id,
                 "Status": "Enabled",
                 "NoncurrentVersionExpiration": { "NoncurrentDays": after_days },
-                // What is left of a deleted object once its last version is gone.
+                // Removes the delete marker of an object whose last version has expired.
                 "ExpiredObjectDeleteMarker": true,
             }),
             LifecycleRule::AbortMultipart { id, after_days } => json!({

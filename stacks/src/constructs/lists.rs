@@ -1,47 +1,48 @@
-//! Which lists of a resource AWS treats as sets: there, another order is no change.
+//! Lists in a template that AWS treats as sets, so that reordering them is not a change.
 
-use super::ResourceType;
+use super::resource_type::ResourceType;
 
-/// What the order in a list means.
+/// How the elements of a list are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
-    /// It counts.
+    /// By position.
     Ordered,
-    /// Nothing, and twice is as good as once.
+    /// As a set: order and repetitions have no effect.
     Set,
-    /// Nothing: each element has a name of its own under this key.
+    /// By the value under this key, which is unique for each element. The order has no effect.
     Keyed(&'static str),
 }
 
-/// The kind of the list at that path in a resource, from `Properties`, `Metadata` or `DependsOn`
-/// on: names of properties and keys of elements. `None` is a type without a construct.
+/// Returns the kind of the list at `path` in a resource.
+///
+/// A path starts with `Properties`, `Metadata` or `DependsOn`, followed by names of properties and keys
+/// of list elements. `resource_type` is `None` for types without a construct.
 pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> ListKind {
-    if let Some(kind) = in_policy(path) {
+    if let Some(kind) = policy_list_kind(path) {
         return kind;
     }
     match path {
         ["DependsOn"] | ["Metadata", "cfn-lint", "config", "ignore_checks"] => ListKind::Set,
         ["Metadata", "checkov", "skip"] => ListKind::Keyed("id"),
         ["Properties", "Tags"] => ListKind::Keyed("Key"),
-        ["Properties", path @ ..] => {
-            resource_type.map_or(ListKind::Ordered, |resource_type| of_type(resource_type, path))
-        }
+        ["Properties", path @ ..] => resource_type
+            .map_or(ListKind::Ordered, |known_type| property_list_kind(known_type, path)),
         _ => ListKind::Ordered,
     }
 }
 
-/// Whether a list at that path may be written as its only element.
+/// Returns whether a list with a single element at `path` may be written as the element itself.
 pub(crate) fn may_be_single(path: &[&str]) -> bool {
-    path == ["DependsOn"] || in_policy(path).is_some()
+    path == ["DependsOn"] || policy_list_kind(path).is_some()
 }
 
-/// Properties that hold a policy.
-pub(crate) const DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
+/// Properties that contain a policy document.
+pub(crate) const POLICY_DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
 
-/// Lists in a policy: statements, and what each is about.
-fn in_policy(path: &[&str]) -> Option<ListKind> {
-    let document = path.iter().position(|name| DOCUMENTS.contains(name))?;
-    match path.get(document.saturating_add(1)..)? {
+/// Returns the kind of a list in a policy document: statements, and the fields of a statement.
+fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
+    let document_index = path.iter().position(|name| POLICY_DOCUMENTS.contains(name))?;
+    match path.get(document_index + 1..)? {
         ["Statement"] => Some(ListKind::Keyed("Sid")),
         ["Statement", _, "Action" | "NotAction" | "Resource" | "NotResource"]
         | ["Statement", _, "Principal" | "NotPrincipal", _]
@@ -50,7 +51,7 @@ fn in_policy(path: &[&str]) -> Option<ListKind> {
     }
 }
 
-fn of_type(resource_type: ResourceType, path: &[&str]) -> ListKind {
+fn property_list_kind(resource_type: ResourceType, path: &[&str]) -> ListKind {
     use ResourceType::{
         Alarm, Bucket, EventSourceMapping, Function, FunctionUrl, QueuePolicy, Role, Table,
     };
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_known_by_their_place() {
+    fn sets_are_recognized_by_their_path() {
         use ResourceType::{Alarm, Bucket, EventSourceMapping, Function, FunctionUrl, Role, Table};
         for (resource_type, path, wanted) in [
             (Role, "Properties/Policies", ListKind::Keyed("PolicyName")),

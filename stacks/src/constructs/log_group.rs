@@ -2,30 +2,44 @@
 
 use serde_json::{Map, Value};
 
+use super::construct::{Construct, RemovalPolicy};
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, RemovalPolicy, ResourceType};
+use super::resource_type::ResourceType;
+use crate::expression::Expression;
 
-/// The log group of one function. Each function has its own, made here: the one that Lambda
-/// would make keeps its lines, and their price, for ever.
+/// The log group of a function. A log group that Lambda creates itself would keep its lines, and their
+/// cost, forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogGroup {
     retention_days: u32,
-    key: Option<String>,
+    kms_key: Option<String>,
 }
 
 impl LogGroup {
-    /// A log group that keeps its lines for that many days, one of
+    /// Creates a log group that keeps lines for `retention_days`, one of
     /// [`LOG_RETENTION_DAYS`](crate::config::limits::LOG_RETENTION_DAYS).
     pub fn new(retention_days: u32) -> Self {
-        Self { retention_days, key: None }
+        Self { retention_days, kms_key: None }
     }
 
-    /// Encrypts it with a customer's key, by its ARN, whose policy has to allow that; without one,
-    /// with a key of AWS.
+    /// Encrypts the log group with the customer's KMS key, given its ARN; with `None`, with a key of AWS.
+    /// The key policy must allow CloudWatch Logs to use the key.
     #[must_use]
-    pub fn encrypted_with(mut self, key: Option<&str>) -> Self {
-        self.key = key.map(str::to_owned);
+    pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
+        self.kms_key = kms_key.map(str::to_owned);
         self
+    }
+}
+
+impl Handle<LogGroup> {
+    /// Returns the physical name.
+    pub fn name(&self) -> Expression {
+        self.reference()
+    }
+
+    pub fn arn(&self) -> Expression {
+        self.attribute("Arn")
     }
 }
 
@@ -34,12 +48,12 @@ impl Construct for LogGroup {
 
     fn properties(self) -> Map<String, Value> {
         Properties::new()
-            .set_option("KmsKeyId", self.key)
+            .set_option("KmsKeyId", self.kms_key)
             .set("RetentionInDays", self.retention_days)
             .into_map()
     }
 
-    /// Lines about a stack that is gone.
+    /// Log lines of a deleted stack are not needed.
     fn removal(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

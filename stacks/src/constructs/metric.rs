@@ -1,50 +1,52 @@
-//! The metrics of CloudWatch that alarms and dashboards look at.
+//! CloudWatch metrics for alarms and dashboards.
 
-use super::{Function, Queue, Table};
+use super::function::Function;
+use super::handle::Handle;
+use super::queue::Queue;
+use super::table::Table;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// A metric that AWS keeps without being asked, and for nothing.
+/// A metric that AWS provides by default and free of charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Calls of a function.
+    /// Number of invocations of a function.
     Invocations,
-    /// Calls of a function that failed.
+    /// Number of failed invocations of a function.
     Errors,
-    /// Calls of a function that were refused for want of concurrency.
+    /// Number of invocations that were rejected because the concurrency limit was reached.
     Throttles,
-    /// Calls of a function that run at the same time.
+    /// Number of concurrent invocations of a function.
     ConcurrentExecutions,
-    /// Milliseconds that calls of a function take.
+    /// Duration of an invocation in milliseconds.
     Duration,
-    /// Age of the last record that a function took from a stream, milliseconds.
+    /// Age in milliseconds of the last record that a function has read from a change stream.
     IteratorAge,
-    /// Requests to a function's URL, those that are refused included.
+    /// Number of requests to a function URL, including rejected ones.
     UrlRequests,
-    /// Requests to a function's URL that were answered with 400 to 499.
-    UrlRefusals,
-    /// Requests to a function's URL that were answered with 500 to 599, calls that failed included.
-    UrlFailures,
-    /// Milliseconds that requests to a function's URL take.
+    /// Number of requests to a function URL with a 4xx response.
+    UrlClientErrors,
+    /// Number of requests to a function URL with a 5xx response, including failed invocations.
+    UrlServerErrors,
+    /// Latency of a request to a function URL in milliseconds.
     UrlLatency,
-    /// Age of the oldest message of a queue, seconds.
+    /// Age of the oldest message in a queue, in seconds.
     OldestMessage,
-    /// Messages of a queue that wait.
-    Messages,
-    /// Messages of a queue that were received and are hidden.
-    MessagesHidden,
-    /// Read units that a table used.
+    /// Number of messages in a queue that can be received.
+    VisibleMessages,
+    /// Number of messages in a queue that were received and are hidden.
+    HiddenMessages,
+    /// Read units consumed by a table.
     ReadUnits,
-    /// Write units that a table used.
+    /// Write units consumed by a table.
     WriteUnits,
-    /// Reads that a table refused for their rate.
+    /// Number of throttled reads of a table.
     ReadThrottles,
-    /// Writes that a table refused for their rate.
+    /// Number of throttled writes to a table.
     WriteThrottles,
 }
 
 impl Metric {
-    /// The name that CloudWatch has for it.
+    /// Returns the name of the metric in CloudWatch.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Invocations => "Invocations",
@@ -54,12 +56,12 @@ impl Metric {
             Self::Duration => "Duration",
             Self::IteratorAge => "IteratorAge",
             Self::UrlRequests => "UrlRequestCount",
-            Self::UrlRefusals => "Url4xxCount",
-            Self::UrlFailures => "Url5xxCount",
+            Self::UrlClientErrors => "Url4xxCount",
+            Self::UrlServerErrors => "Url5xxCount",
             Self::UrlLatency => "UrlRequestLatency",
             Self::OldestMessage => "ApproximateAgeOfOldestMessage",
-            Self::Messages => "ApproximateNumberOfMessagesVisible",
-            Self::MessagesHidden => "ApproximateNumberOfMessagesNotVisible",
+            Self::VisibleMessages => "ApproximateNumberOfMessagesVisible",
+            Self::HiddenMessages => "ApproximateNumberOfMessagesNotVisible",
             Self::ReadUnits => "ConsumedReadCapacityUnits",
             Self::WriteUnits => "ConsumedWriteCapacityUnits",
             Self::ReadThrottles => "ReadThrottleEvents",
@@ -67,15 +69,15 @@ impl Metric {
         }
     }
 
-    /// Counts are added up; of ages, lengths and durations the worst counts.
+    /// Returns the default statistic: the sum of counts, the maximum of ages, lengths and durations.
     pub const fn statistic(self) -> &'static str {
         match self {
             Self::Invocations
             | Self::Errors
             | Self::Throttles
             | Self::UrlRequests
-            | Self::UrlRefusals
-            | Self::UrlFailures
+            | Self::UrlClientErrors
+            | Self::UrlServerErrors
             | Self::ReadUnits
             | Self::WriteUnits
             | Self::ReadThrottles
@@ -85,13 +87,13 @@ impl Metric {
             | Self::IteratorAge
             | Self::UrlLatency
             | Self::OldestMessage
-            | Self::Messages
-            | Self::MessagesHidden => "Maximum",
+            | Self::VisibleMessages
+            | Self::HiddenMessages => "Maximum",
         }
     }
 }
 
-/// A resource whose metrics are looked at.
+/// A resource whose metrics an alarm or a dashboard uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
     namespace: &'static str,
@@ -101,41 +103,38 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// A function.
     pub fn function(function: &Handle<Function>) -> Self {
         let placeholder = format!("${{{}}}", function.logical_id());
         let name = function.name();
         Self { namespace: "AWS/Lambda", dimension: "FunctionName", name, placeholder }
     }
 
-    /// A queue.
     pub fn queue(queue: &Handle<Queue>) -> Self {
         let placeholder = format!("${{{}.QueueName}}", queue.logical_id());
         Self { namespace: "AWS/SQS", dimension: "QueueName", name: queue.name(), placeholder }
     }
 
-    /// A table.
     pub fn table(table: &Handle<Table>) -> Self {
         let placeholder = format!("${{{}}}", table.logical_id());
         Self { namespace: "AWS/DynamoDB", dimension: "TableName", name: table.name(), placeholder }
     }
 
-    /// The namespace of its metrics.
+    /// Returns the CloudWatch namespace of the metrics.
     pub(super) const fn namespace(&self) -> &'static str {
         self.namespace
     }
 
-    /// The dimension that names it.
+    /// Returns the CloudWatch dimension whose value is the name of the resource.
     pub(super) const fn dimension(&self) -> &'static str {
         self.dimension
     }
 
-    /// Its name.
+    /// Returns the physical name of the resource.
     pub(super) fn name(&self) -> Expression {
         self.name.clone()
     }
 
-    /// Its name in a text of `Fn::Sub`.
+    /// Returns the physical name as a placeholder for `Fn::Sub`.
     pub(super) fn placeholder(&self) -> &str {
         &self.placeholder
     }

@@ -1,15 +1,17 @@
-//! One typed struct per kind of AWS resource. Property names are spelled once, here.
+//! A typed struct for each AWS resource type. Only this module spells the names of properties.
 //!
-//! None of them takes a physical name: with fixed names a stack could exist only once, and a
-//! resource that has to be replaced could not be.
+//! No construct accepts a physical name: with fixed names, only one stack could exist in a region, and
+//! CloudFormation could not replace a resource.
 
 mod alarm;
 mod bucket;
 mod bucket_policy;
+mod construct;
 mod dashboard;
 mod event_source;
 mod function;
 mod function_url;
+mod handle;
 mod lifecycle;
 mod lists;
 mod log_group;
@@ -27,17 +29,17 @@ mod table;
 mod topic;
 mod update;
 
-use serde_json::{Map, Value};
-
 pub use alarm::Alarm;
 pub use bucket::{Bucket, BucketCors};
 pub use bucket_policy::BucketPolicy;
+pub use construct::{Construct, RemovalPolicy};
 pub use dashboard::{Dashboard, Widget};
 pub use event_source::{StreamFilter, StreamSource};
 pub use function::{Function, FunctionCode};
 pub use function_url::{FunctionUrl, FunctionUrlCors};
+pub use handle::Handle;
 pub use lifecycle::LifecycleRule;
-pub(crate) use lists::{DOCUMENTS, ListKind, list_kind, may_be_single};
+pub(crate) use lists::{ListKind, POLICY_DOCUMENTS, list_kind, may_be_single};
 pub use log_group::LogGroup;
 pub use metric::{Metric, Watched};
 pub use permission::Permission;
@@ -53,55 +55,3 @@ pub use suppression::{Rule, Suppression};
 pub use table::{AttributeType, StreamView, Table};
 pub use topic::Topic;
 pub use update::Update;
-
-/// A kind of resource that can be added to a [`Stack`](crate::stack::Stack).
-pub trait Construct: Sized {
-    /// The CloudFormation type that it becomes.
-    const TYPE: ResourceType;
-
-    /// The resource's `Properties`.
-    fn properties(self) -> Map<String, Value>;
-
-    /// What happens to it when the stack or the resource goes, written into the template; nothing
-    /// is written for what holds nothing.
-    fn removal(&self) -> Option<RemovalPolicy> {
-        None
-    }
-
-    /// Reasons that belong beside the resource: they become its `Metadata.Reasons`.
-    fn reasons(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-}
-
-/// What happens to a resource when its stack is deleted or an update replaces it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemovalPolicy {
-    /// It goes too: what it holds can be made again, or has lost its meaning.
-    Delete,
-    /// It stays: it holds, or guards, a customer's data.
-    Retain,
-    /// The same; but if the very deployment that makes it fails, it goes again: it is still empty. Only
-    /// for what CloudFormation is able to delete then: a protected table would leave the stack in
-    /// `ROLLBACK_FAILED`.
-    RetainExceptOnCreate,
-}
-
-impl RemovalPolicy {
-    /// The name as a `DeletionPolicy`.
-    pub const fn deletion_policy(self) -> &'static str {
-        match self {
-            Self::Delete => "Delete",
-            Self::Retain => "Retain",
-            Self::RetainExceptOnCreate => "RetainExceptOnCreate",
-        }
-    }
-
-    /// The name as an `UpdateReplacePolicy`: what is replaced was made before.
-    pub const fn update_replace_policy(self) -> &'static str {
-        match self {
-            Self::Delete => "Delete",
-            Self::Retain | Self::RetainExceptOnCreate => "Retain",
-        }
-    }
-}

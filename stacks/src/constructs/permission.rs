@@ -1,35 +1,37 @@
-//! `AWS::Lambda::Permission`: who may call a function.
+//! `AWS::Lambda::Permission`: permissions to invoke a function.
 
 use serde_json::{Map, Value};
 
+use super::construct::Construct;
+use super::function::Function;
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, Function, ResourceType};
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// Permission for everybody to reach a function through its URL. AWS wants two of them: without
-/// the second one, URLs made since October 2025 answer 403.
+/// A permission for everyone to invoke a function through its URL. AWS requires both kinds: without
+/// [`Permission::invocation_through_url`], URLs created since October 2025 respond with 403.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
     function: Expression,
-    way: Way,
+    kind: PermissionKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum PermissionKind {
     Url,
     InvocationThroughUrl,
 }
 
 impl Permission {
-    /// `lambda:InvokeFunctionUrl`: to call the URL.
+    /// Allows everyone to call the URL (`lambda:InvokeFunctionUrl`).
     pub fn public_url(function: &Handle<Function>) -> Self {
-        Self { function: function.arn(), way: Way::Url }
+        Self { function: function.arn(), kind: PermissionKind::Url }
     }
 
-    /// `lambda:InvokeFunction`, but only as part of a call of the URL.
+    /// Allows everyone to invoke the function (`lambda:InvokeFunction`), but only through its URL.
     pub fn invocation_through_url(function: &Handle<Function>) -> Self {
-        Self { function: function.arn(), way: Way::InvocationThroughUrl }
+        Self { function: function.arn(), kind: PermissionKind::InvocationThroughUrl }
     }
 }
 
@@ -38,11 +40,11 @@ impl Construct for Permission {
 
     fn properties(self) -> Map<String, Value> {
         let properties = Properties::new().set("FunctionName", self.function).set("Principal", "*");
-        match self.way {
-            Way::Url => properties
+        match self.kind {
+            PermissionKind::Url => properties
                 .set("Action", "lambda:InvokeFunctionUrl")
                 .set("FunctionUrlAuthType", "NONE"),
-            Way::InvocationThroughUrl => {
+            PermissionKind::InvocationThroughUrl => {
                 properties.set("Action", "lambda:InvokeFunction").set("InvokedViaFunctionUrl", true)
             }
         }

@@ -6,45 +6,45 @@ use serde_json::{Map, Value, json};
 use super::properties::Properties;
 use crate::expression::Expression;
 
-/// The version of the policy language, not a date to be kept up with.
+/// Version of the IAM policy language, which looks like a date.
 const POLICY_VERSION: &str = "2012-10-17";
 
-/// What a statement does.
+/// Effect of a policy statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Permits.
+    /// Permits the actions.
     Allow,
-    /// Forbids, whatever else permits it.
+    /// Forbids the actions, overriding any statement that permits them.
     Deny,
 }
 
-/// What a statement is about.
+/// Resources of a policy statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resources {
-    /// These, by their ARNs.
+    /// Resources with these ARNs.
     Exactly(Vec<Expression>),
-    /// Every resource, because the service knows no narrower form.
+    /// Every resource, for actions that do not support resource ARNs.
     Any {
-        /// Why it cannot be narrower.
+        /// Reason why no resource is named.
         reason: String,
     },
 }
 
-/// One statement of a policy.
+/// A policy statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     id: String,
     effect: Effect,
     actions: Vec<String>,
     resources: Resources,
-    everyone: bool,
+    applies_to_everyone: bool,
     condition: Option<Value>,
 }
 
 impl Statement {
-    /// Permits exactly these actions on exactly these resources. Wildcards in either are refused
-    /// when the stack is synthesized. `id` is letters and digits.
+    /// Permits the actions on the resources. Synthesis rejects wildcards in both. `id` consists of
+    /// letters and digits.
     pub fn allow<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -53,8 +53,8 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Exactly(resources.into()))
     }
 
-    /// Permits these actions on any resource: only for actions that know no narrower form. The
-    /// reason becomes part of the template.
+    /// Permits the actions on any resource, for actions that do not support resource ARNs. `reason` is
+    /// written to the template.
     pub fn allow_on_any_resource<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -63,14 +63,14 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Any { reason: reason.to_owned() })
     }
 
-    /// Permits only under a condition.
+    /// Restricts the statement to requests that meet a condition.
     #[must_use]
     pub fn only_if(mut self, condition: Value) -> Self {
         self.condition = Some(condition);
         self
     }
 
-    /// Forbids these actions to everyone under a condition.
+    /// Forbids the actions for everyone when `condition` is met.
     pub fn deny_everyone<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -78,7 +78,7 @@ impl Statement {
         condition: Value,
     ) -> Self {
         let statement = Self::new(id, Effect::Deny, actions, Resources::Exactly(resources.into()));
-        Self { everyone: true, condition: Some(condition), ..statement }
+        Self { applies_to_everyone: true, condition: Some(condition), ..statement }
     }
 
     fn new<const N: usize>(
@@ -92,12 +92,13 @@ impl Statement {
             effect,
             actions: actions.map(str::to_owned).to_vec(),
             resources,
-            everyone: false,
+            applies_to_everyone: false,
             condition: None,
         }
     }
 
-    /// Why the statement names no resource, with its id; absent if it does.
+    /// Returns the statement id and the reason why the statement allows any resource; `None` if the
+    /// statement names its resources.
     pub(super) fn reason(&self) -> Option<(String, String)> {
         match &self.resources {
             Resources::Exactly(_) => None,
@@ -112,10 +113,11 @@ impl From<&Statement> for Value {
             Resources::Exactly(resources) => Self::from(resources.clone()),
             Resources::Any { .. } => Self::from("*"),
         };
+        let principal = if statement.applies_to_everyone { Some("*") } else { None };
         Properties::new()
             .set("Sid", statement.id.as_str())
             .set("Effect", statement.effect.name())
-            .set_option("Principal", statement.everyone.then_some("*"))
+            .set_option("Principal", principal)
             .set("Action", statement.actions.clone())
             .set("Resource", resources)
             .set_option("Condition", statement.condition.clone())
@@ -132,15 +134,15 @@ impl Effect {
     }
 }
 
-/// A policy document of these statements.
-pub(super) fn document(statements: impl IntoIterator<Item = Value>) -> Value {
+/// Returns a policy document with the statements.
+pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Value {
     json!({
         "Version": POLICY_VERSION,
         "Statement": Value::Array(statements.into_iter().collect()),
     })
 }
 
-/// The statements of a policy document in a template; empty if it is none.
+/// Returns the statements of a policy document; none if `document` has another form.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     document
         .get("Statement")

@@ -1,24 +1,22 @@
-//! Builds the `Properties` of a resource.
+//! Builder of a resource's `Properties`.
 
 use serde_json::{Map, Value};
 
-/// A map under construction; absent options leave no key behind.
+/// A map under construction.
 #[derive(Default)]
 pub(super) struct Properties(Map<String, Value>);
 
 impl Properties {
-    /// Nothing yet.
     pub(super) fn new() -> Self {
         Self::default()
     }
 
-    /// Sets one property.
     pub(super) fn set(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Sets one property if there is a value for it.
+    /// Sets a property, or leaves the map unchanged if the value is `None`.
     pub(super) fn set_option(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.set(name, value),
@@ -26,7 +24,6 @@ impl Properties {
         }
     }
 
-    /// The finished map.
     pub(super) fn into_map(self) -> Map<String, Value> {
         self.0
     }

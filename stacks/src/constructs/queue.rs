@@ -1,52 +1,53 @@
-//! `AWS::SQS::Queue`: standard, encrypted, with a retention that is written down.
+//! `AWS::SQS::Queue`: a standard, encrypted queue.
 
 use serde_json::{Map, Value, json};
 
+use super::construct::{Construct, RemovalPolicy};
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, RemovalPolicy, ResourceType};
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// A standard queue, encrypted with a key of SQS, which is free, or a customer's. Not a FIFO queue: nothing here
-/// needs an order, and its deduplication ends after five minutes.
+/// A standard queue. A FIFO queue would have no advantage: no queue of the stack needs an order, and
+/// deduplication in FIFO queues ends after five minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     retention_s: u32,
     visibility_s: u32,
+    /// ARN of the dead-letter queue and the maximum number of receives.
     dead_letters: Option<(Expression, u32)>,
-    key: Option<String>,
+    kms_key: Option<String>,
 }
 
 impl Queue {
-    /// Seconds that SQS keeps a message at most: 14 days.
+    /// Maximum retention of a message in seconds (SQS): 14 days.
     pub const RETENTION_S_MAX: u32 = 14 * 24 * 60 * 60;
 
-    /// A queue that keeps its messages for as long as SQS can, and hides a received one for 30 s.
+    /// Creates a queue with the maximum retention and a visibility timeout of 30 s.
     pub fn new() -> Self {
         let retention_s = Self::RETENTION_S_MAX;
-        Self { retention_s, visibility_s: 30, dead_letters: None, key: None }
+        Self { retention_s, visibility_s: 30, dead_letters: None, kms_key: None }
     }
 
-    /// Sets the seconds that a received message is hidden from others. A queue that feeds a
-    /// function needs 6 times the function's timeout, which
-    /// [`Stack::synthesize`](crate::stack::Stack::synthesize) checks.
+    /// Sets the visibility timeout in seconds. A queue that invokes a function needs 6 times the timeout
+    /// of the function, which [`Stack::synthesize`](crate::stack::Stack::synthesize) enforces.
     #[must_use]
     pub fn visibility_s(mut self, visibility_s: u32) -> Self {
         self.visibility_s = visibility_s;
         self
     }
 
-    /// Moves a message to another queue once it was received so many times.
+    /// Moves a message to another queue after `max_receive_count` failed receives.
     #[must_use]
     pub fn dead_letters(mut self, queue: &Handle<Self>, max_receive_count: u32) -> Self {
         self.dead_letters = Some((queue.arn(), max_receive_count));
         self
     }
 
-    /// Encrypts it with a customer's key, by its ARN; without one, with a key of SQS.
+    /// Encrypts the queue with the customer's KMS key, given its ARN; with `None`, with a free key of SQS.
     #[must_use]
-    pub fn encrypted_with(mut self, key: Option<&str>) -> Self {
-        self.key = key.map(str::to_owned);
+    pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
+        self.kms_key = kms_key.map(str::to_owned);
         self
     }
 }
@@ -54,6 +55,22 @@ impl Queue {
 impl Default for Queue {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Handle<Queue> {
+    /// Returns the queue URL, which SQS requests contain.
+    pub fn url(&self) -> Expression {
+        self.reference()
+    }
+
+    pub fn arn(&self) -> Expression {
+        self.attribute("Arn")
+    }
+
+    /// Returns the physical name, which is a dimension of metrics.
+    pub fn name(&self) -> Expression {
+        self.attribute("QueueName")
     }
 }
 
@@ -65,18 +82,18 @@ impl Construct for Queue {
             let queue = Value::from(queue);
             json!({ "deadLetterTargetArn": queue, "maxReceiveCount": max_receive_count })
         });
-        // SQS takes one of the two.
-        let managed = self.key.is_none().then_some(true);
+        // SQS accepts either a KMS key or SQS-managed encryption.
+        let sqs_managed = if self.kms_key.is_none() { Some(true) } else { None };
         Properties::new()
-            .set_option("KmsMasterKeyId", self.key)
+            .set_option("KmsMasterKeyId", self.kms_key)
             .set("MessageRetentionPeriod", self.retention_s)
             .set_option("RedrivePolicy", redrive)
-            .set_option("SqsManagedSseEnabled", managed)
+            .set_option("SqsManagedSseEnabled", sqs_managed)
             .set("VisibilityTimeout", self.visibility_s)
             .into_map()
     }
 
-    /// Its messages are jobs of this stack; the log still has what they are about.
+    /// Messages are jobs of this stack, which can be recreated from the logs.
     fn removal(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

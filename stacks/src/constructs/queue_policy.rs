@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::policy::document;
+use super::construct::Construct;
+use super::handle::Handle;
+use super::policy::{Statement, policy_document};
 use super::properties::Properties;
-use super::{Construct, Queue, ResourceType, Statement};
+use super::queue::Queue;
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// The policy of one queue. Who may use the queue is said by roles; the policy only forbids.
+/// The policy of a queue. Roles grant access to the queue; this policy only denies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePolicy {
     queue: Expression,
@@ -16,7 +18,7 @@ pub struct QueuePolicy {
 }
 
 impl QueuePolicy {
-    /// Refuses every request that does not use TLS.
+    /// Creates a policy that rejects every request without TLS.
     pub fn tls_only(queue: &Handle<Queue>) -> Self {
         let statement = Statement::deny_everyone(
             "DenyPlainHttp",
@@ -33,7 +35,7 @@ impl Construct for QueuePolicy {
 
     fn properties(self) -> Map<String, Value> {
         Properties::new()
-            .set("PolicyDocument", document(self.statements.iter().map(Value::from)))
+            .set("PolicyDocument", policy_document(self.statements.iter().map(Value::from)))
             .set("Queues", vec![Value::from(self.queue)])
             .into_map()
     }

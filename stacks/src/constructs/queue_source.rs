@@ -2,24 +2,27 @@
 
 use serde_json::{Map, Value, json};
 
+use super::construct::Construct;
+use super::function::Function;
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, Function, Queue, ResourceType};
+use super::queue::Queue;
+use super::resource_type::ResourceType;
 use crate::expression::Expression;
-use crate::stack::Handle;
 
-/// Calls a function with the messages of a queue, one at a time: what a call takes long for must not
-/// hold up others, and each message that fails is reported alone.
+/// Invokes a function for each message of a queue. With one message per invocation, a slow message does
+/// not delay others, and a failure concerns a single message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSource {
     queue: Expression,
     function: Expression,
-    concurrency_max: u32,
+    max_concurrency: u32,
 }
 
 impl QueueSource {
-    /// At most `concurrency_max` calls at a time, 2 or more (Lambda).
-    pub fn new(queue: &Handle<Queue>, function: &Handle<Function>, concurrency_max: u32) -> Self {
-        Self { queue: queue.arn(), function: function.arn(), concurrency_max }
+    /// Creates a mapping with at most `max_concurrency` concurrent invocations; Lambda requires at least 2.
+    pub fn new(queue: &Handle<Queue>, function: &Handle<Function>, max_concurrency: u32) -> Self {
+        Self { queue: queue.arn(), function: function.arn(), max_concurrency }
     }
 }
 
@@ -32,7 +35,7 @@ impl Construct for QueueSource {
             .set("EventSourceArn", self.queue)
             .set("FunctionName", self.function)
             .set("FunctionResponseTypes", vec!["ReportBatchItemFailures"])
-            .set("ScalingConfig", json!({ "MaximumConcurrency": self.concurrency_max }))
+            .set("ScalingConfig", json!({ "MaximumConcurrency": self.max_concurrency }))
             .into_map()
     }
 }

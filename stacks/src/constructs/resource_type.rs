@@ -1,8 +1,8 @@
-//! The resource types of the constructs, and which attributes `Fn::GetAtt` finds on them.
+//! Resource types of the constructs, with their attributes for `Fn::GetAtt`.
 
 use std::fmt;
 
-/// A CloudFormation resource type that this crate has a construct for.
+/// A CloudFormation resource type for which this crate has a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResourceType {
     /// `AWS::CloudWatch::Alarm`.
@@ -36,7 +36,6 @@ pub enum ResourceType {
 }
 
 impl ResourceType {
-    /// All of them.
     pub const ALL: [Self; 14] = [
         Self::Alarm,
         Self::Dashboard,
@@ -54,7 +53,7 @@ impl ResourceType {
         Self::Topic,
     ];
 
-    /// The name in a template's `Type`.
+    /// Returns the value of `Type` in a template.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Alarm => "AWS::CloudWatch::Alarm",
@@ -74,12 +73,12 @@ impl ResourceType {
         }
     }
 
-    /// The type with that name.
+    /// Returns the type with the given `Type` value, or `None` if it has no construct.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|resource_type| resource_type.name() == name)
     }
 
-    /// What `Fn::GetAtt` finds on it.
+    /// Returns the attributes that `Fn::GetAtt` supports.
     pub const fn attributes(self) -> &'static [&'static str] {
         match self {
             Self::Table => &["Arn", "StreamArn"],
@@ -96,7 +95,7 @@ impl ResourceType {
         }
     }
 
-    /// Whether it takes tags, as a list of keys and values under `Tags`.
+    /// Returns whether resources of the type have the property `Tags`, a list of keys and values.
     pub const fn is_taggable(self) -> bool {
         match self {
             Self::Alarm
@@ -113,7 +112,7 @@ impl ResourceType {
         }
     }
 
-    /// The property without which an attribute does not exist, if there is one.
+    /// Returns the property that must be set for an attribute to exist, if any.
     pub fn required_property(self, attribute: &str) -> Option<&'static str> {
         match (self, attribute) {
             (Self::Table, "StreamArn") => Some("StreamSpecification"),

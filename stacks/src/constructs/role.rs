@@ -2,19 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::policy::document;
+use super::construct::Construct;
+use super::handle::Handle;
+use super::policy::{Statement, policy_document};
 use super::properties::Properties;
-use super::{Construct, ResourceType, Statement};
+use super::resource_type::ResourceType;
+use crate::expression::Expression;
 
-/// A service that may take on a role.
+/// A service that can assume a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// Lambda, for the functions.
+    /// AWS Lambda.
     Lambda,
 }
 
-/// A role with inline policies only: they come and go with it, and no managed policy of somebody
-/// else can widen it.
+/// A role with inline policies only. Inline policies are deleted with the role, and no change of a
+/// managed policy can extend the role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     service: Service,
@@ -22,20 +25,20 @@ pub struct Role {
 }
 
 impl Role {
-    /// A role without permissions that only this service takes on.
+    /// Creates a role without permissions that only `service` can assume.
     pub fn assumed_by(service: Service) -> Self {
         Self { service, policies: Vec::new() }
     }
 
-    /// Adds an inline policy; its name has to be unique within the role.
+    /// Adds an inline policy, whose name must be unique within the role.
     #[must_use]
     pub fn policy(mut self, name: &str, statements: impl Into<Vec<Statement>>) -> Self {
         self.policies.push((name.to_owned(), statements.into()));
         self
     }
 
-    fn trust(&self) -> Value {
-        document([json!({
+    fn trust_policy(&self) -> Value {
+        policy_document([json!({
             "Effect": "Allow",
             "Principal": { "Service": self.service.principal() },
             "Action": "sts:AssumeRole",
@@ -46,10 +49,21 @@ impl Role {
         let policies = self.policies.iter().map(|(name, statements)| {
             json!({
                 "PolicyName": name,
-                "PolicyDocument": document(statements.iter().map(Value::from)),
+                "PolicyDocument": policy_document(statements.iter().map(Value::from)),
             })
         });
         Value::Array(policies.collect())
+    }
+}
+
+impl Handle<Role> {
+    /// Returns the physical name.
+    pub fn name(&self) -> Expression {
+        self.reference()
+    }
+
+    pub fn arn(&self) -> Expression {
+        self.attribute("Arn")
     }
 }
 
@@ -58,7 +72,7 @@ impl Construct for Role {
 
     fn properties(self) -> Map<String, Value> {
         Properties::new()
-            .set("AssumeRolePolicyDocument", self.trust())
+            .set("AssumeRolePolicyDocument", self.trust_policy())
             .set("Policies", self.inline_policies())
             .into_map()
     }

@@ -1,72 +1,71 @@
-//! A finding of a template checker that does not apply, with its reason beside the resource.
+//! Suppressions: linter rules that do not apply to a resource, with reasons in the template.
 
 use serde_json::{Map, Value, json};
 
-/// A rule of a checker, by its id.
+/// The id of a linter rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// A rule of cfn-lint, such as `W3005`.
+    /// Rule of cfn-lint, such as `W3005`.
     CfnLint(String),
-    /// A rule of checkov, such as `CKV_AWS_116`.
+    /// Rule of checkov, such as `CKV_AWS_116`.
     Checkov(String),
-    /// A rule of cloudformation-validate, such as `W9013`.
+    /// Rule of cloudformation-validate, such as `W9013`.
     CloudFormationValidate(String),
 }
 
 impl Rule {
-    /// A rule of cfn-lint.
     pub fn cfn_lint(id: impl Into<String>) -> Self {
         Self::CfnLint(id.into())
     }
 
-    /// A rule of checkov.
     pub fn checkov(id: impl Into<String>) -> Self {
         Self::Checkov(id.into())
     }
 
-    /// A rule of cloudformation-validate.
     pub fn cloudformation_validate(id: impl Into<String>) -> Self {
         Self::CloudFormationValidate(id.into())
     }
 }
 
-/// One rule that is not applied to one resource.
+/// A linter rule that does not apply to a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppression {
-    /// The rule.
     pub rule: Rule,
-    /// Why it does not apply.
+    /// Reason why the rule does not apply.
     pub reason: String,
 }
 
-/// Adds suppressions to a resource's `Metadata`, in the form that each checker reads. cfn-lint
-/// has no place for reasons, so they stand next to its list; cloudformation-validate reads none, so
-/// that whoever runs it has to (`tests/integration/template_linters.rs`).
+/// Adds suppressions to a resource's `Metadata`, in the format of each linter.
+///
+/// cfn-lint has no field for reasons, so they are written next to its list. cloudformation-validate does
+/// not read suppressions; `tests/integration/template_linters.rs` applies them to its findings.
 pub(crate) fn write_suppressions(suppressions: &[Suppression], metadata: &mut Map<String, Value>) {
-    let mut skipped = Vec::new();
-    let mut accepted = Vec::new();
-    let mut ignored = Vec::new();
-    let mut reasons = Map::new();
+    let mut checkov_rules = Vec::new();
+    let mut cloudformation_rules = Vec::new();
+    let mut cfn_lint_rules = Vec::new();
+    let mut cfn_lint_reasons = Map::new();
     for Suppression { rule, reason } in suppressions {
         match rule {
-            Rule::Checkov(id) => skipped.push(json!({ "id": id, "comment": reason })),
+            Rule::Checkov(id) => checkov_rules.push(json!({ "id": id, "comment": reason })),
             Rule::CloudFormationValidate(id) => {
-                accepted.push(json!({ "id": id, "comment": reason }));
+                cloudformation_rules.push(json!({ "id": id, "comment": reason }));
             }
             Rule::CfnLint(id) => {
-                ignored.push(Value::from(id.as_str()));
-                reasons.insert(id.clone(), Value::from(reason.as_str()));
+                cfn_lint_rules.push(Value::from(id.as_str()));
+                cfn_lint_reasons.insert(id.clone(), Value::from(reason.as_str()));
             }
         }
     }
-    if !skipped.is_empty() {
-        metadata.insert("checkov".to_owned(), json!({ "skip": skipped }));
+    if !checkov_rules.is_empty() {
+        metadata.insert("checkov".to_owned(), json!({ "skip": checkov_rules }));
     }
-    if !accepted.is_empty() {
-        metadata.insert("cloudformation-validate".to_owned(), json!({ "skip": accepted }));
+    if !cloudformation_rules.is_empty() {
+        let section = json!({ "skip": cloudformation_rules });
+        metadata.insert("cloudformation-validate".to_owned(), section);
     }
-    if !ignored.is_empty() {
-        let section = json!({ "config": { "ignore_checks": ignored }, "reasons": reasons });
+    if !cfn_lint_rules.is_empty() {
+        let config = json!({ "ignore_checks": cfn_lint_rules });
+        let section = json!({ "config": config, "reasons": cfn_lint_reasons });
         metadata.insert("cfn-lint".to_owned(), section);
     }
 }
@@ -76,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_checker_finds_its_own_rules() {
+    fn each_linter_has_its_own_section() {
         let suppressions = [
             Suppression { rule: Rule::checkov("CKV_AWS_1"), reason: "one".to_owned() },
             Suppression { rule: Rule::cfn_lint("W1"), reason: "two".to_owned() },
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn without_suppressions_there_is_nothing() {
+    fn without_suppressions_the_metadata_is_unchanged() {
         let mut metadata = Map::new();
         write_suppressions(&[], &mut metadata);
         assert!(metadata.is_empty());

@@ -1,14 +1,17 @@
-//! `AWS::DynamoDB::Table`: on demand, encrypted, with point-in-time recovery, always retained.
+//! `AWS::DynamoDB::Table`: on-demand, encrypted, with point-in-time recovery, always retained.
 
 use serde_json::{Map, Value, json};
 
+use super::construct::{Construct, RemovalPolicy};
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, RemovalPolicy, ResourceType};
+use super::resource_type::ResourceType;
+use crate::expression::Expression;
 
 /// A DynamoDB table.
 ///
-/// Capacity is on demand and nothing about it can be provisioned, so that an idle table costs its
-/// storage only. Recovery, encryption and retention are not optional either.
+/// Capacity is always on demand, so an idle table only costs its storage. Recovery, encryption and
+/// retention are not optional either.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     attributes: Vec<(String, AttributeType)>,
@@ -16,10 +19,10 @@ pub struct Table {
     sort_key: Option<String>,
     stream: Option<StreamView>,
     deletion_protection: bool,
-    key: Option<String>,
+    kms_key: Option<String>,
 }
 
-/// Type of a key attribute.
+/// DynamoDB type of a key attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttributeType {
     /// `B`: bytes.
@@ -30,10 +33,9 @@ pub enum AttributeType {
     String,
 }
 
-/// What the table's stream tells about a change.
+/// Contents of the records in a table's change stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamView {
-    /// The keys.
     KeysOnly,
     /// The item after the change.
     NewImage,
@@ -44,7 +46,7 @@ pub enum StreamView {
 }
 
 impl Table {
-    /// A table whose partition key is this attribute; define it with [`Table::attribute`].
+    /// Creates a table with a partition key. Its type must be set with [`Table::attribute`].
     pub fn new(partition_key: impl Into<String>) -> Self {
         Self {
             attributes: Vec::new(),
@@ -52,65 +54,81 @@ impl Table {
             sort_key: None,
             stream: None,
             deletion_protection: true,
-            key: None,
+            kms_key: None,
         }
     }
 
-    /// Adds a sort key; define its attribute with [`Table::attribute`].
+    /// Adds a sort key. Its type must be set with [`Table::attribute`].
     #[must_use]
     pub fn sort_key(mut self, name: impl Into<String>) -> Self {
         self.sort_key = Some(name.into());
         self
     }
 
-    /// Defines the type of a key attribute. Exactly the keys have to be defined, which
-    /// [`Stack::synthesize`](crate::stack::Stack::synthesize) checks.
+    /// Sets the type of a key attribute. [`Stack::synthesize`](crate::stack::Stack::synthesize) checks
+    /// that all keys, and no other attributes, have a type.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<String>, attribute_type: AttributeType) -> Self {
         self.attributes.push((name.into(), attribute_type));
         self
     }
 
-    /// Gives the table a stream.
+    /// Enables the change stream.
     #[must_use]
     pub fn stream(mut self, view: StreamView) -> Self {
         self.stream = Some(view);
         self
     }
 
-    /// Whether the table refuses to be deleted; it does unless told otherwise.
+    /// Sets whether the table is protected from deletion; the default is true.
     #[must_use]
-    pub fn deletion_protection(mut self, protected: bool) -> Self {
-        self.deletion_protection = protected;
+    pub fn deletion_protection(mut self, is_protected: bool) -> Self {
+        self.deletion_protection = is_protected;
         self
     }
 
-    /// Encrypts it with a customer's key, by its ARN; without one, with a key that DynamoDB owns.
+    /// Encrypts the table with the customer's KMS key, given its ARN; with `None`, with a key that
+    /// DynamoDB owns.
     #[must_use]
-    pub fn encrypted_with(mut self, key: Option<&str>) -> Self {
-        self.key = key.map(str::to_owned);
+    pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
+        self.kms_key = kms_key.map(str::to_owned);
         self
     }
 
     fn encryption(&self) -> Option<Value> {
-        let key = self.key.as_ref()?;
-        Some(json!({ "KMSMasterKeyId": key, "SSEEnabled": true, "SSEType": "KMS" }))
+        let kms_key = self.kms_key.as_ref()?;
+        Some(json!({ "KMSMasterKeyId": kms_key, "SSEEnabled": true, "SSEType": "KMS" }))
     }
 
     fn key_schema(&self) -> Value {
-        let partition = (Some(&self.partition_key), "HASH");
-        let sort = (self.sort_key.as_ref(), "RANGE");
-        let keys = [partition, sort].into_iter().filter_map(|(name, key_type)| {
-            name.map(|name| json!({ "AttributeName": name, "KeyType": key_type }))
-        });
-        Value::Array(keys.collect())
+        let mut keys = vec![json!({ "AttributeName": self.partition_key, "KeyType": "HASH" })];
+        if let Some(sort_key) = &self.sort_key {
+            keys.push(json!({ "AttributeName": sort_key, "KeyType": "RANGE" }));
+        }
+        Value::Array(keys)
     }
 
     fn attribute_definitions(&self) -> Value {
         let definitions = self.attributes.iter().map(|(name, attribute_type)| {
-            json!({ "AttributeName": name, "AttributeType": attribute_type.letter() })
+            json!({ "AttributeName": name, "AttributeType": attribute_type.code() })
         });
         Value::Array(definitions.collect())
+    }
+}
+
+impl Handle<Table> {
+    /// Returns the physical name.
+    pub fn name(&self) -> Expression {
+        self.reference()
+    }
+
+    pub fn arn(&self) -> Expression {
+        self.attribute("Arn")
+    }
+
+    /// Returns the ARN of the change stream. Synthesis fails if the table has no change stream.
+    pub fn stream_arn(&self) -> Expression {
+        self.attribute("StreamArn")
     }
 }
 
@@ -133,15 +151,16 @@ impl Construct for Table {
     }
 
     fn removal(&self) -> Option<RemovalPolicy> {
-        Some(match self.deletion_protection {
-            true => RemovalPolicy::Retain,
-            false => RemovalPolicy::RetainExceptOnCreate,
+        Some(if self.deletion_protection {
+            RemovalPolicy::Retain
+        } else {
+            RemovalPolicy::RetainExceptOnCreate
         })
     }
 }
 
 impl AttributeType {
-    const fn letter(self) -> &'static str {
+    const fn code(self) -> &'static str {
         match self {
             Self::Binary => "B",
             Self::Number => "N",

@@ -2,30 +2,40 @@
 
 use serde_json::{Map, Value, json};
 
+use super::construct::Construct;
+use super::handle::Handle;
 use super::properties::Properties;
-use super::{Construct, ResourceType};
+use super::resource_type::ResourceType;
+use crate::expression::Expression;
 
-/// A topic that sends what it is told to one e-mail address. It costs nothing while it has nothing
-/// to tell, and the first thousand e-mails of a month are free.
+/// A topic that sends its messages to an email address. An idle topic is free, as are the first thousand
+/// emails of a month.
 ///
-/// Its policy is the one that SNS gives it: the account's own alarms may publish.
+/// The topic has the default policy of SNS, which allows the alarms of the account to publish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     email: String,
-    key: Option<String>,
+    kms_key: Option<String>,
 }
 
 impl Topic {
-    /// A topic whose e-mails begin once the owner of the address has confirmed it.
+    /// Creates a topic. SNS sends no messages until the owner of the address confirms the subscription.
     pub fn to_email(email: &str) -> Self {
-        Self { email: email.to_owned(), key: None }
+        Self { email: email.to_owned(), kms_key: None }
     }
 
-    /// Encrypts it with a customer's key, by its ARN, whose policy has to let CloudWatch use it.
+    /// Encrypts the topic with the customer's KMS key, given its ARN. The key policy must allow
+    /// CloudWatch to use the key.
     #[must_use]
-    pub fn encrypted_with(mut self, key: Option<&str>) -> Self {
-        self.key = key.map(str::to_owned);
+    pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
+        self.kms_key = kms_key.map(str::to_owned);
         self
+    }
+}
+
+impl Handle<Topic> {
+    pub fn arn(&self) -> Expression {
+        self.reference()
     }
 }
 
@@ -34,7 +44,7 @@ impl Construct for Topic {
 
     fn properties(self) -> Map<String, Value> {
         Properties::new()
-            .set_option("KmsMasterKeyId", self.key)
+            .set_option("KmsMasterKeyId", self.kms_key)
             .set("Subscription", json!([{ "Endpoint": self.email, "Protocol": "email" }]))
             .into_map()
     }

@@ -1,59 +1,56 @@
-//! What CloudFormation does to a resource when one of its properties changes: "update requires" in
-//! the documentation of each type, for the types that Cellar deploys.
+//! The effect of a property change on a resource: "Update requires" in the CloudFormation documentation,
+//! for the types that Cellar deploys.
 
 use serde::Serialize;
 
-use super::ResourceType;
+use super::resource_type::ResourceType;
 
-/// What becomes of a resource that changes. The later ones are the graver ones.
+/// The effect of a change on a resource, in order of increasing severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
-    /// It stays, and is changed.
+    /// The resource is changed in place.
     InPlace,
-    /// It may be replaced: nothing is known of that property, or of that type.
+    /// The resource may be replaced, because the property or the type is unknown.
     MayReplace,
-    /// A new one is made, and the old one goes, or is left behind if its `UpdateReplacePolicy`
-    /// says so.
+    /// A new resource is created. The old one is deleted, or kept if its `UpdateReplacePolicy` is
+    /// `Retain`.
     Replace,
 }
 
-/// What is known of a type.
-struct Known {
-    /// Properties whose change makes a new resource.
+/// The properties of a resource type by the effect of a change.
+struct PropertyUpdates {
     replace: &'static [&'static str],
-    /// Properties that are changed in place.
     in_place: &'static [&'static str],
 }
 
 impl ResourceType {
-    /// What a change at that path below `Properties` does: names of properties, and in lists the
-    /// places, or the keys of elements that have one.
+    /// Returns the effect of a change at `path` under `Properties`. A path consists of names of
+    /// properties and, in lists, of indices or keys of elements.
     pub fn update_of(self, path: &[&str]) -> Update {
         match (self, path) {
-            // A definition may come or go with an index; another type makes another table.
+            // Indexes add and remove definitions in place, but a key with another type needs a new table.
             (Self::Table, ["AttributeDefinitions", _, _, ..]) => Update::Replace,
-            (_, [property, ..]) => self.known().update_of(property),
+            (_, [property, ..]) => self.property_updates().update_of(property),
             (_, []) => Update::MayReplace,
         }
     }
 
-    /// Whether it holds a customer's data.
+    /// Returns whether resources of the type contain a customer's data.
     pub const fn holds_data(self) -> bool {
         matches!(self, Self::Table | Self::Bucket)
     }
 
-    /// Attributes that have another value once this property has changed, though the resource
-    /// stays.
+    /// Returns the attributes whose values change when `property` is changed in place.
     pub fn attributes_changed_by(self, property: &str) -> &'static [&'static str] {
         match (self, property) {
-            // Each stream that is switched on is a new one.
+            // Enabling a stream again creates a new stream.
             (Self::Table, "StreamSpecification") => &["StreamArn"],
             _ => &[],
         }
     }
 
-    const fn known(self) -> Known {
+    const fn property_updates(self) -> PropertyUpdates {
         match self {
             Self::Alarm => ALARM,
             Self::Table => TABLE,
@@ -73,7 +70,7 @@ impl ResourceType {
     }
 }
 
-impl Known {
+impl PropertyUpdates {
     fn update_of(&self, property: &str) -> Update {
         if self.replace.contains(&property) {
             Update::Replace
@@ -85,7 +82,7 @@ impl Known {
     }
 }
 
-const ALARM: Known = Known {
+const ALARM: PropertyUpdates = PropertyUpdates {
     replace: &["AlarmName"],
     in_place: &[
         "ActionsEnabled",
@@ -112,15 +109,15 @@ const ALARM: Known = Known {
     ],
 };
 
-const DASHBOARD: Known =
-    Known { replace: &["DashboardName"], in_place: &["DashboardBody", "Tags"] };
+const DASHBOARD: PropertyUpdates =
+    PropertyUpdates { replace: &["DashboardName"], in_place: &["DashboardBody", "Tags"] };
 
-const TOPIC: Known = Known {
+const TOPIC: PropertyUpdates = PropertyUpdates {
     replace: &["FifoTopic", "TopicName"],
     in_place: &["DisplayName", "KmsMasterKeyId", "Subscription", "Tags", "TracingConfig"],
 };
 
-const TABLE: Known = Known {
+const TABLE: PropertyUpdates = PropertyUpdates {
     replace: &["ImportSourceSpecification", "KeySchema", "LocalSecondaryIndexes", "TableName"],
     in_place: &[
         "AttributeDefinitions",
@@ -142,7 +139,7 @@ const TABLE: Known = Known {
     ],
 };
 
-const ROLE: Known = Known {
+const ROLE: PropertyUpdates = PropertyUpdates {
     replace: &["Path", "RoleName"],
     in_place: &[
         "AssumeRolePolicyDocument",
@@ -155,7 +152,7 @@ const ROLE: Known = Known {
     ],
 };
 
-const EVENT_SOURCE_MAPPING: Known = Known {
+const EVENT_SOURCE_MAPPING: PropertyUpdates = PropertyUpdates {
     replace: &[
         "EventSourceArn",
         "SelfManagedEventSource",
@@ -184,7 +181,7 @@ const EVENT_SOURCE_MAPPING: Known = Known {
     ],
 };
 
-const FUNCTION: Known = Known {
+const FUNCTION: PropertyUpdates = PropertyUpdates {
     replace: &["FunctionName", "PackageType"],
     in_place: &[
         "Architectures",
@@ -214,7 +211,7 @@ const FUNCTION: Known = Known {
     ],
 };
 
-const PERMISSION: Known = Known {
+const PERMISSION: PropertyUpdates = PropertyUpdates {
     replace: &[
         "Action",
         "EventSourceToken",
@@ -229,12 +226,12 @@ const PERMISSION: Known = Known {
     in_place: &[],
 };
 
-const FUNCTION_URL: Known = Known {
+const FUNCTION_URL: PropertyUpdates = PropertyUpdates {
     replace: &["Qualifier", "TargetFunctionArn"],
     in_place: &["AuthType", "Cors", "InvokeMode"],
 };
 
-const LOG_GROUP: Known = Known {
+const LOG_GROUP: PropertyUpdates = PropertyUpdates {
     replace: &["LogGroupName"],
     in_place: &[
         "DataProtectionPolicy",
@@ -245,7 +242,7 @@ const LOG_GROUP: Known = Known {
     ],
 };
 
-const BUCKET: Known = Known {
+const BUCKET: PropertyUpdates = PropertyUpdates {
     replace: &["BucketName"],
     in_place: &[
         "AccelerateConfiguration",
@@ -270,9 +267,10 @@ const BUCKET: Known = Known {
     ],
 };
 
-const BUCKET_POLICY: Known = Known { replace: &["Bucket"], in_place: &["PolicyDocument"] };
+const BUCKET_POLICY: PropertyUpdates =
+    PropertyUpdates { replace: &["Bucket"], in_place: &["PolicyDocument"] };
 
-const QUEUE: Known = Known {
+const QUEUE: PropertyUpdates = PropertyUpdates {
     replace: &["FifoQueue", "QueueName"],
     in_place: &[
         "ContentBasedDeduplication",
@@ -292,7 +290,8 @@ const QUEUE: Known = Known {
     ],
 };
 
-const QUEUE_POLICY: Known = Known { replace: &[], in_place: &["PolicyDocument", "Queues"] };
+const QUEUE_POLICY: PropertyUpdates =
+    PropertyUpdates { replace: &[], in_place: &["PolicyDocument", "Queues"] };
 
 #[cfg(test)]
 mod tests {
@@ -315,13 +314,13 @@ mod tests {
 
     #[test]
     fn no_property_is_in_both_lists() {
-        for known in ResourceType::ALL.map(ResourceType::known) {
-            assert!(known.replace.iter().all(|property| !known.in_place.contains(property)));
+        for updates in ResourceType::ALL.map(ResourceType::property_updates) {
+            assert!(updates.replace.iter().all(|property| !updates.in_place.contains(property)));
         }
     }
 
     #[test]
-    fn names_and_keys_replace_and_the_rest_does_not() {
+    fn updates_follow_the_documentation_of_each_type() {
         for (resource_type, path, update) in [
             (ResourceType::Table, &["KeySchema", "0"][..], Update::Replace),
             (ResourceType::Table, &["TableName"], Update::Replace),

@@ -1,6 +1,6 @@
-//! Reads JSON or YAML into a value that takes no more memory than its text suggests.
+//! Reads JSON or YAML into a value of bounded size.
 //!
-//! In YAML an alias repeats what an anchor holds: a few lines can stand for terabytes.
+//! A YAML alias repeats the value of an anchor, so a few lines can expand to terabytes.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,31 +8,33 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads a value, and refuses one with more than so many letters, keys and values together.
-pub(super) struct Bounded<'a> {
-    left: &'a Cell<usize>,
+/// Deserializes a value whose size fits into a budget. The size is the number of values plus the bytes of
+/// keys and strings.
+pub(super) struct BoundedValue<'a> {
+    /// Remaining budget, shared by all nested values.
+    budget: &'a Cell<usize>,
 }
 
-impl<'a> Bounded<'a> {
-    /// As many as are left.
-    pub(super) fn new(left: &'a Cell<usize>) -> Self {
-        Self { left }
+impl<'a> BoundedValue<'a> {
+    pub(super) fn new(budget: &'a Cell<usize>) -> Self {
+        Self { budget }
     }
 
     fn spend<E: Error>(&self, size: usize) -> Result<(), E> {
-        let left = self.left.get().checked_sub(size).ok_or_else(|| {
-            E::custom("it repeats parts of itself until it is larger than any template")
+        let remaining = self.budget.get().checked_sub(size).ok_or_else(|| {
+            E::custom("aliases expand the text beyond the maximum size of a template")
         })?;
-        self.left.set(left);
+        self.budget.set(remaining);
         Ok(())
     }
 
-    fn again(&self) -> Self {
-        Self { left: self.left }
+    /// Returns a deserializer for a nested value.
+    fn nested(&self) -> Self {
+        Self { budget: self.budget }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Bounded<'_> {
+impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -40,7 +42,7 @@ impl<'de> DeserializeSeed<'de> for Bounded<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Bounded<'_> {
+impl<'de> Visitor<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,7 +85,7 @@ impl<'de> Visitor<'de> for Bounded<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         self.spend(1)?;
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self.again())? {
+        while let Some(item) = items.next_element_seed(self.nested())? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -94,9 +96,9 @@ impl<'de> Visitor<'de> for Bounded<'_> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             self.spend(key.len())?;
-            let value = entries.next_value_seed(self.again())?;
+            let value = entries.next_value_seed(self.nested())?;
             if map.insert(key.clone(), value).is_some() {
-                return Err(A::Error::custom(format!("the key `{key}` stands there twice")));
+                return Err(A::Error::custom(format!("the key `{key}` occurs twice")));
             }
         }
         Ok(Value::Object(map))

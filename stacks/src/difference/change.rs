@@ -1,4 +1,4 @@
-//! What a comparison finds.
+//! Types of the changes that a comparison finds.
 
 use std::collections::BTreeSet;
 
@@ -9,101 +9,97 @@ use super::permissions::PermissionChanges;
 use super::risk::Risk;
 use crate::constructs::Update;
 
-/// How grave a change is. The later ones are the graver ones.
+/// Severity of a change, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// There is none.
+    /// No change.
     None,
-    /// Something is added, changed in place, or removed that holds no data.
+    /// A resource is added, changed in place, or removed; it contains no data.
     Update,
-    /// A resource is replaced, or may be.
+    /// A resource is or may be replaced; it contains no data.
     Replacement,
-    /// Somebody may do something that was not allowed before.
+    /// A permission is added or extended.
     Broadening,
     /// Data is removed, replaced, or less protected than before.
     Destructive,
 }
 
-/// What CloudFormation does to a resource.
+/// The action of CloudFormation on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAction {
-    /// Makes it.
+    /// Creates the resource.
     Add,
-    /// Deletes it.
+    /// Deletes the resource.
     Remove,
-    /// Leaves it where it is, and manages it no longer.
+    /// Removes the resource from the stack without deleting it.
     Abandon,
-    /// Changes it in place.
+    /// Changes the resource in place.
     Update,
-    /// Changes it in place or replaces it.
+    /// Changes the resource in place or replaces it.
     MayReplace,
-    /// Replaces it by a new one.
+    /// Replaces the resource by a new one.
     Replace,
 }
 
-/// One property, or another field, with another value.
+/// A property of a resource, or another field of a template, whose value changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PropertyChange {
-    /// Where it is, much like a JSON pointer: in a resource `/Properties/MemorySize`, elsewhere
-    /// from the section on. An element of a set has the place `-`, one that has a name of its own
-    /// stands under that.
+    /// Path in the style of a JSON pointer, relative to the resource (`/Properties/MemorySize`) or, outside
+    /// of resources, starting with the section. List elements with a name appear under that name, elements
+    /// of sets as `-`.
     pub path: String,
-    /// What it was; absent if it was not there.
+    /// Old value; `None` if the property is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// What it will be; absent if it will not be there.
+    /// New value; `None` if the property is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// What the change does to the resource.
+    /// Effect of the change on the resource.
     pub update: Update,
 }
 
 /// A resource that is added, removed or changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResourceChange {
-    /// Its logical id.
     pub logical_id: String,
-    /// Its type, of two the new one.
+    /// CloudFormation type; the new one if the type changes.
     #[serde(rename = "type")]
     pub resource_type: String,
-    /// What happens to it.
     pub action: ChangeAction,
-    /// How grave that is.
     pub severity: Severity,
-    /// Whether it holds a customer's data.
+    /// Whether the resource contains a customer's data.
     pub holds_data: bool,
-    /// What may become of the data.
+    /// Risks for the data.
     pub risks: Vec<Risk>,
-    /// Resources that are replaced, and to which it refers: it changes with them.
+    /// Logical ids of replaced resources to which the resource refers, so that it changes too.
     pub follows: BTreeSet<String>,
-    /// Its changed properties; none of a resource that is added or removed as a whole.
+    /// Changed properties; empty if the whole resource is added or removed.
     pub properties: Vec<PropertyChange>,
 }
 
-/// What differs between two templates.
+/// The differences between two templates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The gravest of all.
+    /// The highest severity of all changes.
     pub severity: Severity,
-    /// Resources, the gravest first.
+    /// Changed resources, most severe first.
     pub resources: Vec<ResourceChange>,
-    /// What may be done by whom.
     pub permissions: PermissionChanges,
-    /// Parameters, outputs, conditions and other sections.
+    /// Changes of parameters, outputs, conditions and other sections.
     pub sections: Vec<PropertyChange>,
 }
 
 impl Difference {
-    /// Whether there is no difference.
+    /// Returns whether the templates are equal.
     pub fn is_empty(&self) -> bool {
         self.severity == Severity::None
     }
 }
 
 impl Severity {
-    /// Its name, as JSON has it.
+    /// Returns the name, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -9,41 +9,42 @@ use super::normal::{effective_kind, names, sorted_text};
 use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 
-/// The place of an element in a set.
-const ANYWHERE: &str = "-";
+/// Path segment of an element in a set.
+const SET_ELEMENT: &str = "-";
 
-/// The changes between two resources; `None` is a type without a construct.
+/// Returns the changes between two versions of a resource. `resource_type` is `None` for types without a
+/// construct.
 pub(super) fn resource_changes(
     resource_type: Option<ResourceType>,
     old: &Value,
     new: &Value,
 ) -> Vec<PropertyChange> {
     let mut comparison =
-        Comparison { subject: Subject::Resource(resource_type), found: Vec::new() };
-    comparison.values(&mut Vec::new(), old, new);
-    comparison.found
+        Comparison { subject: Subject::Resource(resource_type), changes: Vec::new() };
+    comparison.compare_values(&mut Vec::new(), old, new);
+    comparison.changes
 }
 
-/// The changes between two sections of that name.
+/// Returns the changes between two versions of a section.
 pub(super) fn section_changes(
     name: &str,
     old: Option<&Value>,
     new: Option<&Value>,
 ) -> Vec<PropertyChange> {
-    let mut comparison = Comparison { subject: Subject::Section, found: Vec::new() };
+    let mut comparison = Comparison { subject: Subject::Section, changes: Vec::new() };
     let empty = Value::Object(Map::new());
     let mut path = vec![name.to_owned()];
     match (old, new) {
-        // A section that is there at once: its entries one by one.
-        (Some(old @ Value::Object(_)), None) => comparison.values(&mut path, old, &empty),
-        (None, Some(new @ Value::Object(_))) => comparison.values(&mut path, &empty, new),
-        (Some(old), Some(new)) => comparison.values(&mut path, old, new),
-        (old, new) => comparison.change(&path, old, new),
+        // If a whole section is added or removed, its entries are reported one by one.
+        (Some(old @ Value::Object(_)), None) => comparison.compare_values(&mut path, old, &empty),
+        (None, Some(new @ Value::Object(_))) => comparison.compare_values(&mut path, &empty, new),
+        (Some(old), Some(new)) => comparison.compare_values(&mut path, old, new),
+        (old, new) => comparison.record_change(&path, old, new),
     }
-    comparison.found
+    comparison.changes
 }
 
-/// What is compared.
+/// The part of the template that is compared.
 #[derive(Clone, Copy)]
 enum Subject {
     Resource(Option<ResourceType>),
@@ -52,22 +53,24 @@ enum Subject {
 
 struct Comparison {
     subject: Subject,
-    found: Vec<PropertyChange>,
+    changes: Vec<PropertyChange>,
 }
 
 impl Comparison {
-    fn values(&mut self, path: &mut Vec<String>, old: &Value, new: &Value) {
+    fn compare_values(&mut self, path: &mut Vec<String>, old: &Value, new: &Value) {
+        if is_equal(old, new) {
+            return;
+        }
         match (old, new) {
-            (old, new) if is_same(old, new) => {}
-            (Value::Object(one), Value::Object(other)) if is_plain(old) && is_plain(new) => {
-                self.entries(path, one, other);
+            (Value::Object(old_map), Value::Object(new_map)) if !is_text(old) && !is_text(new) => {
+                self.compare_maps(path, old_map, new_map);
             }
-            (Value::Array(old), Value::Array(new)) => self.lists(path, old, new),
-            _ => self.change(path, Some(old), Some(new)),
+            (Value::Array(old), Value::Array(new)) => self.compare_lists(path, old, new),
+            _ => self.record_change(path, Some(old), Some(new)),
         }
     }
 
-    fn entries(
+    fn compare_maps(
         &mut self,
         path: &mut Vec<String>,
         old: &Map<String, Value>,
@@ -75,11 +78,11 @@ impl Comparison {
     ) {
         let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for key in keys {
-            self.optional(path, key, old.get(key), new.get(key));
+            self.compare_entries(path, key, old.get(key), new.get(key));
         }
     }
 
-    fn optional(
+    fn compare_entries(
         &mut self,
         path: &mut Vec<String>,
         name: &str,
@@ -88,87 +91,95 @@ impl Comparison {
     ) {
         path.push(name.to_owned());
         match (old, new) {
-            (Some(old), Some(new)) => self.values(path, old, new),
-            // CloudFormation takes metadata, properties and conditions that are empty as absent.
-            (Some(one), None) | (None, Some(one)) if is_empty(one) => {}
-            (old, new) => self.change(path, old, new),
+            (Some(old), Some(new)) => self.compare_values(path, old, new),
+            // CloudFormation treats empty metadata, properties and conditions as absent.
+            (Some(only), None) | (None, Some(only)) if is_empty(only) => {}
+            (old, new) => self.record_change(path, old, new),
         }
         path.pop();
     }
 
-    fn lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
+    fn compare_lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
         let kind = match self.subject {
             Subject::Resource(resource_type) => list_kind(resource_type, &names(path)),
             Subject::Section => ListKind::Ordered,
         };
         match effective_kind(kind, &[old, new]) {
-            ListKind::Ordered => self.ordered(path, old, new),
-            ListKind::Set => self.sets(path, old, new),
-            ListKind::Keyed(key) => self.keyed(path, key, old, new),
+            ListKind::Ordered => self.compare_ordered(path, old, new),
+            ListKind::Set => self.compare_sets(path, old, new),
+            ListKind::Keyed(key) => self.compare_keyed(path, key, old, new),
         }
     }
 
-    /// What is the same at both ends does not count; what is between them is compared place by
-    /// place if there is as much of it.
-    fn ordered(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let same = |pair: &(&Value, &Value)| is_same(pair.0, pair.1);
-        let start = old.iter().zip(new).take_while(same).count();
-        let shorter = old.len().min(new.len()).saturating_sub(start);
-        let end = old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(same).count();
-        let middle = |list: &[Value]| list.len().saturating_sub(start).saturating_sub(end);
-        let (removed, added) = (middle(old), middle(new));
-        if removed == added {
-            let pairs = old.iter().zip(new).enumerate().skip(start).take(removed);
+    /// Compares ordered lists. After removing the common prefix and suffix, elements are compared pairwise
+    /// if the same number remains on both sides, and otherwise reported as removed and added.
+    fn compare_ordered(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
+        let is_equal_pair = |pair: &(&Value, &Value)| is_equal(pair.0, pair.1);
+        let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
+        let max_suffix_len = old.len().min(new.len()) - prefix_len;
+        let reversed_pairs = old.iter().rev().zip(new.iter().rev());
+        let suffix_len = reversed_pairs.take(max_suffix_len).take_while(is_equal_pair).count();
+        let removed_count = old.len() - prefix_len - suffix_len;
+        let added_count = new.len() - prefix_len - suffix_len;
+        if removed_count == added_count {
+            let pairs = old.iter().zip(new).enumerate().skip(prefix_len).take(removed_count);
             for (index, (old, new)) in pairs {
-                self.optional(path, &index.to_string(), Some(old), Some(new));
+                self.compare_entries(path, &index.to_string(), Some(old), Some(new));
             }
             return;
         }
-        for (index, value) in old.iter().enumerate().skip(start).take(removed) {
-            self.element(path, &index.to_string(), Some(value), None);
+        for (index, value) in old.iter().enumerate().skip(prefix_len).take(removed_count) {
+            self.record_element(path, &index.to_string(), Some(value), None);
         }
-        for (index, value) in new.iter().enumerate().skip(start).take(added) {
-            self.element(path, &index.to_string(), None, Some(value));
+        for (index, value) in new.iter().enumerate().skip(prefix_len).take(added_count) {
+            self.record_element(path, &index.to_string(), None, Some(value));
         }
     }
 
-    fn sets(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let texts = |list: &[Value]| -> BTreeMap<String, Value> {
+    fn compare_sets(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
+        let by_text = |list: &[Value]| -> BTreeMap<String, Value> {
             list.iter().map(|value| (sorted_text(value), value.clone())).collect()
         };
-        let (mut removed, mut added) = (texts(old), texts(new));
+        let (mut removed, mut added) = (by_text(old), by_text(new));
         removed.retain(|text, _| added.remove(text).is_none());
-        let (removed, added): (Vec<_>, Vec<_>) =
-            (removed.values().collect(), added.values().collect());
-        // One that takes the place of one: what differs in it.
-        if let ([one], [other]) = (removed.as_slice(), added.as_slice())
-            && (one.is_object() && other.is_object())
+        let removed: Vec<&Value> = removed.values().collect();
+        let added: Vec<&Value> = added.values().collect();
+        // A single replaced map is compared entry by entry.
+        if let ([old], [new]) = (removed.as_slice(), added.as_slice())
+            && old.is_object()
+            && new.is_object()
         {
-            self.optional(path, ANYWHERE, Some(one), Some(other));
+            self.compare_entries(path, SET_ELEMENT, Some(old), Some(new));
             return;
         }
         for value in removed {
-            self.element(path, ANYWHERE, Some(value), None);
+            self.record_element(path, SET_ELEMENT, Some(value), None);
         }
         for value in added {
-            self.element(path, ANYWHERE, None, Some(value));
+            self.record_element(path, SET_ELEMENT, None, Some(value));
         }
     }
 
-    fn keyed(&mut self, path: &mut Vec<String>, key: &str, old: &[Value], new: &[Value]) {
-        let by_key = |list| -> BTreeMap<String, Value> { by_key(list, key) };
-        let (old, new) = (by_key(old), by_key(new));
+    fn compare_keyed(
+        &mut self,
+        path: &mut Vec<String>,
+        key_name: &str,
+        old: &[Value],
+        new: &[Value],
+    ) {
+        let (old, new) = (elements_by_key(old, key_name), elements_by_key(new, key_name));
         let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for key in keys {
             match (old.get(key), new.get(key)) {
-                (Some(old), Some(new)) => self.optional(path, key, Some(old), Some(new)),
-                (old, new) => self.element(path, key, old, new),
+                (Some(old), Some(new)) => self.compare_entries(path, key, Some(old), Some(new)),
+                (old, new) => self.record_element(path, key, old, new),
             }
         }
     }
 
-    /// An element of a list, which is there even when it is empty.
-    fn element(
+    /// Records an added or removed element of a list. Unlike an entry of a map, an element is recorded even
+    /// if it is empty.
+    fn record_element(
         &mut self,
         path: &mut Vec<String>,
         name: &str,
@@ -176,56 +187,55 @@ impl Comparison {
         new: Option<&Value>,
     ) {
         path.push(name.to_owned());
-        self.change(path, old, new);
+        self.record_change(path, old, new);
         path.pop();
     }
 
-    fn change(&mut self, path: &[String], old: Option<&Value>, new: Option<&Value>) {
-        self.found.push(PropertyChange {
-            path: pointer(path),
+    fn record_change(&mut self, path: &[String], old: Option<&Value>, new: Option<&Value>) {
+        self.changes.push(PropertyChange {
+            path: to_pointer(path),
             old: old.cloned(),
             new: new.cloned(),
-            update: self.update(&names(path)),
+            update: self.update_of(&names(path)),
         });
     }
 
-    fn update(&self, path: &[&str]) -> Update {
+    /// Returns the effect of a change at `path` on the resource.
+    fn update_of(&self, path: &[&str]) -> Update {
         let Subject::Resource(resource_type) = self.subject else { return Update::InPlace };
         match path {
             ["Properties", path @ ..] => resource_type
                 .map_or(Update::MayReplace, |resource_type| resource_type.update_of(path)),
             ["Type"] => Update::Replace,
-            // A resource may come or go with its condition.
+            // Another condition can add or remove the resource.
             ["Condition"] => Update::MayReplace,
             _ => Update::InPlace,
         }
     }
 }
 
-fn by_key(list: &[Value], key: &str) -> BTreeMap<String, Value> {
+fn elements_by_key(list: &[Value], key: &str) -> BTreeMap<String, Value> {
     list.iter()
         .filter_map(|value| Some((value.get(key)?.as_str()?.to_owned(), value.clone())))
         .collect()
 }
 
-/// CloudFormation takes `"true"` for `true` and `"30"` for `30`.
-fn is_same(old: &Value, new: &Value) -> bool {
+/// Returns whether CloudFormation treats two values as equal. It accepts `"true"` for `true` and `"30"` for
+/// `30`.
+fn is_equal(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::String(text), Value::Bool(bool)) | (Value::Bool(bool), Value::String(text)) => {
             text == if *bool { "true" } else { "false" }
         }
         (Value::String(text), Value::Number(number))
-        | (Value::Number(number), Value::String(text)) => {
-            let written = number.to_string();
-            *text == written
-        }
+        | (Value::Number(number), Value::String(text)) => *text == number.to_string(),
         _ => old == new,
     }
 }
 
-/// Whether a map is none that stands for a text.
-fn is_plain(value: &Value) -> bool {
-    substitution_text(value).is_none()
+/// Returns whether a value is a text, including an intrinsic function that returns a text.
+fn is_text(value: &Value) -> bool {
+    substitution_text(value).is_some()
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -237,13 +247,13 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// A path as one text, escaped as JSON pointers are.
-fn pointer(path: &[String]) -> String {
+/// Returns a path as a JSON pointer.
+fn to_pointer(path: &[String]) -> String {
     path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
-/// The names of such a path.
-pub(super) fn names_of(pointer: &str) -> Vec<String> {
+/// Splits a JSON pointer into its unescaped segments.
+pub(super) fn pointer_segments(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect()
 }
 
@@ -253,13 +263,13 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::normal::normal;
+    use super::super::normal::normalize;
     use super::*;
 
-    /// The changes of a resource's properties as `path old -> new`.
+    /// Returns the changes of a resource's properties, each as `path old -> new`.
     fn changes(resource_type: ResourceType, old: Value, new: Value) -> Vec<String> {
         let normal =
-            |value| normal(Some(resource_type), &mut Vec::new(), json!({ "Properties": value }));
+            |value| normalize(Some(resource_type), &mut Vec::new(), json!({ "Properties": value }));
         let (old, new) = (normal(old), normal(new));
         let shown = |value: Option<Value>| value.map_or("absent".to_owned(), |v| sorted_text(&v));
         resource_changes(Some(resource_type), &old, &new)
@@ -272,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn each_property_is_named() {
+    fn each_changed_property_is_reported() {
         let old = json!({"Timeout": 1, "Handler": "a", "Environment": {"Variables": {"A/~": "1"}}});
         let new = json!({"Timeout": 2, "Role": "r", "Environment": {"Variables": {"A/~": "2"}}});
         assert_eq!(
@@ -284,11 +294,11 @@ mod tests {
                 "/Timeout 1 -> 2",
             ]
         );
-        assert_eq!(names_of("/a/A~1~0"), ["a", "A/~"]);
+        assert_eq!(pointer_segments("/a/A~1~0"), ["a", "A/~"]);
     }
 
     #[test]
-    fn what_has_no_effect_is_no_change() {
+    fn changes_without_an_effect_are_ignored() {
         let role = |policies: Value| json!({ "Policies": policies });
         let statement = |sid: &str, action: Value| json!({"Sid": sid, "Action": action});
         let policy = |name: &str, statements: Value| json!({"PolicyName": name, "PolicyDocument": {"Statement": statements}});
@@ -312,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_sets_come_and_go_alone() {
+    fn elements_of_sets_are_added_and_removed_alone() {
         let statement = |actions: Value| {
             json!({"Policies": [{"PolicyName": "p", "PolicyDocument": {
                 "Statement": [{"Sid": "s", "Action": actions}]}}]})
@@ -327,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn one_nameless_statement_for_another_is_compared_inside() {
+    fn a_single_replaced_statement_is_compared_inside() {
         let trust = |service: &str| {
             json!({"AssumeRolePolicyDocument": {"Statement": [
                 {"Action": "sts:AssumeRole", "Principal": {"Service": service}}]}})
@@ -342,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn ordered_lists_show_what_is_between_the_common_ends() {
+    fn ordered_lists_ignore_the_common_prefix_and_suffix() {
         let layers = |layers: &[&str]| json!({ "Layers": layers });
         let function =
             |old: &[&str], new: &[&str]| changes(ResourceType::Function, layers(old), layers(new));

@@ -1,4 +1,4 @@
-//! One side of a comparison: any template, brought into a form in which equal things are equal.
+//! One side of a comparison: any template, in a normal form in which equivalent templates are equal.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -7,48 +7,42 @@ use serde::de::DeserializeSeed as _;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::bounded::Bounded;
+use super::bounded::BoundedValue;
 use super::limits::DOCUMENT_SIZE_MAX;
-use super::normal::normal;
-use crate::brackets::{OPEN_BRACKETS_MAX, open_brackets};
+use super::normal::normalize;
+use crate::brackets::{BRACKET_DEPTH_MAX, bracket_depth};
 use crate::constructs::ResourceType;
-use crate::stack::limits::TEMPLATE_BYTES_MAX;
 use crate::template::Template;
+use crate::template::limits::TEMPLATE_BYTES_MAX;
 
-/// Sections that say nothing: there is one format version.
+/// Section that is ignored, because only one format version exists.
 const FORMAT_VERSION: &str = "AWSTemplateFormatVersion";
 const RESOURCES: &str = "Resources";
 
-/// Why a text cannot be compared.
+/// Reason why a text cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
-    /// Larger than CloudFormation accepts.
-    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are read")]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-    },
-    /// Neither JSON nor YAML.
-    #[error("this is no template in JSON or YAML: {message}")]
+    /// The text is larger than CloudFormation accepts.
+    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are allowed")]
+    TooLarge { bytes: usize },
+    /// The text is neither JSON nor YAML.
+    #[error("not a template in JSON or YAML: {message}")]
     Malformed {
-        /// What the parser said, with the place.
+        /// Message of the parser, with the position.
         message: String,
     },
-    /// Something else than a template.
-    #[error("this is no template: {what}")]
-    NoTemplate {
-        /// What is missing or wrong.
-        what: String,
-    },
+    /// The text is JSON or YAML, but not a template.
+    #[error("not a template: {reason}")]
+    NoTemplate { reason: String },
 }
 
-/// A template as it is compared: that of Cellar, of another version of it, or what somebody made of
-/// it by hand. Unlike [`Template`], it takes sections and types that Cellar does not write.
+/// A template in normal form. Unlike [`Template`], a document may contain sections and types that Cellar
+/// does not write, for example after manual changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// All sections but the resources.
+    /// All sections except the resources.
     pub(super) sections: BTreeMap<String, Value>,
-    /// Resources by their logical ids. Each is a map with a `Type`.
+    /// Resources by logical id. Each is a map with a `Type`.
     pub(super) resources: BTreeMap<String, Value>,
 }
 
@@ -56,60 +50,50 @@ impl Document {
     /// Reads a template in JSON or YAML.
     ///
     /// # Errors
-    /// [`DocumentError`], if it is too large, malformed, or no template.
+    /// [`DocumentError`] if the text is too large, malformed, or not a template.
     pub fn read(text: &str) -> Result<Self, DocumentError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(DocumentError::TooLarge { bytes: text.len() });
         }
-        let left = Cell::new(DOCUMENT_SIZE_MAX);
-        let malformed = |message: String| DocumentError::Malformed { message };
         let value = if text.trim_start().starts_with('{') {
-            let mut json = serde_json::Deserializer::from_str(text);
-            let value = Bounded::new(&left).deserialize(&mut json);
-            let value = value.map_err(|error| malformed(error.to_string()))?;
-            json.end().map_err(|error| malformed(error.to_string()))?;
-            value
+            parse_json(text)
+        } else if bracket_depth(text) > BRACKET_DEPTH_MAX {
+            Err(format!("brackets are nested more than {BRACKET_DEPTH_MAX} levels deep"))
         } else {
-            if open_brackets(text) > OPEN_BRACKETS_MAX {
-                let message = format!("more than {OPEN_BRACKETS_MAX} brackets are open at a time");
-                return Err(DocumentError::Malformed { message });
-            }
-            let yaml = serde_yaml::Deserializer::from_str(text);
-            Bounded::new(&left).deserialize(yaml).map_err(|error| malformed(error.to_string()))?
+            parse_yaml(text)
         };
-        Self::of(value)
+        Self::from_value(value.map_err(|message| DocumentError::Malformed { message })?)
     }
 
-    fn of(value: Value) -> Result<Self, DocumentError> {
-        let no_template = |what: &str| DocumentError::NoTemplate { what: what.to_owned() };
+    fn from_value(value: Value) -> Result<Self, DocumentError> {
+        let no_template = |reason: &str| DocumentError::NoTemplate { reason: reason.to_owned() };
         let Value::Object(mut sections) = value else {
-            return Err(no_template("it is not a map of sections"));
+            return Err(no_template("the text is not a map of sections"));
         };
         let Some(Value::Object(resources)) = sections.remove(RESOURCES) else {
-            return Err(no_template("it has no section `Resources`"));
+            return Err(no_template("the section `Resources` is missing"));
         };
-        let mut found = BTreeMap::new();
+        let mut normalized_resources = BTreeMap::new();
         for (logical_id, resource) in resources {
             if resource.get("Type").and_then(Value::as_str).is_none() {
-                let what = format!("`{logical_id}` of its `Resources` has no `Type`");
-                return Err(DocumentError::NoTemplate { what });
+                return Err(no_template(&format!("the resource `{logical_id}` has no `Type`")));
             }
-            let resource = normal(known_type(&resource), &mut Vec::new(), resource);
-            found.insert(logical_id, resource);
+            let resource = normalize(known_type(&resource), &mut Vec::new(), resource);
+            normalized_resources.insert(logical_id, resource);
         }
         sections.remove(FORMAT_VERSION);
         let sections = sections
             .into_iter()
-            .map(|(name, section)| (name, normal(None, &mut Vec::new(), section)));
-        Ok(Self { sections: sections.collect(), resources: found })
+            .map(|(name, section)| (name, normalize(None, &mut Vec::new(), section)));
+        Ok(Self { sections: sections.collect(), resources: normalized_resources })
     }
 
-    /// The logical ids of its resources, sorted.
+    /// Returns the logical ids of the resources, sorted.
     pub fn logical_ids(&self) -> impl Iterator<Item = &str> {
         self.resources.keys().map(String::as_str)
     }
 
-    /// A template without anything in it: the other side of a stack that is not there.
+    /// Returns an empty template, which stands for a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }
     }
@@ -121,42 +105,58 @@ impl From<&Template> for Document {
         if let Value::Object(sections) = template.to_value() {
             for (name, section) in sections {
                 if name != RESOURCES && name != FORMAT_VERSION {
-                    document.sections.insert(name, normal(None, &mut Vec::new(), section));
+                    document.sections.insert(name, normalize(None, &mut Vec::new(), section));
                 }
             }
         }
         for (logical_id, resource) in template.resources() {
             let resource = Value::from(resource);
-            let resource = normal(known_type(&resource), &mut Vec::new(), resource);
+            let resource = normalize(known_type(&resource), &mut Vec::new(), resource);
             document.resources.insert(logical_id.to_owned(), resource);
         }
         document
     }
 }
 
-/// The `Type` of a resource.
+fn parse_json(text: &str) -> Result<Value, String> {
+    let budget = Cell::new(DOCUMENT_SIZE_MAX);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = BoundedValue::new(&budget)
+        .deserialize(&mut deserializer)
+        .map_err(|error| error.to_string())?;
+    deserializer.end().map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
+fn parse_yaml(text: &str) -> Result<Value, String> {
+    let budget = Cell::new(DOCUMENT_SIZE_MAX);
+    let deserializer = serde_yaml::Deserializer::from_str(text);
+    BoundedValue::new(&budget).deserialize(deserializer).map_err(|error| error.to_string())
+}
+
+/// Returns the `Type` of a resource.
 pub(super) fn type_name(resource: &Value) -> &str {
     resource.get("Type").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The type of a resource, if there is a construct for it.
+/// Returns the type of a resource, or `None` if the type has no construct.
 pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
     ResourceType::named(type_name(resource))
 }
 
-/// A property of a resource, by the names that lead to it.
+/// Returns the property at `path` of a resource.
 pub(super) fn property<'a>(resource: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(resource.get("Properties")?, |value, name| value.get(name))
 }
 
-/// What a policy such as `DeletionPolicy` says, as text.
-pub(super) fn policy<'a>(resource: &'a Value, name: &str) -> &'a str {
+/// Returns the value of `DeletionPolicy` or `UpdateReplacePolicy`, whose default is `Delete`.
+pub(super) fn removal_policy<'a>(resource: &'a Value, name: &str) -> &'a str {
     resource.get(name).and_then(Value::as_str).unwrap_or("Delete")
 }
 
-/// Whether CloudFormation leaves a resource behind that goes by such a policy.
-pub(super) fn keeps(policy: &str) -> bool {
-    policy.starts_with("Retain")
+/// Returns whether CloudFormation keeps the resource under a removal policy.
+pub(super) fn is_retained(removal_policy: &str) -> bool {
+    removal_policy.starts_with("Retain")
 }
 
 #[cfg(test)]
@@ -173,17 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_refused() {
+    fn texts_that_are_not_templates_are_rejected() {
         for (text, message) in [
             ("", "not a map"),
             ("[]", "not a map"),
-            ("{}", "no section `Resources`"),
-            ("Resources: 1", "no section `Resources`"),
-            ("Resources: {A: {Properties: {}}}", "`A` of its `Resources` has no `Type`"),
+            ("{}", "`Resources` is missing"),
+            ("Resources: 1", "`Resources` is missing"),
+            ("Resources: {A: {Properties: {}}}", "resource `A` has no `Type`"),
             ("{\"Resources\": {}} x", "trailing characters"),
-            ("{\"Resources\": {}, \"Resources\": {}}", "stands there twice"),
+            ("{\"Resources\": {}, \"Resources\": {}}", "occurs twice"),
             ("Resources: {A: {Type: T, Properties: {B: !Ref C}}}", "without tags"),
-            ("\u{0}", "no template in JSON or YAML"),
+            ("\u{0}", "not a template in JSON or YAML"),
         ] {
             let error = Document::read(text).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
@@ -212,7 +212,7 @@ mod tests {
         assert!(Document::read(&with(10)).is_ok());
         let text = with(20);
         let error = Document::read(&text).unwrap_err().to_string();
-        assert!(error.contains("repeats parts of itself"), "{error}");
+        assert!(error.contains("aliases expand the text"), "{error}");
     }
 
     #[test]
@@ -226,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn brackets_in_texts_are_no_nesting_up_to_the_bound() {
+    fn brackets_in_strings_count_towards_the_bound() {
         let with = |brackets: usize| {
             format!("Resources: {{}}\nDescription: \"{}\"\n", "[".repeat(brackets))
         };
-        assert!(Document::read(&with(OPEN_BRACKETS_MAX)).is_ok());
-        let error = Document::read(&with(OPEN_BRACKETS_MAX + 1)).unwrap_err().to_string();
-        assert!(error.contains("more than 1000 brackets"), "{error}");
+        assert!(Document::read(&with(BRACKET_DEPTH_MAX)).is_ok());
+        let error = Document::read(&with(BRACKET_DEPTH_MAX + 1)).unwrap_err().to_string();
+        assert!(error.contains("more than 1000 levels"), "{error}");
     }
 }

@@ -1,105 +1,120 @@
-//! What changes because something changes to which it refers: a policy names the bucket, and a new
-//! bucket has another name.
+//! Changes that follow from other changes: if a bucket is replaced, a policy that refers to the bucket
+//! changes too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::change::PropertyChange;
-use super::compare::names_of;
+use super::compare::pointer_segments;
 use super::document::{Document, known_type};
 use crate::constructs::Update;
 use crate::expression::{Intrinsic, SubstitutionPart, intrinsic_in, parse_substitution};
 
-/// A reference: a logical id, and the attribute that is asked for.
+/// A reference from a property: a logical id, and the attribute for `Fn::GetAtt`.
 type Reference = (String, Option<String>);
 
-/// What becomes of resources that are in both templates.
+/// Changes of a resource that is in both templates.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Changing {
-    /// The gravest that happens to it.
+pub(super) struct RetainedChange {
+    /// The most severe effect on the resource; `None` if the resource is unchanged.
     pub(super) update: Option<Update>,
-    /// Its own changes.
+    /// Changed properties of the resource itself.
     pub(super) properties: Vec<PropertyChange>,
-    /// The replaced resources that it follows.
+    /// Logical ids of changed resources to which the resource refers.
     pub(super) follows: BTreeSet<String>,
 }
 
-/// Adds to the resources what follows from the others being replaced.
-pub(super) fn follow(new: &Document, changing: &mut BTreeMap<String, Changing>) {
-    let referring: Vec<(String, String, BTreeSet<Reference>)> = referring_properties(new, changing);
-    // Each round makes at least one resource graver, of which there are two steps for each.
-    while round(new, &referring, changing) {}
+/// A property that refers to other resources.
+struct ReferringProperty {
+    logical_id: String,
+    property: String,
+    references: BTreeSet<Reference>,
 }
 
-/// The properties of resources that are in both templates, with what they refer to.
-fn referring_properties(
+/// Adds changes that follow from the changes of other resources, until none is left.
+///
+/// Each pass adds a followed resource or increases an effect. Both are bounded, so the loop ends.
+pub(super) fn propagate_changes(new: &Document, changes: &mut BTreeMap<String, RetainedChange>) {
+    let referring = find_referring_properties(new, changes);
+    while propagate_once(new, &referring, changes) {}
+}
+
+/// Returns the properties that refer to other resources in both templates.
+fn find_referring_properties(
     new: &Document,
-    changing: &BTreeMap<String, Changing>,
-) -> Vec<(String, String, BTreeSet<Reference>)> {
-    let mut found = Vec::new();
-    for logical_id in changing.keys() {
+    changes: &BTreeMap<String, RetainedChange>,
+) -> Vec<ReferringProperty> {
+    let mut referring = Vec::new();
+    for logical_id in changes.keys() {
         let properties = new.resources.get(logical_id).and_then(|it| it.get("Properties"));
-        for (name, value) in properties.and_then(Value::as_object).into_iter().flatten() {
+        for (property, value) in properties.and_then(Value::as_object).into_iter().flatten() {
             let mut references = BTreeSet::new();
-            collect(value, &mut references);
-            references.retain(|(target, _)| target != logical_id && changing.contains_key(target));
+            collect_references(value, &mut references);
+            references.retain(|(target, _)| target != logical_id && changes.contains_key(target));
             if !references.is_empty() {
-                found.push((logical_id.clone(), name.clone(), references));
+                let (logical_id, property) = (logical_id.clone(), property.clone());
+                referring.push(ReferringProperty { logical_id, property, references });
             }
         }
     }
-    found
+    referring
 }
 
-fn round(
+/// Propagates changes over each reference once. Returns whether any change was added.
+fn propagate_once(
     new: &Document,
-    referring: &[(String, String, BTreeSet<Reference>)],
-    changing: &mut BTreeMap<String, Changing>,
+    referring: &[ReferringProperty],
+    changes: &mut BTreeMap<String, RetainedChange>,
 ) -> bool {
-    let mut moved = false;
-    for (logical_id, property, references) in referring {
+    let mut has_changed = false;
+    for ReferringProperty { logical_id, property, references } in referring {
         let Some(resource) = new.resources.get(logical_id) else { continue };
+        let property_update =
+            known_type(resource).map_or(Update::MayReplace, |known| known.update_of(&[property]));
         for (target, attribute) in references {
-            let Some(cause) = changing.get(target) else { continue };
-            let Some(certainty) = new_value(new, target, attribute.as_deref(), cause) else {
+            let Some(cause) = changes.get(target) else { continue };
+            let Some(certainty) = value_change(new, target, attribute.as_deref(), cause) else {
                 continue;
             };
-            let update = known_type(resource)
-                .map_or(Update::MayReplace, |known| known.update_of(&[property]));
-            // It is no surer than its cause.
-            let update = if update == Update::Replace { certainty } else { update };
-            let Some(follower) = changing.get_mut(logical_id) else { continue };
-            moved |= follower.follows.insert(target.clone());
+            // If the value only may change, the resource only may be replaced.
+            let update =
+                if property_update == Update::Replace { certainty } else { property_update };
+            let Some(follower) = changes.get_mut(logical_id) else { continue };
+            has_changed |= follower.follows.insert(target.clone());
             if follower.update < Some(update) {
                 follower.update = Some(update);
-                moved = true;
+                has_changed = true;
             }
         }
     }
-    moved
+    has_changed
 }
 
-/// Whether a reference has another value than before: [`Update::Replace`] if it surely has.
-fn new_value(
+/// Returns whether the value of a reference changes: [`Update::Replace`] if it certainly changes,
+/// [`Update::MayReplace`] if it may change, `None` if it stays the same.
+fn value_change(
     new: &Document,
     target: &str,
     attribute: Option<&str>,
-    cause: &Changing,
+    cause: &RetainedChange,
 ) -> Option<Update> {
-    let replaced = cause.update.filter(|update| *update != Update::InPlace);
-    replaced.or_else(|| {
-        let (known, attribute) = (known_type(new.resources.get(target)?)?, attribute?);
-        let changed = cause.properties.iter().any(|change| {
-            let path = names_of(&change.path);
-            let property = path.get(1).map(String::as_str).unwrap_or_default();
-            known.attributes_changed_by(property).contains(&attribute)
-        });
-        changed.then_some(Update::Replace)
-    })
+    if let Some(update) = cause.update
+        && update != Update::InPlace
+    {
+        return Some(update);
+    }
+    let target_type = known_type(new.resources.get(target)?)?;
+    let attribute = attribute?;
+    let attribute_changes = cause.properties.iter().any(|change| {
+        let path = pointer_segments(&change.path);
+        let property = path.get(1).map(String::as_str).unwrap_or_default();
+        target_type.attributes_changed_by(property).contains(&attribute)
+    });
+    if attribute_changes { Some(Update::Replace) } else { None }
 }
 
-fn collect(value: &Value, references: &mut BTreeSet<Reference>) {
+fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
     match intrinsic_in(value) {
         Ok(Some(Intrinsic::Reference(logical_id))) => {
             references.insert((logical_id.to_owned(), None));
@@ -119,12 +134,18 @@ fn collect(value: &Value, references: &mut BTreeSet<Reference>) {
                     }
                 }
             }
-            variables.into_iter().flatten().for_each(|(_, value)| collect(value, references));
+            for (_, value) in variables.into_iter().flatten() {
+                collect_references(value, references);
+            }
         }
-        // Join, functions that Cellar does not write, and plain values.
+        // `Fn::Join`, functions that Cellar does not write, and plain values.
         _ => match value {
-            Value::Array(items) => items.iter().for_each(|item| collect(item, references)),
-            Value::Object(map) => map.values().for_each(|item| collect(item, references)),
+            Value::Array(items) => {
+                items.iter().for_each(|item| collect_references(item, references));
+            }
+            Value::Object(map) => {
+                map.values().for_each(|item| collect_references(item, references));
+            }
             _ => {}
         },
     }

@@ -1,10 +1,9 @@
-//! What a deployment would change: from two templates to a typed [`Difference`].
+//! Compares two templates and returns a typed [`Difference`].
 //!
-//! Templates are compared in a form in which equal things are equal: the order of keys, and of lists
-//! that AWS treats as sets, is no change; nor is another way to write the same text. Whether a
-//! resource is changed in place or replaced stands beside the constructs
-//! ([`ResourceType::update_of`](crate::constructs::ResourceType::update_of)); of types that are not
-//! known there, anything may replace them.
+//! Templates are compared in a normal form: the order of keys, the order of lists that AWS treats as sets,
+//! and equivalent notations of a text make no difference. The constructs define whether a change replaces a
+//! resource ([`ResourceType::update_of`](crate::constructs::ResourceType::update_of)); any change may
+//! replace a resource of an unknown type.
 //!
 //! ```
 //! use cellar_stacks::difference::{Difference, Document, Severity};
@@ -23,6 +22,7 @@
 mod bounded;
 mod change;
 mod compare;
+mod data_risks;
 mod document;
 mod follow;
 pub mod limits;
@@ -38,7 +38,8 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::constructs::Update;
-use follow::Changing;
+use follow::{RetainedChange, propagate_changes};
+use permissions::TooManyPermissions;
 
 pub use change::{ChangeAction, Difference, PropertyChange, ResourceChange, Severity};
 pub use document::{Document, DocumentError};
@@ -46,102 +47,109 @@ pub use permissions::{Grant, PermissionChanges, PermissionKind};
 pub use risk::Risk;
 pub use text::{printable, readable};
 
-/// Why two templates cannot be compared.
+/// Reason why two templates cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DifferenceError {
-    /// More permissions than AWS accepts in any stack.
+    /// A template has more than [`limits::PERMISSIONS_MAX`] single permissions.
     #[error(
-        "the policies up to that of `{logical_id}` hold more than {} single permissions; name fewer \
-         actions and resources",
+        "the template has more than {} single permissions (principal, action and resource), exceeded \
+         at `{logical_id}`; name fewer actions and resources",
         limits::PERMISSIONS_MAX
     )]
     TooManyPermissions {
-        /// The resource with the first one that is too many.
+        /// The resource at which the limit was exceeded.
         logical_id: String,
     },
 }
 
 impl Difference {
-    /// What a deployment of `new` over `old` changes; without an old one, everything is added.
+    /// Compares two templates: the changes of a deployment of `new` over `old`. If `old` is `None`,
+    /// everything is added.
     ///
     /// # Errors
-    /// [`DifferenceError`], if one of them holds more permissions than any real one.
+    /// [`DifferenceError`] if a template has more permissions than AWS accepts in any stack.
     pub fn between(old: Option<&Document>, new: &Document) -> Result<Self, DifferenceError> {
-        let nothing = Document::empty();
-        let old = old.unwrap_or(&nothing);
-        let permissions = permissions::changes(old, new)?;
-        let mut changing = changes_of_both(old, new);
-        follow::follow(new, &mut changing);
+        let empty = Document::empty();
+        let old = old.unwrap_or(&empty);
+        let permissions = permissions::compare_permissions(old, new).map_err(
+            |TooManyPermissions { logical_id }| DifferenceError::TooManyPermissions { logical_id },
+        )?;
+        let mut retained_changes = compare_retained_resources(old, new);
+        propagate_changes(new, &mut retained_changes);
         let ids: BTreeSet<&String> = old.resources.keys().chain(new.resources.keys()).collect();
         let mut resources: Vec<ResourceChange> = ids
             .into_iter()
             .filter_map(|logical_id| {
-                let sides = (old.resources.get(logical_id), new.resources.get(logical_id));
-                let changing = changing.remove(logical_id).unwrap_or_default();
-                resource_change(logical_id, sides, changing, &permissions)
+                let retained = retained_changes.remove(logical_id).unwrap_or_default();
+                let (old, new) = (old.resources.get(logical_id), new.resources.get(logical_id));
+                resource_change(logical_id, old, new, retained, &permissions)
             })
             .collect();
         resources.sort_by_key(|change| Reverse(change.severity));
-        let sections = sections(old, new);
-        let severity = severity(&resources, &permissions, &sections);
+        let sections = compare_sections(old, new);
+        let severity = max_severity(&resources, &permissions, &sections);
         Ok(Self { severity, resources, permissions, sections })
     }
 }
 
-/// The changes of the resources that are in both.
-fn changes_of_both(old: &Document, new: &Document) -> BTreeMap<String, Changing> {
-    let both = new.resources.iter().filter_map(|(logical_id, new)| {
-        let old = old.resources.get(logical_id)?;
-        let known = document::known_type(new).filter(|_| {
-            // Of another type, nothing of the old one stays.
-            document::type_name(old) == document::type_name(new)
-        });
-        let properties = compare::resource_changes(known, old, new);
+/// Returns the changes of the resources that are in both templates, by logical id.
+fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String, RetainedChange> {
+    let mut changes = BTreeMap::new();
+    for (logical_id, new_resource) in &new.resources {
+        let Some(old_resource) = old.resources.get(logical_id) else { continue };
+        let has_same_type = document::type_name(old_resource) == document::type_name(new_resource);
+        let resource_type = if has_same_type { document::known_type(new_resource) } else { None };
+        let properties = compare::resource_changes(resource_type, old_resource, new_resource);
         let update = properties.iter().map(|change| change.update).max();
-        let changing = Changing { update, properties, follows: BTreeSet::new() };
-        Some((logical_id.clone(), changing))
-    });
-    both.collect()
+        let change = RetainedChange { update, properties, follows: BTreeSet::new() };
+        changes.insert(logical_id.clone(), change);
+    }
+    changes
 }
 
+/// Returns the change of a resource, or `None` if the resource is in both templates and unchanged.
 fn resource_change(
     logical_id: &str,
-    (old, new): (Option<&Value>, Option<&Value>),
-    changing: Changing,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    retained: RetainedChange,
     permissions: &PermissionChanges,
 ) -> Option<ResourceChange> {
     let action = match (old, new) {
         (None, _) => ChangeAction::Add,
-        (Some(old), None) if document::keeps(document::policy(old, "DeletionPolicy")) => {
-            ChangeAction::Abandon
+        (Some(old), None) => {
+            if document::is_retained(document::removal_policy(old, "DeletionPolicy")) {
+                ChangeAction::Abandon
+            } else {
+                ChangeAction::Remove
+            }
         }
-        (Some(_), None) => ChangeAction::Remove,
-        (Some(_), Some(_)) => ChangeAction::from(changing.update?),
+        (Some(_), Some(_)) => ChangeAction::from(retained.update?),
     };
-    let risks = risk::risks(action, old, new);
-    let shown = new.or(old)?;
+    let risks = data_risks::find_risks(action, old, new);
     let severity = if !risks.is_empty() {
         Severity::Destructive
     } else if permissions.are_broadened_by(logical_id) {
         Severity::Broadening
-    } else if changing.update > Some(Update::InPlace) {
+    } else if retained.update > Some(Update::InPlace) {
         Severity::Replacement
     } else {
         Severity::Update
     };
     Some(ResourceChange {
         logical_id: logical_id.to_owned(),
-        resource_type: document::type_name(shown).to_owned(),
+        resource_type: document::type_name(new.or(old)?).to_owned(),
         action,
         severity,
-        holds_data: [old, new].into_iter().flatten().any(risk::holds_data),
+        holds_data: old.is_some_and(data_risks::holds_data)
+            || new.is_some_and(data_risks::holds_data),
         risks,
-        follows: changing.follows,
-        properties: changing.properties,
+        follows: retained.follows,
+        properties: retained.properties,
     })
 }
 
-fn sections(old: &Document, new: &Document) -> Vec<PropertyChange> {
+fn compare_sections(old: &Document, new: &Document) -> Vec<PropertyChange> {
     let names: BTreeSet<&String> = old.sections.keys().chain(new.sections.keys()).collect();
     names
         .into_iter()
@@ -151,15 +159,19 @@ fn sections(old: &Document, new: &Document) -> Vec<PropertyChange> {
         .collect()
 }
 
-fn severity(
+fn max_severity(
     resources: &[ResourceChange],
     permissions: &PermissionChanges,
     sections: &[PropertyChange],
 ) -> Severity {
-    let of_resources = resources.iter().map(|change| change.severity);
-    let of_permissions = (!permissions.broadened.is_empty()).then_some(Severity::Broadening);
-    let of_sections = (!sections.is_empty()).then_some(Severity::Update);
-    of_resources.chain(of_permissions).chain(of_sections).max().unwrap_or(Severity::None)
+    let mut max = resources.iter().map(|change| change.severity).max().unwrap_or(Severity::None);
+    if !permissions.broadened.is_empty() {
+        max = max.max(Severity::Broadening);
+    }
+    if !sections.is_empty() {
+        max = max.max(Severity::Update);
+    }
+    max
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! One form for all ways to write the same thing, so that a change without an effect is none.
+//! Normal form of template values. Equivalent notations have the same normal form, so that a change without
+//! an effect is not reported.
 
 use serde_json::{Map, Value, json};
 
@@ -6,50 +7,58 @@ use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, list_kind, may_be_single};
 use crate::expression::{SubstitutionPart, intrinsic, parse_substitution};
 
-/// The form in which the value at that path of a resource is compared: sets are sorted and without
-/// repetitions, lists of one are lists, and the same text has the same intrinsic function.
-pub(super) fn normal(
+/// Returns the normal form of the value at `path` of a resource.
+///
+/// Sets are sorted and deduplicated, single values become lists where both are allowed, and texts use the
+/// simplest intrinsic function.
+pub(super) fn normalize(
     resource_type: Option<ResourceType>,
     path: &mut Vec<String>,
     value: Value,
 ) -> Value {
     match value {
-        Value::Array(items) => list(resource_type, path, items),
-        single if may_be_single(&names(path)) => list(resource_type, path, vec![single]),
+        Value::Array(items) => normalize_list(resource_type, path, items),
+        single if may_be_single(&names(path)) => normalize_list(resource_type, path, vec![single]),
         Value::Object(_) => match substitution_text(&value) {
-            Some(text) => text_value(&text).unwrap_or(value),
-            None => object(resource_type, path, value),
+            Some(text) => simplest_intrinsic(&text).unwrap_or(value),
+            None => normalize_map(resource_type, path, value),
         },
-        Value::String(text) if is_filter(resource_type, path) => filter(text),
+        Value::String(text) if is_filter_pattern(resource_type, path) => {
+            normalize_filter_pattern(text)
+        }
         scalar => scalar,
     }
 }
 
-/// The names of a path.
+/// Borrows the segments of a path.
 pub(super) fn names(path: &[String]) -> Vec<&str> {
     path.iter().map(String::as_str).collect()
 }
 
-/// How the elements of two lists at the same path belong to each other, as their kind says and
-/// their elements allow: without a name of its own for each, a keyed list is a set.
+/// Returns how to compare lists of a kind. Keyed lists are compared as sets if an element has no key or two
+/// elements have the same key.
 pub(super) fn effective_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
     let ListKind::Keyed(key) = kind else { return kind };
-    let is_keyed = |list: &&[Value]| {
+    let has_unique_keys = |list: &&[Value]| {
         let mut keys: Vec<&str> =
             list.iter().filter_map(|item| item.get(key).and_then(Value::as_str)).collect();
         keys.sort_unstable();
         keys.dedup();
         keys.len() == list.len()
     };
-    if lists.iter().all(is_keyed) { kind } else { ListKind::Set }
+    if lists.iter().all(has_unique_keys) { kind } else { ListKind::Set }
 }
 
-fn object(resource_type: Option<ResourceType>, path: &mut Vec<String>, value: Value) -> Value {
+fn normalize_map(
+    resource_type: Option<ResourceType>,
+    path: &mut Vec<String>,
+    value: Value,
+) -> Value {
     let Value::Object(entries) = value else { return value };
     let mut normalized = Map::new();
     for (key, inner) in entries {
         path.push(key);
-        let inner = normal(resource_type, path, inner);
+        let inner = normalize(resource_type, path, inner);
         if let Some(key) = path.pop() {
             normalized.insert(key, inner);
         }
@@ -57,13 +66,17 @@ fn object(resource_type: Option<ResourceType>, path: &mut Vec<String>, value: Va
     Value::Object(normalized)
 }
 
-fn list(resource_type: Option<ResourceType>, path: &mut Vec<String>, items: Vec<Value>) -> Value {
+fn normalize_list(
+    resource_type: Option<ResourceType>,
+    path: &mut Vec<String>,
+    items: Vec<Value>,
+) -> Value {
     let kind = effective_kind(list_kind(resource_type, &names(path)), &[&items]);
     let mut normalized = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        // Patterns of paths leave open what an element is called.
+        // Path patterns accept any name for an element, so the index is sufficient.
         path.push(index.to_string());
-        normalized.push(normal(resource_type, path, item));
+        normalized.push(normalize(resource_type, path, item));
         path.pop();
     }
     if kind != ListKind::Ordered {
@@ -73,42 +86,46 @@ fn list(resource_type: Option<ResourceType>, path: &mut Vec<String>, items: Vec<
     Value::Array(normalized)
 }
 
-/// `Fn::Sub`, or something simpler that says the same.
-fn text_value(text: &str) -> Option<Value> {
+/// Returns a literal, `Ref` or `Fn::GetAtt` if one is equivalent to `Fn::Sub` of `text`, otherwise `Fn::Sub`.
+/// `None` if the text is malformed.
+fn simplest_intrinsic(text: &str) -> Option<Value> {
     let parts = parse_substitution(text).ok()?;
     Some(match parts.as_slice() {
         [SubstitutionPart::Name(name)] => json!({ intrinsic::REF: name }),
         [SubstitutionPart::Attribute { logical_id, attribute }] => {
             json!({ intrinsic::GET_ATT: [logical_id, attribute] })
         }
-        parts => {
-            let plain: Option<String> = parts
-                .iter()
-                .map(|part| match part {
-                    SubstitutionPart::Text(text) => Some(text.as_str()),
-                    SubstitutionPart::Name(_) | SubstitutionPart::Attribute { .. } => None,
-                })
-                .collect();
-            plain.map_or_else(|| json!({ intrinsic::SUB: text }), Value::String)
-        }
+        parts => match literal_text(parts) {
+            Some(literal) => Value::String(literal),
+            None => json!({ intrinsic::SUB: text }),
+        },
     })
 }
 
-/// Whether the text there is itself JSON.
-fn is_filter(resource_type: Option<ResourceType>, path: &[String]) -> bool {
+/// Returns the joined parts if all of them are literal text.
+fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
+    let texts = parts.iter().map(|part| match part {
+        SubstitutionPart::Text(text) => Some(text.as_str()),
+        SubstitutionPart::Name(_) | SubstitutionPart::Attribute { .. } => None,
+    });
+    texts.collect()
+}
+
+/// Returns whether the text at `path` is a filter pattern, which is JSON inside a string.
+fn is_filter_pattern(resource_type: Option<ResourceType>, path: &[String]) -> bool {
     resource_type == Some(ResourceType::EventSourceMapping)
         && matches!(*names(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])
 }
 
-/// A pattern with its keys sorted.
-fn filter(text: String) -> Value {
+/// Sorts the keys of a filter pattern. A text that is not JSON stays unchanged.
+fn normalize_filter_pattern(text: String) -> Value {
     match serde_json::from_str::<Value>(&text) {
         Ok(pattern) => Value::String(sorted_text(&pattern)),
         Err(_) => Value::String(text),
     }
 }
 
-/// JSON with sorted keys, whatever order a map has.
+/// Returns the value as JSON with sorted keys.
 pub(super) fn sorted_text(value: &Value) -> String {
     match value {
         Value::Object(map) => {
@@ -132,12 +149,12 @@ pub(super) fn sorted_text(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn normal_of(resource_type: ResourceType, value: Value) -> Value {
-        normal(Some(resource_type), &mut Vec::new(), value)
+    fn normal_form(resource_type: ResourceType, value: Value) -> Value {
+        normalize(Some(resource_type), &mut Vec::new(), value)
     }
 
     #[test]
-    fn a_statement_is_the_same_however_it_is_written() {
+    fn equivalent_statements_have_the_same_normal_form() {
         let one = json!({"Properties": {"PolicyDocument": {"Statement": {
             "Effect": "Allow", "Action": "a:B", "Principal": {"AWS": "x"},
             "Resource": {"Fn::Join": ["", [{"Fn::GetAtt": ["Q", "Arn"]}, "/*"]]},
@@ -148,16 +165,16 @@ mod tests {
             "Resource": [{"Fn::Sub": "${Q.Arn}/*"}],
             "Condition": {"StringLike": {"k": ["v"]}},
         }]}}});
-        let queue = |value| normal_of(ResourceType::QueuePolicy, value);
+        let queue = |value| normal_form(ResourceType::QueuePolicy, value);
         assert_eq!(queue(one), queue(other));
     }
 
     #[test]
-    fn sets_in_sets_have_one_order() {
+    fn nested_sets_are_sorted() {
         let with = |one: Value, other: Value| {
             let statement = |actions: Value| json!({"Effect": "Allow", "Action": actions});
             let statements = json!([statement(one), statement(other)]);
-            normal_of(
+            normal_form(
                 ResourceType::Role,
                 json!({"Properties": {"AssumeRolePolicyDocument": {"Statement": statements}}}),
             )
@@ -168,19 +185,19 @@ mod tests {
     }
 
     #[test]
-    fn everybody_is_a_word_and_no_list() {
+    fn the_principal_everyone_stays_a_string() {
         let value = json!({"Properties": {"PolicyDocument": {"Statement": [{"Principal": "*"}]}}});
-        assert_eq!(normal_of(ResourceType::QueuePolicy, value.clone()), value);
+        assert_eq!(normal_form(ResourceType::QueuePolicy, value.clone()), value);
     }
 
     #[test]
-    fn text_without_references_is_text() {
+    fn text_without_references_becomes_a_literal() {
         for value in [json!({"Fn::Join": ["-", ["a", "b"]]}), json!({"Fn::Sub": "a-b"})] {
-            let value = normal_of(ResourceType::Alarm, json!({"Properties": {"A": value}}));
+            let value = normal_form(ResourceType::Alarm, json!({"Properties": {"A": value}}));
             assert_eq!(value, json!({"Properties": {"A": "a-b"}}));
         }
         let literal = json!({"Properties": {"A": {"Fn::Sub": "${!a}"}}});
-        assert_eq!(normal_of(ResourceType::Alarm, literal)["Properties"]["A"], "${a}");
+        assert_eq!(normal_form(ResourceType::Alarm, literal)["Properties"]["A"], "${a}");
     }
 
     #[test]
@@ -188,7 +205,7 @@ mod tests {
         let with = |pattern: &str| {
             let filters = json!([{"Pattern": pattern}]);
             let value = json!({"Properties": {"FilterCriteria": {"Filters": filters}}});
-            normal_of(ResourceType::EventSourceMapping, value)
+            normal_form(ResourceType::EventSourceMapping, value)
         };
         assert_eq!(with(r#"{"b": 1, "a": [2]}"#), with(r#"{"a":[2],"b":1}"#));
         assert_ne!(with(r#"{"a": 1}"#), with(r#"{"a": 2}"#));
@@ -196,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn lists_whose_order_counts_stay() {
+    fn ordered_lists_keep_their_order() {
         let value =
             json!({"Properties": {"KeySchema": [{"AttributeName": "b"}, {"AttributeName": "a"}]}});
-        assert_eq!(normal_of(ResourceType::Table, value.clone()), value);
+        assert_eq!(normal_form(ResourceType::Table, value.clone()), value);
     }
 }

@@ -1,4 +1,4 @@
-//! The comparison as a whole: on Cellar's own template, changed in one place or in random ones.
+//! Tests of the whole comparison, on Cellar's own template with one change or random changes.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,8 +21,8 @@ fn between(old: &Value, new: &Value) -> Difference {
     Difference::between(Some(&document(old)), &document(new)).unwrap()
 }
 
-/// The difference that one edit of Cellar's template makes.
-fn after(edit: impl FnOnce(&mut Value)) -> Difference {
+/// Returns the difference between Cellar's template and an edited copy.
+fn difference_after(edit: impl FnOnce(&mut Value)) -> Difference {
     let old = cellar();
     let mut new = old.clone();
     edit(&mut new);
@@ -40,7 +40,7 @@ fn remove(value: &mut Value, pointer: &str, key: &str) {
 
 #[test]
 fn a_template_does_not_differ_from_itself() {
-    let difference = after(|_| {});
+    let difference = difference_after(|_| {});
     assert!(difference.is_empty() && difference.resources.is_empty(), "{difference:#?}");
     assert!(difference.permissions.is_empty() && difference.sections.is_empty());
 }
@@ -58,7 +58,7 @@ fn without_an_old_template_everything_is_added() {
 
 #[test]
 fn another_timeout_is_an_update() {
-    let difference = after(|new| {
+    let difference = difference_after(|new| {
         new["Resources"]["ApiFunction"]["Properties"]["Timeout"] = json!(30);
     });
     assert_eq!(difference.severity, Severity::Update);
@@ -77,8 +77,8 @@ fn another_timeout_is_an_update() {
 }
 
 #[test]
-fn another_key_replaces_the_table_and_what_names_it() {
-    let difference = after(|new| {
+fn another_key_replaces_the_table_and_its_event_source() {
+    let difference = difference_after(|new| {
         new["Resources"]["EntryTable"]["Properties"]["KeySchema"][0]["AttributeName"] = json!("X");
     });
     assert_eq!(difference.severity, Severity::Destructive);
@@ -94,8 +94,8 @@ fn another_key_replaces_the_table_and_what_names_it() {
 }
 
 #[test]
-fn another_stream_replaces_what_reads_it() {
-    let difference = after(|new| {
+fn another_stream_replaces_its_event_source() {
+    let difference = difference_after(|new| {
         new["Resources"]["EntryTable"]["Properties"]["StreamSpecification"]["StreamViewType"] =
             json!("KEYS_ONLY");
     });
@@ -106,8 +106,8 @@ fn another_stream_replaces_what_reads_it() {
 }
 
 #[test]
-fn a_replaced_bucket_takes_its_policy_along() {
-    let difference = after(|new| {
+fn a_replaced_bucket_replaces_its_policy() {
+    let difference = difference_after(|new| {
         new["Resources"]["Bucket"]["Properties"]["BucketName"] = json!("fixed");
         remove(new, "/Resources/Bucket", "UpdateReplacePolicy");
     });
@@ -118,9 +118,9 @@ fn a_replaced_bucket_takes_its_policy_along() {
 
 #[test]
 fn removed_data_is_destructive_even_when_it_is_kept() {
-    // By one policy and by the other.
+    // The two resources have different removal policies that keep data.
     for id in ["SegmentTable", "Bucket"] {
-        let difference = after(|new| remove(new, "/Resources", id));
+        let difference = difference_after(|new| remove(new, "/Resources", id));
         let change = change(&difference, id);
         assert_eq!(
             (change.action, change.severity),
@@ -132,14 +132,14 @@ fn removed_data_is_destructive_even_when_it_is_kept() {
 
 #[test]
 fn a_removed_alarm_is_an_update() {
-    let difference = after(|new| remove(new, "/Resources", "SnapshotQueueAgeAlarm"));
+    let difference = difference_after(|new| remove(new, "/Resources", "SnapshotQueueAgeAlarm"));
     assert_eq!(change(&difference, "SnapshotQueueAgeAlarm").action, ChangeAction::Remove);
     assert_eq!(difference.severity, Severity::Update);
 }
 
 #[test]
-fn a_wider_role_stands_before_a_replacement() {
-    let difference = after(|new| {
+fn a_broader_role_is_listed_before_a_replacement() {
+    let difference = difference_after(|new| {
         let role = "/Resources/ApiRole/Properties/Policies/0/PolicyDocument/Statement/0/Action/0";
         *new.pointer_mut(role).unwrap() = json!("dynamodb:*");
         new["Resources"]["ApiLogGroup"]["Properties"]["LogGroupName"] = json!("fixed");
@@ -154,14 +154,15 @@ fn a_wider_role_stands_before_a_replacement() {
 
 #[test]
 fn another_type_is_another_resource() {
-    let difference = after(|new| new["Resources"]["Bucket"]["Type"] = json!("AWS::S3::Other"));
+    let difference =
+        difference_after(|new| new["Resources"]["Bucket"]["Type"] = json!("AWS::S3::Other"));
     let bucket = change(&difference, "Bucket");
     assert_eq!(bucket.action, ChangeAction::Replace);
     assert!(bucket.holds_data && bucket.severity == Severity::Destructive);
 }
 
 #[test]
-fn an_unknown_type_may_be_replaced_by_anything() {
+fn any_change_may_replace_an_unknown_type() {
     let resource = |value: u32| json!({"Resources": {"X": {"Type": "AWS::EC2::Thing", "Properties": {"A": value}}}});
     let difference = between(&resource(1), &resource(2));
     assert_eq!(difference.resources[0].action, ChangeAction::MayReplace);
@@ -170,7 +171,7 @@ fn an_unknown_type_may_be_replaced_by_anything() {
 
 #[test]
 fn metadata_and_dependencies_are_updates() {
-    let difference = after(|new| {
+    let difference = difference_after(|new| {
         remove(new, "/Resources/Bucket", "Metadata");
         new["Resources"]["ApiUrl"]["DependsOn"] = json!("ApiRole");
     });
@@ -181,7 +182,7 @@ fn metadata_and_dependencies_are_updates() {
 
 #[test]
 fn other_sections_are_compared_by_their_entries() {
-    let difference = after(|new| {
+    let difference = difference_after(|new| {
         new["Outputs"]["ApiUrl"]["Description"] = json!("other");
         remove(new, "/Parameters", "ArtifactKey");
         new["Conditions"] = json!({"Never": {"Fn::Equals": ["a", "b"]}});
@@ -204,7 +205,7 @@ fn other_sections_are_compared_by_their_entries() {
 
 #[test]
 fn json_has_the_documented_shape() {
-    let difference = after(|new| {
+    let difference = difference_after(|new| {
         new["Resources"]["EntryTable"]["Properties"]["DeletionProtectionEnabled"] = json!(false);
     });
     assert_eq!(
@@ -229,7 +230,7 @@ fn json_has_the_documented_shape() {
     );
 }
 
-/// A place in Cellar's template, and what to do there.
+/// A change at a random place of Cellar's template; `None` removes the entry.
 #[derive(Clone, Debug)]
 struct Mutation {
     place: prop::sample::Index,
@@ -247,13 +248,13 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     (any::<prop::sample::Index>(), value).prop_map(|(place, with)| Mutation { place, with })
 }
 
-/// The paths of all entries of maps below the sections, at any depth.
+/// Collects the paths and keys of all map entries inside of sections.
 fn places(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
                 let escaped = key.replace('~', "~0").replace('/', "~1");
-                // A type has to stay a text, and an intrinsic function in its form.
+                // A type must stay a string, and an intrinsic function must stay valid.
                 let is_fixed = ["Type", "Ref"].contains(&key.as_str()) || key.starts_with("Fn::");
                 if !is_fixed && path.split('/').count() > 2 {
                     found.push((path.to_owned(), key.clone()));
@@ -285,17 +286,17 @@ fn mutated(old: &Value, mutations: &[Mutation]) -> Value {
     new
 }
 
-/// Lists backwards wherever they are sets.
-fn backwards(value: &mut Value, is_set: bool) {
+/// Reverses all lists that are sets.
+fn reverse_sets(value: &mut Value, is_set: bool) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
                 let sets = ["Action", "Resource", "Statement", "Policies", "AttributeDefinitions"];
-                backwards(inner, sets.contains(&key.as_str()));
+                reverse_sets(inner, sets.contains(&key.as_str()));
             }
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| backwards(item, false));
+            items.iter_mut().for_each(|item| reverse_sets(item, false));
             if is_set {
                 items.reverse();
             }
@@ -305,8 +306,8 @@ fn backwards(value: &mut Value, is_set: bool) {
 }
 
 #[test]
-fn sets_backwards_are_no_change() {
-    let difference = after(|new| backwards(new, false));
+fn reversed_sets_are_not_a_change() {
+    let difference = difference_after(|new| reverse_sets(new, false));
     assert!(difference.is_empty(), "{difference:#?}");
 }
 
@@ -329,7 +330,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_was_changed_is_found_and_nothing_else(
+    fn exactly_the_changes_are_found(
         mutations in prop::collection::vec(mutation(), 0..4)
     ) {
         let old = cellar();
@@ -350,7 +351,7 @@ proptest! {
         let mut names = path.split('/').skip(1);
         let (section, name) = (names.next().unwrap(), names.next().unwrap());
         let difference = between(&old, &new);
-        // What is empty may go without an effect.
+        // Removing an empty value has no effect.
         prop_assume!(document(&old) != document(&new));
         if section == "Resources" {
             let ids: Vec<&str> =
@@ -364,7 +365,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_text_is_refused_or_compared(
+    fn a_damaged_text_is_rejected_or_compared(
         yaml in any::<bool>(),
         from in any::<prop::sample::Index>(),
         length in 0_usize..200,
@@ -385,7 +386,7 @@ proptest! {
     }
 
     #[test]
-    fn the_other_way_round_it_is_the_reverse(
+    fn swapping_the_templates_reverses_the_difference(
         mutations in prop::collection::vec(mutation(), 0..4),
         removed in any::<prop::sample::Index>(),
     ) {

@@ -1,4 +1,4 @@
-//! Values of a template as short text: `${EntryTable.Arn}` instead of nested maps.
+//! Writes template values as short text: `${EntryTable.Arn}` instead of nested maps.
 
 use std::fmt::Write as _;
 
@@ -6,48 +6,51 @@ use serde_json::{Map, Value};
 
 use crate::expression::{Intrinsic, SubstitutionPart, intrinsic, intrinsic_in, parse_substitution};
 
-/// The text that a value stands for, in the form of `Fn::Sub`, if it is a scalar or an intrinsic
-/// function that makes text.
+/// Returns the text for `Fn::Sub` that is equivalent to a value, if the value is a scalar or an intrinsic
+/// function that returns text.
 pub(super) fn substitution_text(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(escaped(text)),
+        Value::String(text) => Some(escape_literal(text)),
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
         Value::Null | Value::Array(_) => None,
         Value::Object(map) => match intrinsic_in(value) {
-            Ok(Some(found)) => of_intrinsic(&found),
+            Ok(Some(function)) => intrinsic_text(&function),
             Ok(None) => None,
-            // YAML has also `Fn::GetAtt: Table.Arn`.
-            Err(_) => short_attribute(map),
+            // In YAML, the short form `Fn::GetAtt: Table.Arn` is also valid.
+            Err(_) => short_attribute_text(map),
         },
     }
 }
 
-fn short_attribute(map: &Map<String, Value>) -> Option<String> {
+fn short_attribute_text(map: &Map<String, Value>) -> Option<String> {
     let text = map.get(intrinsic::GET_ATT)?.as_str()?;
     let (logical_id, attribute) = text.split_once('.')?;
-    (!logical_id.is_empty() && !attribute.is_empty()).then(|| format!("${{{text}}}"))
+    if logical_id.is_empty() || attribute.is_empty() {
+        return None;
+    }
+    Some(format!("${{{text}}}"))
 }
 
-fn of_intrinsic(found: &Intrinsic<'_>) -> Option<String> {
-    match found {
+fn intrinsic_text(function: &Intrinsic<'_>) -> Option<String> {
+    match function {
         Intrinsic::Reference(logical_id) => Some(format!("${{{logical_id}}}")),
         Intrinsic::Attribute { logical_id, attribute } => {
             Some(format!("${{{logical_id}.{attribute}}}"))
         }
         Intrinsic::Join { separator, parts } => {
             let parts: Option<Vec<String>> = parts.iter().map(substitution_text).collect();
-            Some(parts?.join(&escaped(separator)))
+            Some(parts?.join(&escape_literal(separator)))
         }
         Intrinsic::Substitution { text, variables } => {
             let parts = parse_substitution(text).ok()?;
-            parts.into_iter().map(|part| of_part(part, *variables)).collect()
+            parts.into_iter().map(|part| part_text(part, *variables)).collect()
         }
     }
 }
 
-fn of_part(part: SubstitutionPart, variables: Option<&Map<String, Value>>) -> Option<String> {
+fn part_text(part: SubstitutionPart, variables: Option<&Map<String, Value>>) -> Option<String> {
     Some(match part {
-        SubstitutionPart::Text(text) => escaped(&text),
+        SubstitutionPart::Text(text) => escape_literal(&text),
         SubstitutionPart::Name(name) => match variables.and_then(|all| all.get(&name)) {
             Some(value) => substitution_text(value)?,
             None => format!("${{{name}}}"),
@@ -58,20 +61,20 @@ fn of_part(part: SubstitutionPart, variables: Option<&Map<String, Value>>) -> Op
     })
 }
 
-/// Plain text as it stands in `Fn::Sub`.
-fn escaped(text: &str) -> String {
+/// Escapes a literal text for `Fn::Sub`.
+fn escape_literal(text: &str) -> String {
     text.replace("${", "${!")
 }
 
-/// A value for people, on one line and without characters that a terminal acts upon. Text has
-/// quotation marks, what is known only once it is deployed has none.
+/// Returns a value as a single line for people, without control characters. Literal text is quoted;
+/// references, whose values are only known after deployment, are not.
 pub fn readable(value: &Value) -> String {
     let mut out = String::new();
-    write(value, &mut out);
+    write_value(value, &mut out);
     out
 }
 
-fn write(value: &Value, out: &mut String) {
+fn write_value(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => match substitution_text(value) {
             Some(text) => out.push_str(&printable(&text)),
@@ -79,15 +82,17 @@ fn write(value: &Value, out: &mut String) {
                 let mut entries: Vec<_> = map.iter().collect();
                 entries.sort_by_key(|(key, _)| *key);
                 let entries = entries.into_iter().map(|(key, inner)| (Some(key), inner));
-                block('{', '}', entries, out);
+                write_container('{', '}', entries, out);
             }
         },
-        Value::Array(items) => block('[', ']', items.iter().map(|inner| (None, inner)), out),
+        Value::Array(items) => {
+            write_container('[', ']', items.iter().map(|inner| (None, inner)), out);
+        }
         scalar => out.push_str(&printable(&scalar.to_string())),
     }
 }
 
-fn block<'a>(
+fn write_container<'a>(
     open: char,
     close: char,
     entries: impl Iterator<Item = (Option<&'a String>, &'a Value)>,
@@ -102,20 +107,20 @@ fn block<'a>(
             out.push_str(&printable(&Value::from(key.as_str()).to_string()));
             out.push_str(": ");
         }
-        write(inner, out);
+        write_value(inner, out);
     }
     out.push(close);
 }
 
-/// The text with everything written out that a terminal or a page would not show as it is.
+/// Escapes control characters and invisible characters, which a terminal or a browser would not display.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        // Marks that turn the direction of text make a line read as another one.
-        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        // Includes marks that change the direction of text, which can disguise a line as another one.
+        let is_invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{2069}' | '\u{feff}');
-        if c.is_control() || hidden {
-            // Writing to a String cannot fail.
+        if c.is_control() || is_invisible {
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
         } else {
             out.push(c);
@@ -131,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intrinsics_are_short() {
+    fn intrinsic_functions_are_written_as_placeholders() {
         for (value, wanted) in [
             (json!({"Ref": "Table"}), "${Table}"),
             (json!({"Fn::GetAtt": ["Table", "Arn"]}), "${Table.Arn}"),
@@ -151,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn text_is_not_taken_for_a_reference() {
+    fn literal_placeholders_are_escaped() {
         assert_eq!(substitution_text(&json!("${Table}")).unwrap(), "${!Table}");
         assert_eq!(substitution_text(&json!({"Ref": "Table"})).unwrap(), "${Table}");
     }
 
     #[test]
-    fn nothing_that_moves_a_cursor_is_left() {
+    fn control_characters_are_escaped() {
         let text = readable(&json!("a\u{1b}[2Jb\n\u{202e}c\u{9b}"));
         assert!(text.chars().all(|c| (' '..='~').contains(&c)), "{text}");
         let text = readable(&json!({"\u{1b}": {"Ref": "\u{7}"}}));

@@ -1,4 +1,4 @@
-//! Values of a template that are known only once it is deployed, and their intrinsic functions.
+//! Values of a template that are only known when it is deployed, and their intrinsic functions.
 
 mod read;
 mod substitution;
@@ -9,21 +9,21 @@ pub(crate) use read::{Intrinsic, intrinsic_in};
 pub use read::{IntrinsicError, NESTING_MAX};
 pub use substitution::{SubstitutionError, SubstitutionPart, parse_substitution};
 
-/// Names the intrinsic functions in a template.
+/// Names of the intrinsic functions in a template.
 pub mod intrinsic {
-    /// The value of a parameter, or the name of a resource.
+    /// Value of a parameter, or name of a resource.
     pub const REF: &str = "Ref";
-    /// An attribute of a resource.
+    /// Attribute of a resource.
     pub const GET_ATT: &str = "Fn::GetAtt";
-    /// Several values with a separator between them.
+    /// Values joined by a separator.
     pub const JOIN: &str = "Fn::Join";
-    /// A text with `${…}` in it.
+    /// Text with `${…}` placeholders.
     pub const SUB: &str = "Fn::Sub";
-    /// All that this crate writes, checks and resolves.
+    /// All functions that this crate writes, checks and resolves.
     pub const ALL: [&str; 4] = [REF, GET_ATT, JOIN, SUB];
 }
 
-/// Parameters that CloudFormation itself sets and that stand for one string each.
+/// Parameters that CloudFormation sets, each a single string.
 pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::AccountId",
     "AWS::Partition",
@@ -33,69 +33,62 @@ pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::URLSuffix",
 ];
 
-/// A string in a template: written out, or found when the template is deployed.
+/// A string in a template: literal, or computed when the template is deployed.
 ///
-/// References come from the handle of a construct, which cannot name something that is not
-/// there; those built from plain strings are checked when the stack is synthesized.
+/// A reference from the [`Handle`](crate::constructs::Handle) of a construct always names an existing
+/// resource. References from plain strings are validated when the stack is synthesized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
-    /// The text itself.
+    /// A literal text.
     Literal(String),
-    /// `Ref`: the value of a parameter, or the name of a resource.
+    /// `Ref`: value of a parameter, or name of a resource.
     Reference {
-        /// A resource, a parameter or a pseudo parameter.
+        /// Name of a resource, a parameter or a pseudo parameter.
         logical_id: String,
     },
     /// `Fn::GetAtt`.
     Attribute {
-        /// The resource.
         logical_id: String,
-        /// Its attribute, such as `Arn`.
+        /// Attribute of the resource, such as `Arn`.
         attribute: String,
     },
     /// `Fn::Join`.
-    Join {
-        /// Text between the parts.
-        separator: String,
-        /// What is joined.
-        parts: Vec<Expression>,
-    },
+    Join { separator: String, parts: Vec<Expression> },
     /// `Fn::Sub`: a text with `${LogicalId}`, `${LogicalId.Attribute}` or `${variable}`.
     Substitution {
-        /// The text.
         text: String,
-        /// Variables of the text that are no resources and no parameters.
+        /// Values of placeholders that are neither resources nor parameters.
         variables: Vec<(String, Expression)>,
     },
 }
 
 impl Expression {
-    /// A text that is known now.
+    /// Creates a literal text.
     pub fn literal(text: impl Into<String>) -> Self {
         Self::Literal(text.into())
     }
 
-    /// `Ref` to a resource, a parameter or a pseudo parameter by its name.
+    /// Creates a `Ref` to a resource, a parameter or a pseudo parameter.
     pub fn reference(logical_id: impl Into<String>) -> Self {
         Self::Reference { logical_id: logical_id.into() }
     }
 
-    /// `Fn::GetAtt` of a resource by its name.
+    /// Creates a `Fn::GetAtt` of a resource.
     pub fn attribute(logical_id: impl Into<String>, attribute: impl Into<String>) -> Self {
         Self::Attribute { logical_id: logical_id.into(), attribute: attribute.into() }
     }
 
-    /// `Fn::Join` of the parts without a separator.
+    /// Creates a `Fn::Join` of `parts` without a separator.
     pub fn concatenation(parts: impl Into<Vec<Self>>) -> Self {
         Self::Join { separator: String::new(), parts: parts.into() }
     }
 
-    /// `Fn::Sub` whose variables are all resources or parameters.
+    /// Creates a `Fn::Sub` whose placeholders are all resources or parameters.
     pub fn substitution(text: impl Into<String>) -> Self {
         Self::Substitution { text: text.into(), variables: Vec::new() }
     }
 
-    /// `Ref` to the name of the stack.
+    /// Creates a `Ref` to the name of the stack.
     pub fn stack_name() -> Self {
         Self::reference("AWS::StackName")
     }

@@ -1,11 +1,11 @@
-//! Recognises intrinsic functions in the JSON of a template.
+//! Recognizes intrinsic functions in the JSON of a template.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::intrinsic;
 
-/// How deep values may be nested, as checked and as resolved. Real templates stay below 15.
+/// Maximum nesting depth of values. Real templates stay below 15.
 pub const NESTING_MAX: usize = 64;
 
 /// An intrinsic function in a template.
@@ -21,33 +21,32 @@ pub(crate) enum Intrinsic<'a> {
     Substitution { text: &'a str, variables: Option<&'a Map<String, Value>> },
 }
 
-/// Why something that looks like an intrinsic function is none that Cellar understands.
+/// Reason why an intrinsic function cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IntrinsicError {
-    /// A function that Cellar's constructs never write.
+    /// Cellar never writes this function.
     #[error("`{name}` is not supported: use one of {}", intrinsic::ALL.join(", "))]
-    Unsupported {
-        /// Its name.
-        name: String,
-    },
-    /// A function with arguments of the wrong form.
+    Unsupported { name: String },
+    /// The arguments of the function have the wrong form.
     #[error("`{name}` expects {expected}")]
     Malformed {
-        /// Its name.
         name: &'static str,
-        /// What it expects.
+        /// Form of the arguments that the function expects.
         expected: &'static str,
     },
 }
 
-/// The intrinsic function that a value is, if it is one.
+/// Parses an intrinsic function. Returns `None` if the value is not a function.
+///
+/// # Errors
+/// [`IntrinsicError`] if the function is not supported or its arguments have the wrong form.
 pub(crate) fn intrinsic_in(value: &Value) -> Result<Option<Intrinsic<'_>>, IntrinsicError> {
-    let Some((name, argument)) = sole_entry(value) else { return Ok(None) };
+    let Some((name, argument)) = single_entry(value) else { return Ok(None) };
     match name {
-        intrinsic::REF => reference(argument).map(Some),
-        intrinsic::GET_ATT => attribute(argument).map(Some),
-        intrinsic::JOIN => join(argument).map(Some),
-        intrinsic::SUB => substitution(argument).map(Some),
+        intrinsic::REF => parse_reference(argument).map(Some),
+        intrinsic::GET_ATT => parse_attribute(argument).map(Some),
+        intrinsic::JOIN => parse_join(argument).map(Some),
+        intrinsic::SUB => parse_sub(argument).map(Some),
         name if name.starts_with("Fn::") => {
             Err(IntrinsicError::Unsupported { name: name.to_owned() })
         }
@@ -55,13 +54,13 @@ pub(crate) fn intrinsic_in(value: &Value) -> Result<Option<Intrinsic<'_>>, Intri
     }
 }
 
-fn sole_entry(value: &Value) -> Option<(&str, &Value)> {
+fn single_entry(value: &Value) -> Option<(&str, &Value)> {
     let mut entries = value.as_object()?.iter();
     let (name, argument) = entries.next()?;
     entries.next().is_none().then_some((name.as_str(), argument))
 }
 
-fn reference(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+fn parse_reference(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
     let logical_id = argument.as_str().ok_or(IntrinsicError::Malformed {
         name: intrinsic::REF,
         expected: "the name of a resource or parameter",
@@ -69,7 +68,7 @@ fn reference(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
     Ok(Intrinsic::Reference(logical_id))
 }
 
-fn attribute(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+fn parse_attribute(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
     match argument.as_array().map(Vec::as_slice) {
         Some([Value::String(logical_id), Value::String(attribute)]) => {
             Ok(Intrinsic::Attribute { logical_id, attribute })
@@ -81,7 +80,7 @@ fn attribute(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
     }
 }
 
-fn join(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+fn parse_join(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
     match argument.as_array().map(Vec::as_slice) {
         Some([Value::String(separator), Value::Array(parts)]) => {
             Ok(Intrinsic::Join { separator, parts })
@@ -93,7 +92,7 @@ fn join(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
     }
 }
 
-fn substitution(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
+fn parse_sub(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
     if let Some(text) = argument.as_str() {
         return Ok(Intrinsic::Substitution { text, variables: None });
     }
@@ -115,14 +114,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_values_are_no_intrinsics() {
+    fn other_values_are_not_intrinsic_functions() {
         for value in [json!("Ref"), json!({}), json!({"Ref": "a", "b": 1}), json!({"Bool": 1})] {
             assert_eq!(intrinsic_in(&value), Ok(None), "{value}");
         }
     }
 
     #[test]
-    fn wrong_arguments_are_refused() {
+    fn wrong_arguments_are_rejected() {
         for (value, name) in [
             (json!({"Ref": 1}), "Ref"),
             (json!({"Fn::GetAtt": "A.B"}), "Fn::GetAtt"),
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn other_functions_are_named() {
+    fn unsupported_functions_are_rejected() {
         let error = intrinsic_in(&json!({"Fn::ImportValue": "x"})).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -1,43 +1,38 @@
-//! The text of `Fn::Sub`, taken apart.
+//! Parser for the text of `Fn::Sub`.
 
 use thiserror::Error;
 
-/// A piece of the text of `Fn::Sub`.
+/// A part of the text of `Fn::Sub`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubstitutionPart {
-    /// Text that stands for itself; `${!x}` has become `${x}`.
+    /// Literal text. The escape `${!x}` is already replaced by `${x}`.
     Text(String),
-    /// `${Name}`: a variable of this `Fn::Sub`, a parameter or a resource.
+    /// `${Name}`: a variable of the `Fn::Sub`, a parameter or a resource.
     Name(String),
     /// `${LogicalId.Attribute}`.
-    Attribute {
-        /// The resource.
-        logical_id: String,
-        /// Its attribute.
-        attribute: String,
-    },
+    Attribute { logical_id: String, attribute: String },
 }
 
-/// Why the text of `Fn::Sub` cannot be taken apart.
+/// A syntax error in the text of `Fn::Sub`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SubstitutionError {
-    /// `${` without `}`.
-    #[error("`${{` has no closing `}}`: add it, or write `${{!` for a plain `${{`")]
+    /// A `${` has no `}`.
+    #[error("`${{` has no closing `}}`: add it, or write `${{!` for a literal `${{`")]
     Unclosed,
-    /// `${}` or `${.x}` or `${x.}`.
+    /// A placeholder is `${}`, `${.x}` or `${x.}`.
     #[error(
-        "`${{{name}}}` names nothing: write a logical id, or a logical id, a dot and an attribute"
+        "`${{{name}}}` has no name: write a logical id, or a logical id, a dot and an attribute"
     )]
     Nameless {
-        /// What is between the braces.
+        /// Text between the braces.
         name: String,
     },
 }
 
-/// Takes the text of `Fn::Sub` apart.
+/// Splits the text of `Fn::Sub` into literal text and placeholders.
 ///
 /// # Errors
-/// [`SubstitutionError`], if a brace is missing or a name is empty.
+/// [`SubstitutionError`] if a brace is missing or a name is empty.
 pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, SubstitutionError> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -46,7 +41,7 @@ pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, Substitut
         if !before.is_empty() {
             parts.push(SubstitutionPart::Text(before.to_owned()));
         }
-        parts.push(placeholder(inside)?);
+        parts.push(parse_placeholder(inside)?);
         rest = following;
     }
     if !rest.is_empty() {
@@ -55,9 +50,9 @@ pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, Substitut
     Ok(parts)
 }
 
-fn placeholder(inside: &str) -> Result<SubstitutionPart, SubstitutionError> {
-    if let Some(plain) = inside.strip_prefix('!') {
-        return Ok(SubstitutionPart::Text(format!("${{{plain}}}")));
+fn parse_placeholder(inside: &str) -> Result<SubstitutionPart, SubstitutionError> {
+    if let Some(literal) = inside.strip_prefix('!') {
+        return Ok(SubstitutionPart::Text(format!("${{{literal}}}")));
     }
     let name = inside.trim();
     let (logical_id, attribute) = match name.split_once('.') {
@@ -82,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_names_and_attributes_are_told_apart() {
+    fn splits_text_names_and_attributes() {
         let parts = parse_substitution("a${B}c${D.E.F}${!G}$h").unwrap();
         assert_eq!(
             parts,
@@ -103,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_refused() {
+    fn syntax_errors_are_rejected() {
         for text in ["${", "a${b", "${!x"] {
             assert_eq!(parse_substitution(text), Err(SubstitutionError::Unclosed), "{text}");
         }
@@ -113,7 +108,7 @@ mod tests {
         }
         assert_eq!(
             SubstitutionError::Nameless { name: "x.".to_owned() }.to_string(),
-            "`${x.}` names nothing: write a logical id, or a logical id, a dot and an attribute"
+            "`${x.}` has no name: write a logical id, or a logical id, a dot and an attribute"
         );
     }
 }

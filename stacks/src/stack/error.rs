@@ -1,29 +1,26 @@
-//! What can be wrong with a stack. Each error names the construct that holds the fault.
+//! Errors of a stack. Each error names the part of the template that contains the fault.
 
 use std::fmt;
 
 use thiserror::Error;
 
-use super::limits::{
-    DESCRIPTION_BYTES_MAX, LOGICAL_ID_CHARS_MAX, TEMPLATE_BYTES_MAX, VISIBILITY_TIMEOUTS,
-};
 use crate::expression::{IntrinsicError, NESTING_MAX, SubstitutionError};
 use crate::suggest::hint;
+use crate::template::limits::{
+    DESCRIPTION_BYTES_MAX, LOGICAL_ID_CHARS_MAX, TEMPLATE_BYTES_MAX, VISIBILITY_TIMEOUTS,
+};
 
-/// The part of a template that holds a fault.
+/// The part of a template that contains a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its logical id.
     pub logical_id: String,
-    /// The resource's type, `parameter` or `output`.
+    /// Type of the resource, `parameter` or `output`.
     pub kind: String,
 }
 
 impl Holder {
-    pub(crate) const PARAMETER: &'static str = "parameter";
     const OUTPUT: &'static str = "output";
 
-    /// A part of a template.
     pub fn new(logical_id: &str, kind: &str) -> Self {
         Self { logical_id: logical_id.to_owned(), kind: kind.to_owned() }
     }
@@ -39,202 +36,141 @@ impl fmt::Display for Holder {
     }
 }
 
-/// One fault of a stack.
+/// A fault of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SynthesisError {
-    /// A logical id with other characters than letters and digits, empty or too long.
-    #[error("{holder}: a logical id is 1 to {LOGICAL_ID_CHARS_MAX} letters and digits")]
-    InvalidLogicalId {
-        /// What was to be added.
-        holder: Holder,
-    },
-    /// A logical id that is taken.
-    #[error("{holder}: the name is taken ({taken_by}); choose another one")]
+    /// A logical id is empty, too long or contains characters other than letters and digits.
+    #[error("{holder}: invalid logical id; use 1 to {LOGICAL_ID_CHARS_MAX} letters and digits")]
+    InvalidLogicalId { holder: Holder },
+    /// A logical id is already in use.
+    #[error(
+        "{holder}: the logical id is already used by a part of type {taken_by}; use another one"
+    )]
     DuplicateLogicalId {
-        /// What was to be added.
         holder: Holder,
-        /// Kind of the part that has the name.
+        /// Type of the part that has the logical id.
         taken_by: String,
     },
-    /// A reference to what the stack does not have.
-    #[error("{holder}: {path} refers to `{target}`, which the stack does not have{}", hint(suggestion.as_deref()))]
+    /// A reference names something that does not exist in the stack.
+    #[error("{holder}: {path} refers to `{target}`, which does not exist in the stack{}", hint(suggestion.as_deref()))]
     UnknownReference {
-        /// Who refers.
         holder: Holder,
-        /// Where in it.
         path: String,
-        /// The name as written.
         target: String,
-        /// The nearest name that exists.
+        /// The most similar existing name.
         suggestion: Option<String>,
     },
-    /// An attribute that the resource's type does not have.
+    /// `Fn::GetAtt` names an attribute that the type of the resource does not have.
     #[error(
-        "{holder}: {path} asks {target} for `{attribute}`, which it does not have; {}",
-        offer(available)
+        "{holder}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
+        attributes_text(available)
     )]
     UnknownAttribute {
-        /// Who asks.
         holder: Holder,
-        /// Where in it.
         path: String,
-        /// The resource asked.
         target: Box<Holder>,
-        /// The attribute as written.
         attribute: String,
-        /// The attributes that it has.
+        /// All attributes of the type.
         available: &'static [&'static str],
     },
-    /// An attribute that exists only with a property that is not set.
+    /// `Fn::GetAtt` names an attribute that requires a property that is not set.
     #[error(
-        "{holder}: {path} asks {target} for `{attribute}`, which exists only with `{property}`; set it"
+        "{holder}: {path} refers to `{attribute}` of {target}, which requires the property `{property}`; set that property"
     )]
     MissingProperty {
-        /// Who asks.
         holder: Holder,
-        /// Where in it.
         path: String,
-        /// The resource asked.
         target: Box<Holder>,
-        /// The attribute.
         attribute: String,
-        /// The property that is missing.
         property: &'static str,
     },
-    /// An intrinsic function of the wrong form.
+    /// An intrinsic function is malformed or not supported.
     #[error("{holder}: {path}: {fault}")]
-    Intrinsic {
-        /// What holds it.
-        holder: Holder,
-        /// Where in it.
-        path: String,
-        /// What is wrong.
-        fault: IntrinsicError,
-    },
-    /// A text of `Fn::Sub` that cannot be read.
+    Intrinsic { holder: Holder, path: String, fault: IntrinsicError },
+    /// The text of `Fn::Sub` is malformed.
     #[error("{holder}: {path}: {fault}")]
-    Substitution {
-        /// What holds it.
-        holder: Holder,
-        /// Where in it.
-        path: String,
-        /// What is wrong.
-        fault: SubstitutionError,
-    },
-    /// Values nested too deep.
-    #[error("{holder}: {path} is nested deeper than {NESTING_MAX} levels; make it flatter")]
-    TooDeep {
-        /// What holds it.
-        holder: Holder,
-        /// Where in it.
-        path: String,
-    },
-    /// A key of a table whose attribute is not defined.
+    Substitution { holder: Holder, path: String, fault: SubstitutionError },
+    /// Values are nested too deep.
+    #[error("{holder}: {path} is nested more than {NESTING_MAX} levels deep; reduce the nesting")]
+    TooDeep { holder: Holder, path: String },
+    /// A key of a table has no attribute definition.
     #[error(
         "{holder}: the key `{attribute}` has no definition; add `.attribute(\"{attribute}\", …)`"
     )]
-    UndefinedKey {
-        /// The table.
-        holder: Holder,
-        /// The attribute.
-        attribute: String,
-    },
-    /// An attribute of a table that is defined, but no key.
+    UndefinedKey { holder: Holder, attribute: String },
+    /// An attribute of a table is defined but not used as a key.
     #[error(
-        "{holder}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB refuses; remove the definition"
+        "{holder}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
     )]
-    UnusedAttribute {
-        /// The table.
-        holder: Holder,
-        /// The attribute.
-        attribute: String,
-    },
-    /// A permission for more than is named.
+    UnusedAttribute { holder: Holder, attribute: String },
+    /// A role allows a wildcard.
     #[error(
         "{holder}: statement `{statement}` allows `{pattern}`; name each action and each resource"
     )]
-    WildcardPermission {
-        /// The role.
-        holder: Holder,
-        /// Id of the statement.
-        statement: String,
-        /// The pattern.
-        pattern: String,
-    },
-    /// A policy of a resource that lets others in.
-    #[error("{holder}: statement `{statement}` allows; such policies may only deny, roles allow")]
-    AllowingPolicy {
-        /// The policy.
-        holder: Holder,
-        /// Id of the statement.
-        statement: String,
-    },
-    /// A queue that gives a message to a second call of a function while the first may still run.
+    WildcardPermission { holder: Holder, statement: String, pattern: String },
+    /// A statement in the policy of a bucket or queue allows something. Only roles may allow.
     #[error(
-        "{holder}: a message is hidden for {visibility_s} s, but `{function}` may run for {timeout_s} s; set `VisibilityTimeout` to {} or more",
+        "{holder}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
+    )]
+    AllowingPolicy { holder: Holder, statement: String },
+    /// A queue could deliver a message again while a function still processes it.
+    #[error(
+        "{holder}: the visibility timeout is {visibility_s} s, but `{function}` has a timeout of {timeout_s} s; set `VisibilityTimeout` to {} or more",
         timeout_s.saturating_mul(VISIBILITY_TIMEOUTS)
     )]
     VisibilityTooShort {
-        /// The queue.
         holder: Holder,
-        /// Seconds that a message is hidden.
+        /// Visibility timeout of the queue in seconds.
         visibility_s: u64,
-        /// The function that the queue feeds.
+        /// Logical id of the function that reads from the queue.
         function: String,
-        /// Seconds that it may run.
+        /// Timeout of the function in seconds.
         timeout_s: u64,
     },
-    /// Resources that wait for each other.
-    #[error("{holder}: it waits for itself: {}; remove one of these references", path.join(" -> "))]
-    Circle {
-        /// The first of them.
+    /// Resources depend on each other in a cycle.
+    #[error("{holder}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
+    DependencyCycle {
         holder: Holder,
-        /// The way round, from the first one back to it.
+        /// Logical ids along the cycle; the first one is repeated at the end.
         path: Vec<String>,
     },
-    /// More of something than CloudFormation accepts.
+    /// A section has more entries than CloudFormation accepts.
     #[error(
-        "the stack has {count} {section}, CloudFormation accepts {limit}; `{first_beyond}` is the first beyond"
+        "the stack has {count} {section}, but CloudFormation accepts at most {limit}; `{first_beyond}` is the first one over the limit"
     )]
     TooMany {
         /// `resources`, `parameters` or `outputs`.
         section: &'static str,
-        /// How many there are.
         count: usize,
-        /// How many there may be.
         limit: usize,
-        /// The first one that is too many, in the order of their names.
+        /// Name of the first entry over the limit, in sorted order.
         first_beyond: String,
     },
-    /// A template that CloudFormation does not accept.
+    /// The template is larger than CloudFormation accepts.
     #[error(
-        "the template has {bytes} bytes, CloudFormation accepts {TEMPLATE_BYTES_MAX}; `{largest}` is its largest resource"
+        "the template has {bytes} bytes, but CloudFormation accepts at most {TEMPLATE_BYTES_MAX}; the largest resource is `{largest}`"
     )]
     TemplateTooLarge {
-        /// Its size.
         bytes: usize,
-        /// The resource that takes most of it.
+        /// Logical id of the largest resource.
         largest: String,
     },
-    /// A description that CloudFormation does not accept.
+    /// The description is longer than CloudFormation accepts.
     #[error(
-        "the stack's description has {bytes} bytes, CloudFormation accepts {DESCRIPTION_BYTES_MAX}; shorten it"
+        "the description of the stack has {bytes} bytes, but CloudFormation accepts at most {DESCRIPTION_BYTES_MAX}; shorten it"
     )]
-    DescriptionTooLong {
-        /// Its size.
-        bytes: usize,
-    },
+    DescriptionTooLong { bytes: usize },
 }
 
-fn offer(available: &[&str]) -> String {
+fn attributes_text(available: &[&str]) -> String {
     if available.is_empty() {
-        "it has no attributes".to_owned()
+        "this type has no attributes".to_owned()
     } else {
         format!("use one of {}", available.join(", "))
     }
 }
 
-/// All faults of a stack, in a fixed order. Never empty.
+/// All faults of a stack, in a fixed order; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthesisErrors(pub Vec<SynthesisError>);
 

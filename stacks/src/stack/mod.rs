@@ -1,30 +1,25 @@
-//! Collects constructs under logical ids, hands out typed references, and checks all of them.
+//! Collects constructs under logical ids, creates typed references, and validates the whole stack.
 
 mod check;
 mod error;
-mod handle;
-pub mod limits;
-mod parts;
-mod place;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::constructs::{Construct, ResourceType, Rule, Suppression, write_suppressions};
+use crate::constructs::{Construct, Handle, ResourceType, Rule, Suppression, write_suppressions};
 use crate::expression::Expression;
-use crate::template::{Resource, Template};
+use crate::template::limits::LOGICAL_ID_CHARS_MAX;
+use crate::template::{Output, PARAMETER_KIND, Parameter, Place, Resource, Template};
 
 pub use error::{Holder, SynthesisError, SynthesisErrors};
-pub use handle::Handle;
-pub use parts::{Output, Parameter};
-pub use place::Place;
 
 /// A CloudFormation stack under construction.
 ///
 /// ```
 /// use cellar_stacks::constructs::{AttributeType, Table};
-/// use cellar_stacks::stack::{Output, Stack};
+/// use cellar_stacks::stack::Stack;
+/// use cellar_stacks::template::Output;
 ///
 /// let mut stack = Stack::new("An example");
 /// let table = Table::new("id").attribute("id", AttributeType::String);
@@ -42,7 +37,6 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// An empty stack.
     pub fn new(description: &str) -> Self {
         Self {
             template: Template::empty(description),
@@ -51,8 +45,10 @@ impl Stack {
         }
     }
 
-    /// Adds a construct under a logical id. The template remembers the line that called this: helpers
-    /// that add for others are `#[track_caller]`, too.
+    /// Adds a construct under a logical id.
+    ///
+    /// The template records the source line of the caller. Helper functions that call this method
+    /// are `#[track_caller]` too, so that the line of their caller is recorded.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -62,24 +58,25 @@ impl Stack {
         logical_id: &str,
         construct: C,
     ) -> Result<Handle<C>, SynthesisError> {
-        self.add_made_in(Place::caller(), logical_id, construct)
+        self.add_at(Place::caller(), logical_id, construct)
     }
 
-    /// The same for a construct that was described elsewhere, as in a list.
-    pub(crate) fn add_made_in<C: Construct>(
+    /// Like [`Stack::add`], but records `place` as the source line, for constructs that a list
+    /// describes.
+    pub(crate) fn add_at<C: Construct>(
         &mut self,
         place: Place,
         logical_id: &str,
         construct: C,
     ) -> Result<Handle<C>, SynthesisError> {
-        self.claim(logical_id, C::TYPE.name())?;
-        let removal = construct.removal();
+        self.check_available(logical_id, C::TYPE.name())?;
+        let removal_policy = construct.removal();
         let reasons: Map<String, Value> =
             construct.reasons().into_iter().map(|(id, reason)| (id, reason.into())).collect();
         let mut resource = Resource::new(C::TYPE.name(), construct.properties());
         resource.made_in = Some(place);
-        if let Some(removal) = removal {
-            resource.on_removal(removal);
+        if let Some(removal_policy) = removal_policy {
+            resource.set_removal_policy(removal_policy);
         }
         if !reasons.is_empty() {
             resource.metadata.insert(REASONS.to_owned(), reasons.into());
@@ -88,7 +85,8 @@ impl Stack {
         Ok(Handle::new(logical_id))
     }
 
-    /// Adds a parameter, whose value is given when the stack is deployed.
+    /// Adds a parameter, whose value is passed in when the stack is deployed. Returns a reference
+    /// to it.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -97,13 +95,13 @@ impl Stack {
         logical_id: &str,
         parameter: Parameter,
     ) -> Result<Expression, SynthesisError> {
-        self.claim(logical_id, Holder::PARAMETER)?;
+        self.check_available(logical_id, PARAMETER_KIND)?;
         self.template.parameters.insert(logical_id.to_owned(), parameter);
         Ok(Expression::reference(logical_id))
     }
 
-    /// Adds an output, which whoever deploys the stack can read. Its name may be that of a
-    /// resource.
+    /// Adds an output, a value that can be read from the deployed stack. An output and a resource
+    /// may have the same name.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -118,13 +116,14 @@ impl Stack {
         Ok(())
     }
 
-    /// Declares that a rule of a template checker does not apply to a resource, and why.
+    /// Declares that a linter rule does not apply to a resource. `reason` is written to the
+    /// template.
     pub fn suppress<C: Construct>(&mut self, handle: &Handle<C>, rule: Rule, reason: &str) {
         let suppression = Suppression { rule, reason: reason.to_owned() };
         self.suppressions.entry(handle.logical_id().to_owned()).or_default().push(suppression);
     }
 
-    /// Makes a resource wait for another one that it does not refer to.
+    /// Makes CloudFormation create `earlier` before `later`, which need not refer to it.
     pub fn depends_on<C: Construct, D: Construct>(
         &mut self,
         later: &Handle<C>,
@@ -135,7 +134,7 @@ impl Stack {
         }
     }
 
-    /// Puts these tags on every resource that takes tags, those that are added later included.
+    /// Sets tags on all taggable resources, including those that are added later.
     pub fn tag(&mut self, tags: &BTreeMap<String, String>) {
         self.tags.extend(tags.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
@@ -154,11 +153,11 @@ impl Stack {
         }
     }
 
-    /// Checks everything and gives the template.
+    /// Validates the stack and returns its template.
     ///
     /// # Errors
-    /// All faults at once: references to what is not there, attributes that a type does not
-    /// have, keys without a definition, wildcard permissions, circles, CloudFormation's limits.
+    /// All faults of the stack: unknown references and attributes, table keys without a definition,
+    /// wildcard permissions, dependency cycles, and violated limits of CloudFormation.
     pub fn synthesize(mut self) -> Result<Template, SynthesisErrors> {
         self.write_tags();
         for (logical_id, suppressions) in &self.suppressions {
@@ -166,12 +165,12 @@ impl Stack {
                 write_suppressions(suppressions, &mut resource.metadata);
             }
         }
-        let findings = check::findings(&self.template);
-        if findings.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(findings)) }
+        let faults = check::find_faults(&self.template);
+        if faults.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(faults)) }
     }
 
-    /// Resources and parameters share one name space.
-    fn claim(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
+    /// Checks that a logical id is valid and unused. Resources and parameters share one namespace.
+    fn check_available(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
         let holder = Holder::new(logical_id, kind);
         check_logical_id(&holder)?;
         match self.template.kind_of(logical_id) {
@@ -184,13 +183,13 @@ impl Stack {
     }
 }
 
-/// Section of a resource's metadata that says why a statement names no resource.
+/// Metadata section of a role with the reasons for statements that allow any resource.
 pub(crate) const REASONS: &str = "Reasons";
 
 fn check_logical_id(holder: &Holder) -> Result<(), SynthesisError> {
     let id = &holder.logical_id;
-    let fits = (1..=limits::LOGICAL_ID_CHARS_MAX).contains(&id.len());
-    if fits && id.bytes().all(|b| b.is_ascii_alphanumeric()) {
+    let has_valid_length = (1..=LOGICAL_ID_CHARS_MAX).contains(&id.len());
+    if has_valid_length && id.bytes().all(|b| b.is_ascii_alphanumeric()) {
         Ok(())
     } else {
         Err(SynthesisError::InvalidLogicalId { holder: holder.clone() })
@@ -205,7 +204,7 @@ mod tests {
     use crate::constructs::LogGroup;
 
     #[test]
-    fn logical_ids_are_letters_and_digits_up_to_255() {
+    fn logical_ids_are_bounded_letters_and_digits() {
         let mut stack = Stack::new("test");
         assert!(stack.add(&"a".repeat(255), LogGroup::new(1)).is_ok());
         for id in ["", "a-b", "a b", "é", &"a".repeat(256)] {
@@ -220,12 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_given_once_to_a_resource_or_a_parameter() {
+    fn resources_and_parameters_share_a_namespace() {
         let mut stack = Stack::new("test");
         stack.add("Logs", LogGroup::new(1)).unwrap();
         assert_eq!(
             stack.parameter("Logs", Parameter::text("x")).unwrap_err().to_string(),
-            "`Logs` (parameter): the name is taken (AWS::Logs::LogGroup); choose another one"
+            "`Logs` (parameter): the logical id is already used by a part of type \
+             AWS::Logs::LogGroup; use another one"
         );
         assert!(stack.add("Logs", LogGroup::new(1)).is_err());
         stack.output("Logs", Output::new("may share it", "x")).unwrap();

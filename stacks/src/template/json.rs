@@ -1,32 +1,32 @@
-//! Writes JSON with two spaces a level, in the order of [`ordered`].
+//! Writes JSON with an indent of two spaces, in the order of [`ordered`].
 
 use serde_json::Value;
 
 use super::order::ordered;
 
-/// A whole document, with a newline at its end.
-pub(super) fn document(value: &Value) -> String {
+/// Returns a whole document with a final newline.
+pub(super) fn to_document(value: &Value) -> String {
     let mut out = String::new();
-    write(value, 0, &mut out);
+    write_value(value, 0, &mut out);
     out.push('\n');
     out
 }
 
-fn write(value: &Value, level: usize, out: &mut String) {
+fn write_value(value: &Value, level: usize, out: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             let entries = ordered(map, level).into_iter().map(|(key, inner)| (Some(key), inner));
-            block('{', '}', entries, level, out);
+            write_container('{', '}', entries, level, out);
         }
         Value::Array(items) if !items.is_empty() => {
-            block('[', ']', items.iter().map(|inner| (None, inner)), level, out);
+            write_container('[', ']', items.iter().map(|inner| (None, inner)), level, out);
         }
-        // Scalars and empty containers: serde_json's own text, which cannot fail.
+        // Scalars and empty containers have the same form in serde_json.
         value => out.push_str(&value.to_string()),
     }
 }
 
-fn block<'a>(
+fn write_container<'a>(
     open: char,
     close: char,
     entries: impl Iterator<Item = (Option<&'a String>, &'a Value)>,
@@ -36,19 +36,19 @@ fn block<'a>(
     out.push(open);
     for (index, (key, inner)) in entries.enumerate() {
         out.push_str(if index == 0 { "\n" } else { ",\n" });
-        indent(level + 1, out);
+        write_indent(level + 1, out);
         if let Some(key) = key {
             out.push_str(&Value::from(key.as_str()).to_string());
             out.push_str(": ");
         }
-        write(inner, level + 1, out);
+        write_value(inner, level + 1, out);
     }
     out.push('\n');
-    indent(level, out);
+    write_indent(level, out);
     out.push(close);
 }
 
-fn indent(level: usize, out: &mut String) {
+fn write_indent(level: usize, out: &mut String) {
     out.extend(std::iter::repeat_n("  ", level));
 }
 
@@ -59,12 +59,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_that_of_serde_json_where_the_order_agrees() {
+    fn writes_the_same_text_as_serde_json_for_sorted_keys() {
         let value = json!({
             "a": [1, [], {}, {"b": "c\"\n\u{1}é"}],
             "b": {"x": null, "y": true, "z": [["deep"]]},
         });
-        assert_eq!(document(&value), format!("{value:#}\n"));
-        assert_eq!(document(&json!("x")), "\"x\"\n");
+        assert_eq!(to_document(&value), format!("{value:#}\n"));
+        assert_eq!(to_document(&json!("x")), "\"x\"\n");
     }
 }

@@ -1,11 +1,15 @@
-//! A finished template: written as JSON for deployment and YAML for people, read back, resolved.
+//! A finished template: written as JSON for deployment and as YAML for people, read back, and
+//! resolved.
 //!
-//! Sections come in CloudFormation's usual order. Everything inside them is sorted by name,
-//! except that a resource's `Type` comes first, so that the same stack gives the same bytes
-//! whatever the order in which it was put together.
+//! Sections are in CloudFormation's usual order. Entries inside sections are sorted by name, except
+//! that the `Type` of a resource is first. The same stack therefore gives the same bytes, in
+//! whatever order its parts were added.
 
 mod json;
+pub mod limits;
 mod order;
+mod parts;
+mod place;
 mod read;
 mod resolve;
 mod yaml;
@@ -17,15 +21,19 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::constructs::RemovalPolicy;
-use crate::stack::{Holder, Output, Parameter, Place};
 
+pub use parts::{Output, Parameter};
+pub use place::Place;
 pub use read::TemplateError;
 pub use resolve::{Lookup, ResolveError, ResolveFault};
 
-/// The only version that CloudFormation knows.
+/// The only format version of CloudFormation templates.
 const FORMAT_VERSION: &str = "2010-09-09";
 
-/// A CloudFormation template. Made by [`Stack::synthesize`](crate::stack::Stack::synthesize) or
+/// Kind of a parameter in error messages, where a resource has its type.
+pub(crate) const PARAMETER_KIND: &str = "parameter";
+
+/// A CloudFormation template, created by [`Stack::synthesize`](crate::stack::Stack::synthesize) or
 /// [`Template::from_json`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
@@ -35,29 +43,32 @@ pub struct Template {
     pub(crate) outputs: BTreeMap<String, Output>,
 }
 
-/// One resource of a template. Equal ones may have been made in different places.
+/// A resource of a template. Equality ignores `made_in`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Resource {
-    /// Its type, such as `AWS::DynamoDB::Table`.
+    /// CloudFormation type, such as `AWS::DynamoDB::Table`.
     #[serde(rename = "Type")]
     pub resource_type: String,
-    /// What happens to it when the stack goes, if the template says so.
+    /// What CloudFormation does with the resource when it leaves the stack; `None` means the
+    /// default, `Delete`.
     #[serde(default)]
     pub deletion_policy: Option<String>,
-    /// What happens to it when an update replaces it, if the template says so.
+    /// What CloudFormation does with the old resource when an update replaces it; `None` means
+    /// `Delete`.
     #[serde(default)]
     pub update_replace_policy: Option<String>,
-    /// Resources that have to be made before it, besides those that it refers to.
+    /// Logical ids of resources that are created first, in addition to those that the properties
+    /// refer to.
     #[serde(default)]
     pub depends_on: Vec<String>,
-    /// Reasons and suppressions.
+    /// Reasons for wildcard permissions, and suppressions of linter rules.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Its properties, with intrinsic functions in them; see [`Template::resolve`].
+    /// Properties, which may contain intrinsic functions; see [`Template::resolve`].
     #[serde(default)]
     pub properties: Map<String, Value>,
-    /// Where in the source it was made; a template that was read does not know.
+    /// Source line that added the resource; `None` if the template was read from JSON.
     #[serde(skip)]
     pub made_in: Option<Place>,
 }
@@ -92,52 +103,52 @@ impl Template {
         }
     }
 
-    /// What the template says of itself.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// All resources with their logical ids, sorted by these.
+    /// Returns all resources with their logical ids, sorted by logical id.
     pub fn resources(&self) -> impl Iterator<Item = (&str, &Resource)> {
         self.resources.iter().map(|(logical_id, resource)| (logical_id.as_str(), resource))
     }
 
-    /// The resource with that logical id.
     pub fn resource(&self, logical_id: &str) -> Option<&Resource> {
         self.resources.get(logical_id)
     }
 
-    /// All parameters with their names, sorted by these.
+    /// Returns all parameters with their names, sorted by name.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &Parameter)> {
         self.parameters.iter().map(|(name, parameter)| (name.as_str(), parameter))
     }
 
-    /// All outputs with their names, sorted by these.
+    /// Returns all outputs with their names, sorted by name.
     pub fn outputs(&self) -> impl Iterator<Item = (&str, &Output)> {
         self.outputs.iter().map(|(name, output)| (name.as_str(), output))
     }
 
-    /// The type of a resource, or `parameter`.
+    /// Returns the type of a resource, or [`PARAMETER_KIND`] for a parameter; `None` for an unknown
+    /// id.
     pub(crate) fn kind_of(&self, logical_id: &str) -> Option<&str> {
         match self.resources.get(logical_id) {
             Some(resource) => Some(&resource.resource_type),
-            None => self.parameters.contains_key(logical_id).then_some(Holder::PARAMETER),
+            None => self.parameters.contains_key(logical_id).then_some(PARAMETER_KIND),
         }
     }
 
-    /// The template as deployed: JSON, byte for byte the same for the same stack, with a newline
-    /// at its end.
+    /// Returns the template as JSON with a final newline. The same stack always gives the same
+    /// bytes.
     pub fn to_json(&self) -> String {
-        json::document(&self.to_value())
+        json::to_document(&self.to_value())
     }
 
-    /// The template for people: YAML in which no string can be read as anything else, by YAML
-    /// 1.1 or 1.2. Intrinsic functions have their long names.
+    /// Returns the template as YAML for people. Every string is quoted where YAML 1.1 or 1.2 could
+    /// read it as another type. Intrinsic functions have their long names.
     pub fn to_yaml(&self) -> String {
-        yaml::document(&self.to_value())
+        yaml::to_document(&self.to_value())
     }
 
-    /// The template as one JSON value, without the order of [`Template::to_json`].
+    /// Returns the template as a JSON value, whose order may differ from that of
+    /// [`Template::to_json`].
     pub fn to_value(&self) -> Value {
         let mut document = json!({
             "AWSTemplateFormatVersion": FORMAT_VERSION,
@@ -152,7 +163,7 @@ impl Template {
     }
 }
 
-/// CloudFormation refuses empty sections.
+/// Inserts a section unless it is empty, because CloudFormation rejects empty sections.
 fn insert_section<'a, T>(
     sections: &mut Map<String, Value>,
     name: &str,
@@ -180,8 +191,9 @@ impl Resource {
         }
     }
 
-    /// Says what happens to it when the stack goes and when an update replaces it.
-    pub(crate) fn on_removal(&mut self, removal: RemovalPolicy) {
+    /// Sets what CloudFormation does when the resource leaves the stack and when an update replaces
+    /// it.
+    pub(crate) fn set_removal_policy(&mut self, removal: RemovalPolicy) {
         self.deletion_policy = Some(removal.deletion_policy().to_owned());
         self.update_replace_policy = Some(removal.update_replace_policy().to_owned());
     }

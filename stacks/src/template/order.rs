@@ -1,9 +1,10 @@
-//! The order of keys in a written template.
+//! Order of keys in a written template.
 
 use serde_json::{Map, Value};
 
-/// Level of the document's own keys, and of the keys of a resource.
+/// Nesting level of the keys of the document.
 const DOCUMENT_LEVEL: usize = 0;
+/// Nesting level of the keys of a resource.
 const RESOURCE_LEVEL: usize = 2;
 
 const SECTIONS: [&str; 5] =
@@ -11,17 +12,19 @@ const SECTIONS: [&str; 5] =
 const RESOURCE_FIELDS: [&str; 6] =
     ["Type", "DeletionPolicy", "UpdateReplacePolicy", "DependsOn", "Metadata", "Properties"];
 
-/// The entries of a map that lies that many levels deep, in the order in which they are written.
+/// Returns the entries of a map at nesting level `level` in the order in which they are written.
 ///
-/// It sorts by itself: whether `serde_json` keeps maps sorted or in order of insertion depends on
-/// a feature that any other crate of the build may switch on.
+/// Sorts explicitly, because a feature that any crate of the build can enable decides whether
+/// `serde_json` keeps maps sorted or in insertion order.
 pub(super) fn ordered(map: &Map<String, Value>, level: usize) -> Vec<(&String, &Value)> {
-    let first: &[&str] = match level {
+    let leading_keys: &[&str] = match level {
         DOCUMENT_LEVEL => &SECTIONS,
         RESOURCE_LEVEL => &RESOURCE_FIELDS,
         _ => &[],
     };
-    let rank = |key: &str| first.iter().position(|name| *name == key).unwrap_or(first.len());
+    let rank = |key: &str| {
+        leading_keys.iter().position(|leading| *leading == key).unwrap_or(leading_keys.len())
+    };
     let mut entries: Vec<_> = map.iter().collect();
     entries.sort_by_cached_key(|(key, _)| (rank(key), *key));
     entries
@@ -38,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_and_fields_have_their_order_and_the_rest_is_sorted() {
+    fn sections_and_resource_fields_are_ordered_and_other_keys_sorted() {
         let document = json!({"Outputs": 1, "Resources": 1, "Description": 1, "Zoo": 1});
         assert_eq!(keys(&document, 0), ["Description", "Resources", "Outputs", "Zoo"]);
         let resource = json!({"Properties": 1, "DependsOn": 1, "Type": 1});

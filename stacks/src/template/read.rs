@@ -1,40 +1,34 @@
-//! Reads back the JSON of a template that this crate wrote.
+//! Reads the JSON of a template that this crate has written.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{FORMAT_VERSION, Resource, Template};
-use crate::stack::limits::TEMPLATE_BYTES_MAX;
-use crate::stack::{Output, Parameter};
+use super::limits::TEMPLATE_BYTES_MAX;
+use super::{FORMAT_VERSION, Output, Parameter, Resource, Template};
 
-/// Why a text is no template of Cellar.
+/// Reason why a text cannot be read as a template of Cellar.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
-    /// Larger than CloudFormation accepts.
-    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are read")]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-    },
-    /// No JSON, or a section or field that Cellar's templates do not have.
-    #[error("this is no template of Cellar: {message}; synthesize it again")]
+    /// The text is larger than CloudFormation accepts.
+    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are allowed")]
+    TooLarge { bytes: usize },
+    /// The text is not JSON, or has a section or field that Cellar does not write.
+    #[error("not a template of Cellar: {message}; synthesize the template again")]
     Malformed {
-        /// What the parser said, with the place.
+        /// Message of the parser, with the position.
         message: String,
     },
-    /// A format version that does not exist.
+    /// The format version does not exist.
     #[error(
-        "the template's format version is `{version}`, but only `{FORMAT_VERSION}` exists; synthesize it again"
+        "the format version of the template is `{version}`, but only `{FORMAT_VERSION}` exists; synthesize the template again"
     )]
-    Version {
-        /// As written.
-        version: String,
-    },
+    Version { version: String },
 }
 
-/// The sections of a template. Others, such as `Conditions`, would change its meaning.
+/// The sections that Cellar writes. Other sections, such as `Conditions`, would change the meaning
+/// of the template, so they are rejected.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Document {
@@ -50,10 +44,11 @@ struct Document {
 }
 
 impl Template {
-    /// Reads what [`Template::to_json`] wrote.
+    /// Reads the JSON that [`Template::to_json`] has written.
     ///
     /// # Errors
-    /// [`TemplateError`], if it is too large, malformed, or uses what Cellar never writes.
+    /// [`TemplateError`] if the text is too large, malformed, or uses features that Cellar never
+    /// writes.
     pub fn from_json(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError::TooLarge { bytes: text.len() });
@@ -85,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn reads_back_its_own_json() {
         let template = template();
         let back = Template::from_json(&template.to_json()).unwrap();
         assert_eq!(back, template);
@@ -93,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cellar_never_writes_is_refused() {
+    fn features_that_cellar_never_writes_are_rejected() {
         for text in [
             "",
             "[]",

@@ -1,4 +1,4 @@
-//! Replaces intrinsic functions by the values that a deployment gave them.
+//! Replaces intrinsic functions by the values of a deployment.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -9,70 +9,61 @@ use crate::expression::{
     parse_substitution,
 };
 
-/// What a deployment knows: names and attributes of its resources, parameters, and pseudo
-/// parameters such as `AWS::Region`.
+/// The values of a deployment: names and attributes of resources, parameters, and pseudo parameters
+/// such as `AWS::Region`.
 pub trait Lookup {
-    /// The value of `Ref`.
+    /// Returns the value of `Ref`, or `None` if it is unknown.
     fn reference(&self, logical_id: &str) -> Option<String>;
 
-    /// The value of `Fn::GetAtt`.
+    /// Returns the value of `Fn::GetAtt`, or `None` if it is unknown.
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String>;
 }
 
-/// Why a value could not be resolved, and where.
+/// A value that could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{path}: {fault}")]
 pub struct ResolveError {
-    /// Where in the value, as `Environment.Variables.NAME`.
+    /// Path inside the value, such as `Environment.Variables.NAME`.
     pub path: String,
-    /// What is wrong there.
     pub fault: ResolveFault,
 }
 
-/// What stands in the way of a value.
+/// Reason why a value could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResolveFault {
-    /// `Ref` to something without a value.
-    #[error("`{logical_id}` has no value here; deploy it, or pass it as a parameter")]
-    UnknownReference {
-        /// The name.
-        logical_id: String,
-    },
-    /// `Fn::GetAtt` of something without a value.
-    #[error("`{logical_id}` has no attribute `{attribute}` here")]
-    UnknownAttribute {
-        /// The resource.
-        logical_id: String,
-        /// The attribute.
-        attribute: String,
-    },
-    /// An intrinsic function of the wrong form, or one that is not supported.
+    /// The target of `Ref` has no value.
+    #[error("`{logical_id}` has no value in this deployment; deploy it, or pass it as a parameter")]
+    UnknownReference { logical_id: String },
+    /// The target of `Fn::GetAtt` has no value.
+    #[error("`{logical_id}` has no attribute `{attribute}` in this deployment")]
+    UnknownAttribute { logical_id: String, attribute: String },
+    /// An intrinsic function is malformed or not supported.
     #[error(transparent)]
     Intrinsic(#[from] IntrinsicError),
-    /// A text of `Fn::Sub` that cannot be read.
+    /// The text of `Fn::Sub` is malformed.
     #[error(transparent)]
     Substitution(#[from] SubstitutionError),
     /// A part of `Fn::Join` or a variable of `Fn::Sub` that is a map, a list or null.
-    #[error("only text, numbers and booleans can be put into a text")]
+    #[error("only text, numbers and booleans can be inserted into a text")]
     NoText,
-    /// Deeper than [`NESTING_MAX`].
-    #[error("values may be nested {NESTING_MAX} levels deep")]
+    /// Values are nested more than [`NESTING_MAX`] levels deep.
+    #[error("values are nested more than {NESTING_MAX} levels deep")]
     TooDeep,
 }
 
 impl Template {
-    /// A copy of `value` without intrinsic functions.
+    /// Returns a copy of `value` in which intrinsic functions are replaced by values of the
+    /// deployment.
     ///
-    /// A parameter that the lookup does not know has its default, if there is one.
+    /// A parameter without a value in `lookup` has its default, if the template declares one.
     ///
     /// # Errors
     /// [`ResolveError`] with the path inside `value`.
     pub fn resolve(&self, value: &Value, lookup: &dyn Lookup) -> Result<Value, ResolveError> {
-        Resolution { template: self, lookup }.value("", value, 0)
+        Resolver { template: self, lookup }.resolve_value("", value, 0)
     }
 
-    /// The properties of a resource without intrinsic functions; none if there is no such
-    /// resource.
+    /// Returns the resolved properties of a resource, or `None` if the resource does not exist.
     ///
     /// # Errors
     /// [`ResolveError`] with the path inside the properties.
@@ -81,106 +72,127 @@ impl Template {
         logical_id: &str,
         lookup: &dyn Lookup,
     ) -> Result<Option<Map<String, Value>>, ResolveError> {
-        let resolution = Resolution { template: self, lookup };
-        let resource = self.resource(logical_id);
-        resource.map(|resource| resolution.entries("", &resource.properties, 0)).transpose()
+        let Some(resource) = self.resource(logical_id) else { return Ok(None) };
+        let resolver = Resolver { template: self, lookup };
+        resolver.resolve_entries("", &resource.properties, 0).map(Some)
     }
 }
 
-struct Resolution<'a> {
+struct Resolver<'a> {
     template: &'a Template,
     lookup: &'a dyn Lookup,
 }
 
-impl Resolution<'_> {
-    fn value(&self, path: &str, value: &Value, depth: usize) -> Result<Value, ResolveError> {
+impl Resolver<'_> {
+    fn resolve_value(
+        &self,
+        path: &str,
+        value: &Value,
+        depth: usize,
+    ) -> Result<Value, ResolveError> {
         if depth > NESTING_MAX {
-            return Err(fault(path, ResolveFault::TooDeep));
+            return Err(fault_at(path, ResolveFault::TooDeep));
         }
-        match intrinsic_in(value).map_err(|error| fault(path, error))? {
-            Some(intrinsic) => self.intrinsic(path, &intrinsic, depth).map(Value::String),
-            None => match value {
-                Value::Array(items) => {
-                    let items = items.iter().enumerate().map(|(index, inner)| {
-                        self.value(&format!("{path}[{index}]"), inner, depth + 1)
-                    });
-                    items.collect::<Result<_, _>>().map(Value::Array)
-                }
-                Value::Object(entries) => self.entries(path, entries, depth).map(Value::Object),
-                plain => Ok(plain.clone()),
-            },
+        if let Some(intrinsic) = intrinsic_in(value).map_err(|error| fault_at(path, error))? {
+            return self.resolve_intrinsic(path, &intrinsic, depth).map(Value::String);
+        }
+        match value {
+            Value::Array(items) => {
+                let items = items.iter().enumerate().map(|(index, inner)| {
+                    self.resolve_value(&format!("{path}[{index}]"), inner, depth + 1)
+                });
+                items.collect::<Result<_, _>>().map(Value::Array)
+            }
+            Value::Object(entries) => self.resolve_entries(path, entries, depth).map(Value::Object),
+            scalar => Ok(scalar.clone()),
         }
     }
 
-    fn entries(
+    fn resolve_entries(
         &self,
         path: &str,
         entries: &Map<String, Value>,
         depth: usize,
     ) -> Result<Map<String, Value>, ResolveError> {
         let resolved = entries.iter().map(|(name, inner)| {
-            let inner = self.value(&below(path, name), inner, depth + 1)?;
+            let inner = self.resolve_value(&join_path(path, name), inner, depth + 1)?;
             Ok((name.clone(), inner))
         });
         resolved.collect()
     }
 
-    fn intrinsic(
+    fn resolve_intrinsic(
         &self,
         path: &str,
         intrinsic: &Intrinsic<'_>,
         depth: usize,
     ) -> Result<String, ResolveError> {
         match *intrinsic {
-            Intrinsic::Reference(name) => self.reference(path, name),
+            Intrinsic::Reference(name) => self.resolve_reference(path, name),
             Intrinsic::Attribute { logical_id, attribute } => {
-                self.attribute(path, logical_id, attribute)
+                self.resolve_attribute(path, logical_id, attribute)
             }
             Intrinsic::Join { separator, parts } => {
-                let parts = parts
-                    .iter()
-                    .enumerate()
-                    .map(|(index, part)| self.text(&format!("{path}[{index}]"), part, depth + 1));
-                Ok(parts.collect::<Result<Vec<_>, _>>()?.join(separator))
+                let texts = parts.iter().enumerate().map(|(index, part)| {
+                    self.resolve_text(&format!("{path}[{index}]"), part, depth + 1)
+                });
+                Ok(texts.collect::<Result<Vec<_>, _>>()?.join(separator))
             }
             Intrinsic::Substitution { text, variables } => {
-                let parts = parse_substitution(text).map_err(|error| fault(path, error))?;
-                let parts = parts.into_iter().map(|part| match part {
-                    SubstitutionPart::Text(text) => Ok(text),
-                    SubstitutionPart::Name(name) => {
-                        match variables.and_then(|variables| variables.get(&name)) {
-                            Some(value) => self.text(&below(path, &name), value, depth + 1),
-                            None => self.reference(path, &name),
-                        }
-                    }
-                    SubstitutionPart::Attribute { logical_id, attribute } => {
-                        self.attribute(path, &logical_id, &attribute)
-                    }
-                });
-                parts.collect()
+                self.resolve_substitution(path, text, variables, depth)
             }
         }
     }
 
-    fn text(&self, path: &str, value: &Value, depth: usize) -> Result<String, ResolveError> {
-        match self.value(path, value, depth)? {
+    fn resolve_substitution(
+        &self,
+        path: &str,
+        text: &str,
+        variables: Option<&Map<String, Value>>,
+        depth: usize,
+    ) -> Result<String, ResolveError> {
+        let mut resolved = String::new();
+        for part in parse_substitution(text).map_err(|error| fault_at(path, error))? {
+            let value = match part {
+                SubstitutionPart::Text(text) => text,
+                SubstitutionPart::Name(name) => match variables.and_then(|all| all.get(&name)) {
+                    Some(value) => self.resolve_text(&join_path(path, &name), value, depth + 1)?,
+                    None => self.resolve_reference(path, &name)?,
+                },
+                SubstitutionPart::Attribute { logical_id, attribute } => {
+                    self.resolve_attribute(path, &logical_id, &attribute)?
+                }
+            };
+            resolved.push_str(&value);
+        }
+        Ok(resolved)
+    }
+
+    /// Resolves a value that is inserted into a text.
+    fn resolve_text(
+        &self,
+        path: &str,
+        value: &Value,
+        depth: usize,
+    ) -> Result<String, ResolveError> {
+        match self.resolve_value(path, value, depth)? {
             Value::String(text) => Ok(text),
             Value::Number(number) => Ok(number.to_string()),
-            Value::Bool(truth) => Ok(truth.to_string()),
+            Value::Bool(boolean) => Ok(boolean.to_string()),
             Value::Null | Value::Array(_) | Value::Object(_) => {
-                Err(fault(path, ResolveFault::NoText))
+                Err(fault_at(path, ResolveFault::NoText))
             }
         }
     }
 
-    fn reference(&self, path: &str, name: &str) -> Result<String, ResolveError> {
+    fn resolve_reference(&self, path: &str, name: &str) -> Result<String, ResolveError> {
         let default = || self.template.parameters.get(name)?.default.clone();
         self.lookup.reference(name).or_else(default).ok_or_else(|| {
-            fault(path, ResolveFault::UnknownReference { logical_id: name.to_owned() })
+            fault_at(path, ResolveFault::UnknownReference { logical_id: name.to_owned() })
         })
     }
 
-    fn attribute(
+    fn resolve_attribute(
         &self,
         path: &str,
         logical_id: &str,
@@ -188,16 +200,16 @@ impl Resolution<'_> {
     ) -> Result<String, ResolveError> {
         self.lookup.attribute(logical_id, attribute).ok_or_else(|| {
             let (logical_id, attribute) = (logical_id.to_owned(), attribute.to_owned());
-            fault(path, ResolveFault::UnknownAttribute { logical_id, attribute })
+            fault_at(path, ResolveFault::UnknownAttribute { logical_id, attribute })
         })
     }
 }
 
-fn below(path: &str, name: &str) -> String {
+fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn fault(path: &str, fault: impl Into<ResolveFault>) -> ResolveError {
+fn fault_at(path: &str, fault: impl Into<ResolveFault>) -> ResolveError {
     let path = if path.is_empty() { "value" } else { path };
     ResolveError { path: path.to_owned(), fault: fault.into() }
 }
@@ -207,7 +219,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::stack::Parameter;
+    use crate::template::Parameter;
 
     struct Deployment;
 
@@ -233,12 +245,12 @@ mod tests {
         template.resolve(value, &Deployment)
     }
 
-    fn refused(value: &Value) -> String {
+    fn resolve_error(value: &Value) -> String {
         resolved(value).unwrap_err().to_string()
     }
 
     #[test]
-    fn each_function_gives_its_value() {
+    fn resolves_each_intrinsic_function() {
         for (value, wanted) in [
             (json!("plain"), json!("plain")),
             (json!({"Ref": "Table"}), json!("table-1")),
@@ -260,29 +272,32 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_path() {
+    fn errors_contain_the_path() {
         assert_eq!(
-            refused(&json!({"a": [{"b": {"Ref": "Nowhere"}}]})),
-            "a[0].b: `Nowhere` has no value here; deploy it, or pass it as a parameter"
+            resolve_error(&json!({"a": [{"b": {"Ref": "Nowhere"}}]})),
+            "a[0].b: `Nowhere` has no value in this deployment; deploy it, or pass it as a \
+             parameter"
         );
         assert_eq!(
-            refused(&json!({"Fn::GetAtt": ["Nowhere", "Arn"]})),
-            "value: `Nowhere` has no attribute `Arn` here"
+            resolve_error(&json!({"Fn::GetAtt": ["Nowhere", "Arn"]})),
+            "value: `Nowhere` has no attribute `Arn` in this deployment"
         );
         assert_eq!(
-            refused(&json!({"a": {"Fn::If": ["c", 1, 2]}})),
+            resolve_error(&json!({"a": {"Fn::If": ["c", 1, 2]}})),
             "a: `Fn::If` is not supported: use one of Ref, Fn::GetAtt, Fn::Join, Fn::Sub"
         );
         assert_eq!(
-            refused(&json!({"a": {"Fn::Join": ["", ["x", {"y": "z"}]]}})),
-            "a[1]: only text, numbers and booleans can be put into a text"
+            resolve_error(&json!({"a": {"Fn::Join": ["", ["x", {"y": "z"}]]}})),
+            "a[1]: only text, numbers and booleans can be inserted into a text"
         );
-        assert!(refused(&json!({"a": {"Ref": 1}})).starts_with("a: `Ref` expects"));
-        assert!(refused(&json!({"a": {"Fn::Sub": "${"}})).starts_with("a: `${` has no closing"));
+        assert!(resolve_error(&json!({"a": {"Ref": 1}})).starts_with("a: `Ref` expects"));
+        assert!(
+            resolve_error(&json!({"a": {"Fn::Sub": "${"}})).starts_with("a: `${` has no closing")
+        );
     }
 
     #[test]
-    fn what_was_resolved_is_not_resolved_again() {
+    fn resolved_values_are_not_resolved_again() {
         struct Tricky;
         impl Lookup for Tricky {
             fn reference(&self, _: &str) -> Option<String> {

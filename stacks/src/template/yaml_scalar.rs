@@ -1,45 +1,45 @@
-//! Writes YAML scalars so that a string is read as a string by every YAML reader.
+//! Writes YAML scalars so that every YAML reader reads a string as a string.
 //!
-//! The rule is a list of what may stay plain, not of what must be quoted: a form that was
-//! forgotten costs two quotation marks, not a wrong value.
+//! The rule lists the strings that may be unquoted, rather than those that need quotes: an omission
+//! from the list then costs two quotation marks instead of a wrong value.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Words that YAML 1.1 or 1.2 reads as a boolean, as nothing or as a number, in any case.
-const WORDS: [&str; 13] =
+/// Words that YAML 1.1 or 1.2 reads as a boolean, null or a number, in any case.
+const RESERVED_WORDS: [&str; 13] =
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
 
-/// A scalar or an empty container.
+/// Returns the text of a scalar or of an empty container.
 pub(super) fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => string(text),
-        // Numbers, booleans, null and the empty containers look the same in JSON and YAML.
+        // Numbers, booleans, null and empty containers have the same form in JSON and YAML.
         other => other.to_string(),
     }
 }
 
-/// A string, plain where that is safe and double-quoted elsewhere.
+/// Returns a string, unquoted if that is safe and double-quoted otherwise.
 pub(super) fn string(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// A letter first (so no number, date, time, sign or indicator), then letters, digits and a few
-/// marks that mean nothing inside a block scalar, single spaces only between them, no colon
-/// that could end a key, and none of [`WORDS`].
+/// Returns whether a string may be unquoted: it starts with a letter, so it is not a number, date,
+/// sign or indicator. Letters, digits and some punctuation follow, with single spaces in between. A
+/// colon must not end a key, and the string must not be one of [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
     let mut previous = ' ';
     for (index, c) in text.chars().enumerate() {
-        let fits = match c {
+        let is_allowed = match c {
             'a'..='z' | 'A'..='Z' => true,
             '0'..='9' | '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' => index > 0,
-            // A colon ends a key where a space or the end follows, which is checked below.
+            // A colon before a space or at the end would end a key; both are rejected below.
             ':' => index > 0,
             ' ' => previous != ' ' && previous != ':',
             _ => false,
         };
-        if !fits {
+        if !is_allowed {
             return false;
         }
         previous = c;
@@ -47,7 +47,7 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && previous != ' '
         && previous != ':'
-        && !WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+        && !RESERVED_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 fn quoted(text: &str) -> String {
@@ -62,15 +62,15 @@ fn quoted(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             ' '..='~' => out.push(c),
             c if c.is_alphanumeric() => out.push(c),
-            c => escape(u32::from(c), &mut out),
+            c => write_escape(u32::from(c), &mut out),
         }
     }
     out.push('"');
     out
 }
 
-fn escape(code: u32, out: &mut String) {
-    // Writing to a string cannot fail.
+fn write_escape(code: u32, out: &mut String) {
+    // Writing to a `String` cannot fail.
     let _ = match code {
         0..=0xff => write!(out, "\\x{code:02x}"),
         0x100..=0xffff => write!(out, "\\u{code:04x}"),
@@ -82,7 +82,7 @@ fn escape(code: u32, out: &mut String) {
 mod tests {
     use super::*;
 
-    /// Strings that some YAML reader takes for something else when they are plain.
+    /// Strings that some YAML reader reads as another type if they are unquoted.
     const AMBIGUOUS: &[&str] = &[
         "",
         " ",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read_most_stays_plain() {
+    fn common_strings_stay_unquoted() {
         for text in [
             "AWS::DynamoDB::Table",
             "Fn::GetAtt",

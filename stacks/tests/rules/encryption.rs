@@ -105,7 +105,7 @@ fn each_function_uses_the_key_only_through_the_services_that_it_calls() {
 fn no_finding_is_excused_for_want_of_a_key_where_there_is_one() {
     for (config, wanted) in [(Config::default(), true), (with_everything(), false)] {
         let text = template_of(&config).to_json();
-        for rule in ["CKV_AWS_119", "CKV_AWS_27\"", "CKV_AWS_158", "costs money every month"] {
+        for rule in ["CKV_AWS_119", "CKV_AWS_27\"", "CKV_AWS_158", "has a monthly price"] {
             assert_eq!(text.contains(rule), wanted, "{rule}");
         }
     }

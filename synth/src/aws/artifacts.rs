@@ -1,99 +1,103 @@
-//! The bucket of the bundles: deploying finds it or makes it, so that no account has to be prepared.
+//! The artifact bucket, which stores bundles and templates. A deployment creates it if it does not exist.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::head_bucket::HeadBucketError;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
 
-use super::bucket_settings::PutBack;
-use super::{Aws, AwsError};
+use super::bucket_settings::SettingsRepair;
+use super::connect::Aws;
+use super::error::AwsError;
 
-/// The region whose buckets are made without saying where.
-const FIRST_REGION: &str = "us-east-1";
-/// The header that says in which region a bucket is.
+/// The region that CreateBucket assumes without a location constraint.
+const DEFAULT_REGION: &str = "us-east-1";
+/// Response header with the region of a bucket.
 const REGION_HEADER: &str = "x-amz-bucket-region";
 
-/// Something to upload. Equal keys are equal bytes: each has the hash of its content in it.
+/// An object to upload. Its key contains the hash of its content, so equal keys mean equal bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifact {
-    /// Its key.
+    /// Key of the object.
     pub(crate) key: String,
-    /// Its bytes.
+    /// Content of the object.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Where the bucket of the bundles comes from.
+/// Result of [`Aws::ensure_artifact_bucket`].
 #[derive(Debug)]
-pub(crate) enum Found {
-    /// It was made just now.
-    Made,
-    /// It was there; this was put back of its settings.
-    Before(PutBack),
+pub(crate) enum ArtifactBucket {
+    /// The bucket was created.
+    Created,
+    /// The bucket existed; changed settings were restored.
+    Existing(SettingsRepair),
 }
 
-/// What came of an upload.
+/// Result of [`Aws::upload`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Uploaded {
-    /// It is there now.
-    Now,
-    /// It was there.
-    Before,
+pub(crate) enum UploadResult {
+    /// The object was uploaded.
+    Uploaded,
+    /// The object already existed.
+    AlreadyUploaded,
 }
 
 impl Aws {
-    /// The name that the bucket has if none is given: of this account, in this region.
+    /// Returns the default name of the bucket, which contains the account and the region.
     pub(crate) fn artifact_bucket_name(&self) -> String {
         format!("cellar-artifacts-{}-{}", self.account, self.region)
     }
 
-    /// Finds the bucket, or makes it. If it has the name that we give, it is ours, and what somebody has
-    /// changed of its settings is put back; a bucket with another name is set up as its owner wants it.
+    /// Creates the bucket if it does not exist. If an existing bucket has the default name, settings that
+    /// were changed are restored; a bucket with another name keeps its settings.
     ///
     /// # Errors
-    /// [`AwsError`]. If it ends between making the bucket and its settings, only what S3 itself sets
-    /// holds: no public access.
-    pub(crate) async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<Found, AwsError> {
+    /// [`AwsError`]. If the process ends between creating the bucket and its settings, the bucket has the
+    /// defaults of S3, which block public access.
+    pub(crate) async fn ensure_artifact_bucket(
+        &self,
+        bucket: &str,
+    ) -> Result<ArtifactBucket, AwsError> {
         let head = self.s3.head_bucket().bucket(bucket).expected_bucket_owner(&self.account);
         match head.send().await {
             Ok(_) if bucket == self.artifact_bucket_name() => {
-                self.put_back(bucket).await.map(Found::Before)
+                self.repair_settings(bucket).await.map(ArtifactBucket::Existing)
             }
-            Ok(_) => Ok(Found::Before(PutBack::default())),
-            Err(error) if is_missing(&error) => {
-                self.create_bucket(bucket).await.map(|()| Found::Made)
+            Ok(_) => Ok(ArtifactBucket::Existing(SettingsRepair::default())),
+            Err(error) if status(&error) == Some(404) => {
+                self.create_bucket(bucket).await.map(|()| ArtifactBucket::Created)
             }
             Err(error) if status(&error) == Some(403) => {
                 Err(AwsError::BucketClosed { bucket: bucket.to_owned() })
             }
             Err(error) if status(&error) == Some(301) => {
-                let (bucket, here) = (bucket.to_owned(), self.region.clone());
-                Err(AwsError::BucketElsewhere { bucket, there: region_of(&error), here })
+                let (bucket, stack_region) = (bucket.to_owned(), self.region.clone());
+                let bucket_region = region_of(&error);
+                Err(AwsError::BucketElsewhere { bucket, bucket_region, stack_region })
             }
-            Err(error) => Err(AwsError::of("look for the bucket of the bundles", &error)),
+            Err(error) => Err(AwsError::from_sdk("find the artifact bucket", &error)),
         }
     }
 
     async fn create_bucket(&self, bucket: &str) -> Result<(), AwsError> {
-        let what = "make the bucket of the bundles";
         let mut request = self.s3.create_bucket().bucket(bucket);
-        if self.region != FIRST_REGION {
-            let place = BucketLocationConstraint::from(self.region.as_str());
-            let place = CreateBucketConfiguration::builder().location_constraint(place).build();
-            request = request.create_bucket_configuration(place);
+        if self.region != DEFAULT_REGION {
+            let region = BucketLocationConstraint::from(self.region.as_str());
+            let location = CreateBucketConfiguration::builder().location_constraint(region).build();
+            request = request.create_bucket_configuration(location);
         }
         match request.send().await {
             Ok(_) => {}
-            // Another run was faster.
+            // Another deployment created it concurrently.
             Err(error) if error.code() == Some("BucketAlreadyOwnedByYou") => {}
             Err(error) if error.code() == Some("BucketAlreadyExists") => {
                 return Err(AwsError::BucketOfOthers { bucket: bucket.to_owned() });
             }
-            Err(error) => return Err(AwsError::of(what, &error)),
+            Err(error) => return Err(AwsError::from_sdk("create the artifact bucket", &error)),
         }
         self.set_up_bucket(bucket).await
     }
 
-    /// Whether something is in the bucket.
+    /// Returns whether the bucket contains an object with this key.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -102,20 +106,19 @@ impl Aws {
         match head.expected_bucket_owner(&self.account).send().await {
             Ok(_) => Ok(true),
             Err(error) if status(&error) == Some(404) => Ok(false),
-            // A HEAD has no body to name it in.
+            // The response to HEAD has no body, so the message names the action that was denied.
             Err(error) if status(&error) == Some(403) => {
                 let object = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
                 let message = format!(
-                    "S3 answers 403, as to somebody who is not authorized to perform: s3:GetObject on \
-                     {object}"
+                    "S3 returned 403: the caller is not authorized to perform: s3:GetObject on {object}"
                 );
-                Err(AwsError::Denied { what: "look for the bundle", message })
+                Err(AwsError::Denied { operation: "find the bundle", message })
             }
-            Err(error) => Err(AwsError::of("look for the bundle", &error)),
+            Err(error) => Err(AwsError::from_sdk("find the bundle", &error)),
         }
     }
 
-    /// Uploads something, unless it is there.
+    /// Uploads an object unless it exists with the same length.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -123,17 +126,17 @@ impl Aws {
         &self,
         bucket: &str,
         artifact: Artifact,
-    ) -> Result<Uploaded, AwsError> {
+    ) -> Result<UploadResult, AwsError> {
         let head = self.s3.head_object().bucket(bucket).key(&artifact.key);
-        let there = head.expected_bucket_owner(&self.account).send().await;
+        let existing = head.expected_bucket_owner(&self.account).send().await;
         let length = i64::try_from(artifact.bytes.len()).ok();
-        if there.is_ok_and(|head| head.content_length() == length) {
-            return Ok(Uploaded::Before);
+        if existing.is_ok_and(|head| head.content_length() == length) {
+            return Ok(UploadResult::AlreadyUploaded);
         }
-        self.put_artifact(bucket, artifact).await.map(|()| Uploaded::Now)
+        self.put_artifact(bucket, artifact).await.map(|()| UploadResult::Uploaded)
     }
 
-    /// Uploads something, whatever is there.
+    /// Uploads an object, even if it exists.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -145,10 +148,10 @@ impl Aws {
         let Artifact { key, bytes } = artifact;
         let put = self.s3.put_object().bucket(bucket).key(&key).body(ByteStream::from(bytes));
         let put = put.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::of("upload to the bucket of the bundles", &error))
+        put.map(drop).map_err(|error| AwsError::from_sdk("upload to the artifact bucket", &error))
     }
 
-    /// The URL by which CloudFormation reads an object.
+    /// Returns the URL at which CloudFormation reads an object.
     pub(crate) fn artifact_url(&self, bucket: &str, key: &str) -> String {
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/{bucket}/{key}"),
@@ -157,17 +160,13 @@ impl Aws {
     }
 }
 
-/// What is asked by a head has no body to say it in.
+/// Returns the HTTP status of an error. A HEAD request has no error code, only a status.
 fn status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 
-fn is_missing(error: &SdkError<HeadBucketError>) -> bool {
-    status(error) == Some(404)
-}
-
-/// Where a bucket is, as S3 says it to whoever asks elsewhere.
+/// Returns the region of a bucket from the error of a request to another region.
 fn region_of(error: &SdkError<HeadBucketError>) -> String {
     let region = error.raw_response().and_then(|it| it.headers().get(REGION_HEADER));
-    region.unwrap_or("another one").to_owned()
+    region.unwrap_or("another region").to_owned()
 }

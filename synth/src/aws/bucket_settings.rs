@@ -1,5 +1,5 @@
-//! What the bucket of the bundles is set to: nothing public, TLS only, no parts of uploads that did not
-//! end. Set when it is made, and put back where somebody has changed it since.
+//! Settings of the artifact bucket: no public access, TLS only, cleanup of unfinished uploads. They are set
+//! when the bucket is created, and restored by later deployments if they were changed.
 
 use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::types::{
@@ -8,90 +8,103 @@ use aws_sdk_s3::types::{
 };
 use serde_json::{Value, json};
 
-use super::{Aws, AwsError};
+use super::connect::Aws;
+use super::error::AwsError;
 
-/// Days after which parts of an upload that did not end are deleted.
+/// Days after which the parts of an unfinished upload are deleted.
 const ABORT_AFTER_DAYS: i32 = 1;
-/// What is set, for people, and what setting it is for.
-const CLOSED: (&str, &str) =
-    ("the block of public access", "block public access to the bucket of the bundles");
-const TLS_ONLY: (&str, &str) =
-    ("the refusal of what is not TLS", "have the bucket of the bundles take TLS only");
-const ABORTED: (&str, &str) =
-    ("the end of unfinished uploads", "have unfinished uploads of the bundles deleted");
 
-/// What came of putting settings back.
+/// A setting of the artifact bucket.
+struct Setting {
+    /// Name of the setting in messages.
+    name: &'static str,
+    /// The operation in the error if the setting cannot be changed.
+    operation: &'static str,
+}
+
+const PUBLIC_ACCESS_BLOCK: Setting = Setting {
+    name: "public access block",
+    operation: "block public access to the artifact bucket",
+};
+const TLS_POLICY: Setting =
+    Setting { name: "TLS-only policy", operation: "require TLS for the artifact bucket" };
+const UPLOAD_CLEANUP: Setting = Setting {
+    name: "cleanup of unfinished uploads",
+    operation: "set the cleanup of unfinished uploads of the artifact bucket",
+};
+
+/// Result of [`Aws::repair_settings`].
 #[derive(Debug, Default)]
-pub(crate) struct PutBack {
-    /// What was not as it should be and is again, for people.
-    pub(crate) done: Vec<&'static str>,
-    /// What is still not, and why.
+pub(crate) struct SettingsRepair {
+    /// Names of the settings that were restored.
+    pub(crate) restored: Vec<&'static str>,
+    /// Names of the settings that could not be restored, each with the error.
     pub(crate) failed: Vec<(&'static str, AwsError)>,
 }
 
-impl PutBack {
-    fn note(&mut self, name: &'static str, result: Result<(), AwsError>) {
+impl SettingsRepair {
+    fn record(&mut self, setting: &Setting, result: Result<(), AwsError>) {
         match result {
-            Ok(()) => self.done.push(name),
-            Err(error) => self.failed.push((name, error)),
+            Ok(()) => self.restored.push(setting.name),
+            Err(error) => self.failed.push((setting.name, error)),
         }
     }
 }
 
 impl Aws {
-    /// Sets a new bucket up.
+    /// Applies all settings to a new bucket.
     pub(super) async fn set_up_bucket(&self, bucket: &str) -> Result<(), AwsError> {
-        self.close(bucket).await?;
-        self.put_policy(bucket, self.with_tls_only(bucket, Vec::new())).await?;
-        self.put_rules(bucket, vec![abort_rule()?]).await
+        self.block_public_access(bucket).await?;
+        self.put_policy(bucket, self.policy_with_tls_statement(bucket, Vec::new())).await?;
+        self.put_rules(bucket, vec![cleanup_rule()?]).await
     }
 
-    /// Puts back what somebody has changed of a bucket of ours. What cannot be read is left alone: it is
-    /// not known whether it differs, and who only deploys need not be allowed to look.
-    pub(super) async fn put_back(&self, bucket: &str) -> Result<PutBack, AwsError> {
-        let rule = abort_rule()?;
-        let (is_open, policy, rules) = tokio::join!(
-            self.is_open(bucket),
-            self.policy_without_tls(bucket),
-            self.rules_without(bucket, &rule),
+    /// Restores the settings that were changed. A setting that cannot be read stays as it is, because the
+    /// identity that deploys may lack the permission to read it.
+    pub(super) async fn repair_settings(&self, bucket: &str) -> Result<SettingsRepair, AwsError> {
+        let rule = cleanup_rule()?;
+        let (allows_public_access, other_statements, other_rules) = tokio::join!(
+            self.allows_public_access(bucket),
+            self.statements_if_tls_is_missing(bucket),
+            self.rules_if_cleanup_is_missing(bucket, &rule),
         );
-        let mut put_back = PutBack::default();
-        if is_open {
-            put_back.note(CLOSED.0, self.close(bucket).await);
+        let mut repair = SettingsRepair::default();
+        if allows_public_access {
+            repair.record(&PUBLIC_ACCESS_BLOCK, self.block_public_access(bucket).await);
         }
-        if let Some(others) = policy {
-            let policy = self.with_tls_only(bucket, others);
-            put_back.note(TLS_ONLY.0, self.put_policy(bucket, policy).await);
+        if let Some(statements) = other_statements {
+            let policy = self.policy_with_tls_statement(bucket, statements);
+            repair.record(&TLS_POLICY, self.put_policy(bucket, policy).await);
         }
-        if let Some(mut rules) = rules {
+        if let Some(mut rules) = other_rules {
             rules.push(rule);
-            put_back.note(ABORTED.0, self.put_rules(bucket, rules).await);
+            repair.record(&UPLOAD_CLEANUP, self.put_rules(bucket, rules).await);
         }
-        Ok(put_back)
+        Ok(repair)
     }
 
-    async fn is_open(&self, bucket: &str) -> bool {
+    async fn allows_public_access(&self, bucket: &str) -> bool {
         let request = self.s3.get_public_access_block().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
-            Ok(found) => {
-                found.public_access_block_configuration().is_some_and(|it| *it != closed())
-            }
+            Ok(found) => found
+                .public_access_block_configuration()
+                .is_some_and(|configuration| *configuration != full_access_block()),
             Err(error) => error.code() == Some("NoSuchPublicAccessBlockConfiguration"),
         }
     }
 
-    async fn close(&self, bucket: &str) -> Result<(), AwsError> {
+    async fn block_public_access(&self, bucket: &str) -> Result<(), AwsError> {
         let request = self.s3.put_public_access_block().bucket(bucket);
-        let request = request.public_access_block_configuration(closed());
+        let request = request.public_access_block_configuration(full_access_block());
         let put = request.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::of(CLOSED.1, &error))
+        put.map(drop).map_err(|error| AwsError::from_sdk(PUBLIC_ACCESS_BLOCK.operation, &error))
     }
 
-    /// The other statements of a policy that does not have ours, which are not ours to take away.
-    async fn policy_without_tls(&self, bucket: &str) -> Option<Vec<Value>> {
+    /// Returns the statements of the bucket's policy if the TLS statement is missing.
+    async fn statements_if_tls_is_missing(&self, bucket: &str) -> Option<Vec<Value>> {
         let request = self.s3.get_bucket_policy().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
-            Ok(found) => others_without(found.policy()?, &self.tls_only(bucket)),
+            Ok(found) => statements_if_missing(found.policy()?, &self.tls_statement(bucket)),
             Err(error) => (error.code() == Some("NoSuchBucketPolicy")).then(Vec::new),
         }
     }
@@ -99,15 +112,15 @@ impl Aws {
     async fn put_policy(&self, bucket: &str, policy: String) -> Result<(), AwsError> {
         let request = self.s3.put_bucket_policy().bucket(bucket).policy(policy);
         let put = request.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::of(TLS_ONLY.1, &error))
+        put.map(drop).map_err(|error| AwsError::from_sdk(TLS_POLICY.operation, &error))
     }
 
-    fn with_tls_only(&self, bucket: &str, mut statements: Vec<Value>) -> String {
-        statements.push(self.tls_only(bucket));
+    fn policy_with_tls_statement(&self, bucket: &str, mut statements: Vec<Value>) -> String {
+        statements.push(self.tls_statement(bucket));
         json!({ "Version": "2012-10-17", "Statement": statements }).to_string()
     }
 
-    fn tls_only(&self, bucket: &str) -> Value {
+    fn tls_statement(&self, bucket: &str) -> Value {
         let arn = format!("arn:{}:s3:::{bucket}", self.partition);
         json!({
             "Sid": "TlsOnly",
@@ -119,8 +132,8 @@ impl Aws {
         })
     }
 
-    /// The other rules of a bucket that does not have ours.
-    async fn rules_without(
+    /// Returns the lifecycle rules of the bucket if no rule deletes unfinished uploads.
+    async fn rules_if_cleanup_is_missing(
         &self,
         bucket: &str,
         rule: &LifecycleRule,
@@ -129,8 +142,10 @@ impl Aws {
         match request.expected_bucket_owner(&self.account).send().await {
             Ok(found) => {
                 let rules = found.rules();
-                let others = || rules.iter().filter(|it| it.id() != rule.id()).cloned().collect();
-                (!rules.is_empty() && !rules.iter().any(aborts_all)).then(others)
+                if rules.is_empty() || rules.iter().any(cleans_up_all_uploads) {
+                    return None;
+                }
+                Some(rules.iter().filter(|other| other.id() != rule.id()).cloned().collect())
             }
             Err(error) => (error.code() == Some("NoSuchLifecycleConfiguration")).then(Vec::new),
         }
@@ -142,11 +157,11 @@ impl Aws {
         let request = self.s3.put_bucket_lifecycle_configuration().bucket(bucket);
         let request = request.lifecycle_configuration(rules);
         let put = request.expected_bucket_owner(&self.account).send().await;
-        put.map(drop).map_err(|error| AwsError::of(ABORTED.1, &error))
+        put.map(drop).map_err(|error| AwsError::from_sdk(UPLOAD_CLEANUP.operation, &error))
     }
 }
 
-fn closed() -> PublicAccessBlockConfiguration {
+fn full_access_block() -> PublicAccessBlockConfiguration {
     PublicAccessBlockConfiguration::builder()
         .block_public_acls(true)
         .block_public_policy(true)
@@ -155,8 +170,9 @@ fn closed() -> PublicAccessBlockConfiguration {
         .build()
 }
 
-/// Bundles stay: a deployment that fails goes back to the one before.
-fn abort_rule() -> Result<LifecycleRule, AwsError> {
+/// Returns the rule that deletes unfinished uploads. No rule deletes bundles, because a rollback needs the
+/// previous one.
+fn cleanup_rule() -> Result<LifecycleRule, AwsError> {
     let abort = AbortIncompleteMultipartUpload::builder().days_after_initiation(ABORT_AFTER_DAYS);
     LifecycleRule::builder()
         .id("abort-uploads")
@@ -167,25 +183,27 @@ fn abort_rule() -> Result<LifecycleRule, AwsError> {
         .map_err(|_| AwsError::Reply { missing: "a lifecycle" })
 }
 
-/// Whether a rule ends unfinished uploads of all objects. How long after is whoever's choice.
-fn aborts_all(rule: &LifecycleRule) -> bool {
+/// Returns whether a rule deletes unfinished uploads of all objects, after any number of days.
+fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
     let prefix = rule.filter().and_then(LifecycleRuleFilter::prefix).unwrap_or_default();
     *rule.status() == ExpirationStatus::Enabled
         && rule.abort_incomplete_multipart_upload().is_some()
         && prefix.is_empty()
 }
 
-/// The statements of a policy but those that go by the name of `own`, unless that is among them. S3 has
-/// checked what it stores; what is not understood here is left alone.
-fn others_without(policy: &str, own: &Value) -> Option<Vec<Value>> {
+/// Returns the statements of a policy that does not contain `own`, without statements that have the Sid of
+/// `own`. Returns `None` if the policy contains `own`, or cannot be parsed.
+fn statements_if_missing(policy: &str, own: &Value) -> Option<Vec<Value>> {
     let policy: Value = serde_json::from_str(policy).ok()?;
     let statements = match policy.get("Statement")? {
         Value::Array(statements) => statements.clone(),
         single => vec![single.clone()],
     };
-    let is_own = |it: &&Value| it.get("Sid") == own.get("Sid");
-    let others = || statements.iter().filter(|it| !is_own(it)).cloned().collect();
-    (!statements.contains(own)).then(others)
+    if statements.contains(own) {
+        return None;
+    }
+    let has_other_sid = |statement: &Value| statement.get("Sid") != own.get("Sid");
+    Some(statements.into_iter().filter(has_other_sid).collect())
 }
 
 #[cfg(test)]
@@ -193,32 +211,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_of_others_stay_and_an_old_one_of_ours_goes() {
+    fn keeps_other_statements_and_drops_an_old_own_one() {
         let aws = Aws::at("http://127.0.0.1:1");
-        let own = aws.tls_only("b");
+        let own = aws.tls_statement("b");
         let other = json!({ "Sid": "Ours", "Effect": "Allow" });
-        let of =
-            |statement: Value| others_without(&json!({ "Statement": statement }).to_string(), &own);
+        let of = |statement: Value| {
+            statements_if_missing(&json!({ "Statement": statement }).to_string(), &own)
+        };
         assert_eq!(of(json!([other, own])), None);
         assert_eq!(of(own.clone()), None);
         assert_eq!(of(other.clone()), Some(vec![other.clone()]));
         let weak = json!({ "Sid": "TlsOnly", "Effect": "Allow" });
         assert_eq!(of(json!([weak, other])), Some(vec![other.clone()]));
-        assert_eq!(others_without("no JSON", &own), None);
+        assert_eq!(statements_if_missing("no JSON", &own), None);
         let put: Value =
-            serde_json::from_str(&aws.with_tls_only("b", vec![other.clone()])).unwrap();
+            serde_json::from_str(&aws.policy_with_tls_statement("b", vec![other.clone()])).unwrap();
         assert_eq!(put["Statement"], json!([other, own]));
     }
 
     #[test]
-    fn a_rule_counts_if_it_is_on_and_for_everything() {
-        let rule = abort_rule().unwrap();
-        assert!(aborts_all(&rule));
+    fn a_cleanup_rule_must_be_enabled_and_cover_all_objects() {
+        let rule = cleanup_rule().unwrap();
+        assert!(cleans_up_all_uploads(&rule));
         let part = LifecycleRuleFilter::builder().prefix("bundles/").build();
         let with = |change: &dyn Fn(&mut LifecycleRule)| {
             let mut rule = rule.clone();
             change(&mut rule);
-            aborts_all(&rule)
+            cleans_up_all_uploads(&rule)
         };
         assert!(with(&|it| it.id = Some("other".to_owned())));
         assert!(!with(&|it| it.status = ExpirationStatus::Disabled));

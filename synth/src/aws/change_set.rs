@@ -1,4 +1,4 @@
-//! Change sets: what a deployment would do, before it does it.
+//! Change sets: the changes that CloudFormation predicts for a deployment.
 
 use std::time::Duration;
 
@@ -13,109 +13,109 @@ use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 use tokio::time::sleep;
 
-use super::{Aws, AwsError};
+use super::connect::Aws;
+use super::error::AwsError;
 
-/// How often it is asked whether a change set is ready.
+/// Interval at which the status of a change set is read.
 const POLL: Duration = Duration::from_millis(700);
-/// The status of a stack that is only there for its change sets.
-const ONLY_PLANNED: &str = "REVIEW_IN_PROGRESS";
-/// What CloudFormation says of a change set without any change, in its two ways.
-const NOTHING: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
+/// Status of a stack that only has change sets.
+const ONLY_CHANGE_SETS: &str = "REVIEW_IN_PROGRESS";
+/// Parts of the reason for which CloudFormation rejects a change set without changes.
+const NO_CHANGES: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
 
-/// What a stack is to be.
+/// The wanted state of a stack, from which a change set is created.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
-    /// The stack's name.
+pub(crate) struct WantedStack {
+    /// Name of the stack.
     pub(crate) stack: String,
-    /// Whether there is none yet.
+    /// Set if the stack does not exist.
     pub(crate) is_new: bool,
-    /// The change set's name.
-    pub(crate) name: String,
-    /// Where the template is.
+    /// Name of the change set.
+    pub(crate) change_set_name: String,
+    /// URL of the template.
     pub(crate) template_url: String,
-    /// The values of its parameters.
+    /// Names and values of the parameters.
     pub(crate) parameters: Vec<(String, String)>,
-    /// Tags of all its resources.
+    /// Keys and values of the tags, which apply to all resources.
     pub(crate) tags: Vec<(String, String)>,
-    /// Whether resources need not be ready when it is done.
+    /// Whether the deployment may end before its resources are stable.
     pub(crate) express: bool,
-    /// What takes the deployment back.
-    pub(crate) watch: Watch,
+    /// Alarms that roll back the deployment.
+    pub(crate) rollback: RollbackAlarms,
 }
 
-/// Alarms that take a deployment back when they go off.
+/// Alarms that roll back a deployment when they fire.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Watch {
-    /// Their ARNs, at most five.
-    pub(crate) alarms: Vec<String>,
-    /// Minutes that they are watched once everything is deployed.
+pub(crate) struct RollbackAlarms {
+    /// ARNs of the alarms.
+    pub(crate) arns: Vec<String>,
+    /// Minutes after the deployment during which the alarms are monitored.
     pub(crate) minutes: u8,
 }
 
 /// A change set that can be executed.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ChangeSet {
-    /// Its ARN.
+    /// ARN of the change set.
     pub(crate) id: String,
-    /// The stack's ARN.
+    /// ARN of the stack.
     pub(crate) stack_id: String,
-    /// What it does, in the order that CloudFormation gives.
+    /// The predicted changes, in CloudFormation's order.
     pub(crate) changes: Vec<Change>,
 }
 
-/// What is done with a resource.
+/// The predicted action on a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PlannedAction {
-    /// It is made.
+    /// The resource is created.
     Add,
-    /// It is changed.
+    /// The resource is changed.
     Modify,
-    /// It is deleted, or, by its deletion policy, kept and no longer managed.
+    /// The resource is deleted, or removed from the stack and kept if its deletion policy says so.
     Remove,
-    /// Anything else, or what is not known before.
+    /// Another action, or one that CloudFormation cannot predict.
     Other,
 }
 
-/// Whether a resource becomes another one.
+/// Whether a change replaces a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Replacement {
-    /// It stays.
+    /// The resource is updated in place.
     No,
-    /// It depends on values that are only known when it is done.
+    /// The replacement depends on values that are known only during the deployment.
     Maybe,
-    /// It is made anew, and the old one deleted.
+    /// A new resource is created and the old one deleted.
     Yes,
 }
 
-/// A change of one resource.
+/// A predicted change of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    /// What is done.
+    /// The action.
     pub(crate) action: PlannedAction,
-    /// Its logical id.
+    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Its type, `AWS::…`.
+    /// Type of the resource, `AWS::…`.
     pub(crate) resource_type: String,
-    /// Whether it becomes another one.
+    /// Whether the resource is replaced.
     pub(crate) replacement: Replacement,
-    /// The properties that change.
+    /// Names of the properties that change.
     pub(crate) properties: Vec<String>,
-    /// Whether something is sure to change: otherwise it only refers to what does.
+    /// Whether the resource certainly changes. If not, it only refers to changed resources.
     pub(crate) certain: bool,
 }
 
 impl Aws {
-    /// Makes a change set. `None`: there is nothing to change.
+    /// Creates a change set and waits until it can be executed; `None` if there are no changes.
     ///
     /// # Errors
-    /// [`AwsError`]; nothing of the stack was changed, and no change set is left behind.
+    /// [`AwsError`]; the stack was not changed, and the change set was deleted.
     pub(crate) async fn create_change_set(
         &self,
-        wanted: &Wanted,
+        wanted: &WantedStack,
     ) -> Result<Option<ChangeSet>, AwsError> {
-        let what = "make the change set";
         let kind = if wanted.is_new { ChangeSetType::Create } else { ChangeSetType::Update };
         let parameters = wanted.parameters.iter().map(|(key, value)| {
             Parameter::builder().parameter_key(key).parameter_value(value).build()
@@ -125,39 +125,45 @@ impl Aws {
             .cloudformation
             .create_change_set()
             .stack_name(&wanted.stack)
-            .change_set_name(&wanted.name)
+            .change_set_name(&wanted.change_set_name)
             .change_set_type(kind)
             .template_url(&wanted.template_url)
             .set_parameters(Some(parameters.collect()))
             .set_tags(Some(tags.map(|tag| tag.build()).collect()))
             .capabilities(Capability::CapabilityIam)
-            .set_rollback_configuration(wanted.watch.configuration())
-            .set_deployment_config(wanted.express.then(express))
+            .set_rollback_configuration(wanted.rollback.configuration())
+            .set_deployment_config(wanted.express.then(express_mode))
             .send()
             .await;
         let id = match created {
             Ok(created) => created.id.ok_or(AwsError::Reply { missing: "a change set" })?,
-            Err(error) if error.message().is_some_and(says_nothing) => return Ok(None),
-            Err(error) => return Err(AwsError::of(what, &error)),
+            Err(error) if error.message().is_some_and(means_no_changes) => return Ok(None),
+            Err(error) => return Err(AwsError::from_sdk("create the change set", &error)),
         };
-        let made = self.made(&id, &wanted.stack).await;
+        let change_set = self.wait_for_change_set(&id, &wanted.stack).await;
         let (is_new, stack) = (wanted.is_new, &wanted.stack);
-        match &made {
+        match &change_set {
             Ok(Some(_)) => {}
             Ok(None) => self.discard_change_set(&id, stack, false).await?,
-            // Why it failed matters more than that it could not be deleted, too.
+            // The first error is the cause; an error of the deletion is ignored.
             Err(_) => drop(self.discard_change_set(&id, stack, is_new).await),
         }
-        made
+        change_set
     }
 
-    pub(super) async fn made(&self, id: &str, stack: &str) -> Result<Option<ChangeSet>, AwsError> {
-        let Some(stack_id) = self.ready(id, stack).await? else { return Ok(None) };
+    /// Waits until a change set can be executed; `None` if it has no changes.
+    pub(super) async fn wait_for_change_set(
+        &self,
+        id: &str,
+        stack: &str,
+    ) -> Result<Option<ChangeSet>, AwsError> {
+        let Some(stack_id) = self.wait_until_executable(id, stack).await? else { return Ok(None) };
         let changes = self.changes(id).await?;
         Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
     }
 
-    /// Deletes a change set that nobody wants, and with it a stack that is only there for it.
+    /// Deletes a change set that is not executed. If `is_new` is set, also deletes the stack if it has no
+    /// other change sets.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -171,9 +177,9 @@ impl Aws {
         if !is_new || self.has_change_sets(stack).await? {
             return Ok(());
         }
-        // Somebody else may have made the stack in the meantime.
+        // Another deployment may have created the stack meanwhile.
         match self.stack(stack).await? {
-            Some(state) if state.status == ONLY_PLANNED => {
+            Some(state) if state.status == ONLY_CHANGE_SETS => {
                 let token = uuid::Uuid::new_v4().to_string();
                 self.delete_stack(&state.id, &token).await
             }
@@ -181,20 +187,24 @@ impl Aws {
         }
     }
 
-    /// Waits until a change set can be executed; gives the stack's ARN. `None`: it has no changes.
-    async fn ready(&self, id: &str, stack: &str) -> Result<Option<String>, AwsError> {
+    /// Waits until a change set can be executed and returns the ARN of its stack; `None` if it has no changes.
+    async fn wait_until_executable(
+        &self,
+        id: &str,
+        stack: &str,
+    ) -> Result<Option<String>, AwsError> {
         loop {
-            let described = self.cloudformation.describe_change_set().change_set_name(id).send();
-            let described = described.await;
             let described =
-                described.map_err(|error| AwsError::of("read the change set", &error))?;
+                self.cloudformation.describe_change_set().change_set_name(id).send().await;
+            let described =
+                described.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
             let reason = described.status_reason.unwrap_or_default();
             match described.status {
                 Some(ChangeSetStatus::CreateComplete) => {
                     let missing = "the stack of a change set";
                     return described.stack_id.map(Some).ok_or(AwsError::Reply { missing });
                 }
-                Some(ChangeSetStatus::Failed) if says_nothing(&reason) => return Ok(None),
+                Some(ChangeSetStatus::Failed) if means_no_changes(&reason) => return Ok(None),
                 Some(ChangeSetStatus::CreatePending | ChangeSetStatus::CreateInProgress) => {}
                 status => {
                     let code = status.map_or_else(String::new, |status| status.to_string());
@@ -211,9 +221,9 @@ impl Aws {
         loop {
             let page = self.cloudformation.describe_change_set().change_set_name(id);
             let page = page.set_next_token(next).send().await;
-            let page = page.map_err(|error| AwsError::of("read the change set", &error))?;
+            let page = page.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
             let resources = page.changes().iter().filter_map(|change| change.resource_change());
-            changes.extend(resources.map(Change::of));
+            changes.extend(resources.map(Change::from_sdk));
             next = page.next_token;
             if next.is_none() {
                 return Ok(changes);
@@ -221,7 +231,8 @@ impl Aws {
         }
     }
 
-    /// Whether a change set can still be executed: nobody did, and its stack is as it was.
+    /// Returns whether a change set can still be executed: it was not executed, and its stack did not
+    /// change.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -229,70 +240,69 @@ impl Aws {
         let described = self.cloudformation.describe_change_set().change_set_name(id).send().await;
         match described {
             Ok(described) => Ok(described.execution_status == Some(ExecutionStatus::Available)),
-            Err(error) if is_gone(error.code(), error.message()) => Ok(false),
-            Err(error) => Err(AwsError::of("read the change set", &error)),
+            Err(error) if means_not_found(error.code(), error.message()) => Ok(false),
+            Err(error) => Err(AwsError::from_sdk("read the change set", &error)),
         }
     }
 
-    /// Whether a stack has change sets that wait.
-    ///
-    /// # Errors
-    /// [`AwsError`].
+    /// Returns whether a stack has change sets that were not executed.
     async fn has_change_sets(&self, stack_id: &str) -> Result<bool, AwsError> {
         let listed = self.cloudformation.list_change_sets().stack_name(stack_id).send().await;
-        let listed = listed.map_err(|error| AwsError::of("list the change sets", &error))?;
+        let listed = listed.map_err(|error| AwsError::from_sdk("list the change sets", &error))?;
         Ok(!listed.summaries().is_empty())
     }
 
-    /// Begins what a change set says.
+    /// Starts the execution of a change set.
     ///
     /// # Errors
-    /// [`AwsError`]; if the reply was lost, it may have begun.
+    /// [`AwsError`]. After [`AwsError::Unreachable`], the execution may have started.
     pub(crate) async fn execute_change_set(&self, id: &str, token: &str) -> Result<(), AwsError> {
         let request = self.cloudformation.execute_change_set().change_set_name(id);
-        let done = request.client_request_token(token).send().await;
-        done.map(drop).map_err(|error| AwsError::of("execute the change set", &error))
+        let started = request.client_request_token(token).send().await;
+        started.map(drop).map_err(|error| AwsError::from_sdk("execute the change set", &error))
     }
 
-    /// Deletes a change set that nobody wants.
-    ///
-    /// # Errors
-    /// [`AwsError`].
     async fn delete_change_set(&self, id: &str) -> Result<(), AwsError> {
         let deleted = self.cloudformation.delete_change_set().change_set_name(id).send().await;
-        deleted.map(drop).map_err(|error| AwsError::of("delete the change set", &error))
+        deleted.map(drop).map_err(|error| AwsError::from_sdk("delete the change set", &error))
     }
 }
 
-/// A change set that is not there, or whose stack is not.
-fn is_gone(code: Option<&str>, message: Option<&str>) -> bool {
-    code == Some("ChangeSetNotFound") || message.is_some_and(|it| it.contains("does not exist"))
+/// Returns whether an error means that the change set, or its stack, does not exist.
+fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
+    code == Some("ChangeSetNotFound")
+        || message.is_some_and(|message| message.contains("does not exist"))
 }
 
-fn express() -> DeploymentConfig {
+fn express_mode() -> DeploymentConfig {
     DeploymentConfig::builder().mode(DeploymentConfigMode::Express).build()
 }
 
-impl Watch {
+impl RollbackAlarms {
     fn configuration(&self) -> Option<RollbackConfiguration> {
-        if self.alarms.is_empty() {
+        if self.arns.is_empty() {
             return None;
         }
-        let of_alarm = RollbackTrigger::builder().r#type(ResourceType::Alarm.name());
-        let triggers = self.alarms.iter().map(|arn| of_alarm.clone().arn(arn));
-        let triggers: Vec<RollbackTrigger> = triggers.map(|trigger| trigger.build()).collect();
+        let triggers: Vec<RollbackTrigger> = self
+            .arns
+            .iter()
+            .map(|arn| {
+                RollbackTrigger::builder().r#type(ResourceType::Alarm.name()).arn(arn).build()
+            })
+            .collect();
         let minutes = i32::from(self.minutes);
         let configuration = RollbackConfiguration::builder().monitoring_time_in_minutes(minutes);
         Some(configuration.set_rollback_triggers(Some(triggers)).build())
     }
 }
 
-fn says_nothing(reason: &str) -> bool {
-    NOTHING.iter().any(|nothing| reason.contains(nothing))
+/// Returns whether CloudFormation gives this reason for a change set without changes.
+fn means_no_changes(reason: &str) -> bool {
+    NO_CHANGES.iter().any(|text| reason.contains(text))
 }
 
 impl Change {
-    fn of(change: &ResourceChange) -> Self {
+    fn from_sdk(change: &ResourceChange) -> Self {
         let action = match change.action() {
             Some(ChangeAction::Add) => PlannedAction::Add,
             Some(ChangeAction::Modify) => PlannedAction::Modify,
@@ -304,16 +314,19 @@ impl Change {
             Some(AwsReplacement::Conditional) => Replacement::Maybe,
             _ => Replacement::No,
         };
-        let details = change.details().iter().filter_map(|detail| detail.target());
+        let details = change.details();
         let mut properties: Vec<String> = details
-            .filter_map(|target| target.name().or(target.attribute().map(|at| at.as_str())))
+            .iter()
+            .filter_map(|detail| detail.target())
+            .filter_map(|target| {
+                target.name().or(target.attribute().map(|attribute| attribute.as_str()))
+            })
             .map(str::to_owned)
             .collect();
         properties.sort();
         properties.dedup();
         let is_dynamic =
             |detail: &ResourceChangeDetail| detail.evaluation() == Some(&EvaluationType::Dynamic);
-        let details = change.details();
         Self {
             action,
             logical_id: change.logical_resource_id().unwrap_or_default().to_owned(),

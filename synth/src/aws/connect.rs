@@ -1,4 +1,4 @@
-//! Who deploys, and where.
+//! Clients for AWS, or for an emulator of AWS.
 
 use std::time::Duration;
 
@@ -14,18 +14,17 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use cellar_stacks::Config;
 
-use super::AwsError;
+use super::error::AwsError;
 
-/// The region of an emulator, if none is configured.
+/// Default region of an emulator.
 const EMULATOR_REGION: &str = "us-east-1";
-/// How long a connection to AWS may take.
+/// Timeout of a connection to AWS.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long one attempt of a call may take, an upload of some MB over a slow line included: nobody waits
-/// for ever for a server that takes a request and never answers.
+/// Timeout of one attempt of a request. Long enough to upload some MB over a slow connection.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
-/// How often an emulator is asked, which is faster than AWS.
+/// Interval at which an emulator, which is faster than AWS, is polled.
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
-/// The credentials for an emulator, if nobody names others: what emulators take for granted.
+/// Default access key id and secret key of an emulator, which emulators accept by convention.
 const EMULATOR_KEY: &str = "test";
 
 /// Clients for one account and region.
@@ -35,43 +34,43 @@ pub(crate) struct Aws {
     pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
     pub(super) sqs: aws_sdk_sqs::Client,
-    /// What clients are made of that behave as those of the functions.
+    /// Configuration for other clients, such as those of the runtime.
     pub(crate) config: SdkConfig,
-    /// What signs the calls that no SDK makes.
+    /// Credentials for signed requests without an SDK.
     pub(super) credentials: Option<SharedCredentialsProvider>,
-    /// The account's number.
+    /// AWS account id.
     pub(crate) account: String,
-    /// The region's name.
+    /// AWS region.
     pub(crate) region: String,
-    /// `aws`, `aws-cn`, `aws-us-gov`.
+    /// AWS partition: `aws`, `aws-cn` or `aws-us-gov`.
     pub(super) partition: String,
-    /// Another place than AWS itself.
+    /// URL of the emulator; `None` for AWS.
     pub(super) endpoint_url: Option<String>,
 }
 
 impl Aws {
-    /// Finds credentials, and unless the configuration names it a region, as all tools of AWS do, and
-    /// asks whose they are.
+    /// Finds credentials, and the region unless it is configured, like other AWS tools, and reads the
+    /// account of the credentials.
     ///
     /// # Errors
-    /// [`AwsError`], before anything was changed.
+    /// [`AwsError`] if there are no valid credentials or no region, or AWS is unreachable.
     pub(crate) async fn connect(
         config: &Config,
         endpoint_url: Option<&str>,
     ) -> Result<Self, AwsError> {
-        let config = load(config.region.as_deref(), endpoint_url).await;
+        let config = load_config(config.region.as_deref(), endpoint_url).await;
         let region = config.region().ok_or(AwsError::NoRegion)?.to_string();
         let sts = aws_sdk_sts::Client::new(&config);
         let caller = sts.get_caller_identity().send().await;
         let caller = caller.map_err(|error| {
-            let error = AwsError::of("ask AWS who you are", &error);
-            error.looked_for(|| match endpoint_url {
+            let place = match endpoint_url {
                 Some(url) => format!("at {url}"),
-                None => format!("in the region {region}"),
-            })
+                None => format!("in region {region}"),
+            };
+            AwsError::from_sdk("get the caller identity", &error).with_place(place)
         })?;
         let account = caller.account().ok_or(AwsError::Reply { missing: "an account" })?;
-        // arn:PARTITION:sts::ACCOUNT:assumed-role/…
+        // arn:PARTITION:sts::ACCOUNT:…
         let partition = caller.arn().and_then(|arn| arn.split(':').nth(1)).unwrap_or("aws");
         let s3 = aws_sdk_s3::config::Builder::from(&config)
             .force_path_style(endpoint_url.is_some())
@@ -90,12 +89,12 @@ impl Aws {
         })
     }
 
-    /// The account and the region, for people.
+    /// Returns account and region for messages.
     pub(crate) fn place(&self) -> String {
         format!("account {}, {}", self.account, self.region)
     }
 
-    /// Clients of a service at this URL, without asking anybody who they are for.
+    /// Creates clients for an emulator without connecting to it.
     #[cfg(test)]
     pub(super) fn at(endpoint_url: &str) -> Self {
         let credentials = Credentials::new(EMULATOR_KEY, EMULATOR_KEY, None, None, "test");
@@ -118,30 +117,29 @@ impl Aws {
         }
     }
 
-    /// The domain below which the services of its partition are.
+    /// Returns the parent domain of the partition's services.
     pub(super) fn domain(&self) -> &'static str {
         if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" }
     }
 
-    /// The ARN of an alarm of this account and region.
+    /// Returns the ARN of an alarm in this account and region.
     pub(crate) fn alarm_arn(&self, name: &str) -> String {
         let Self { partition, region, account, .. } = self;
         format!("arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}")
     }
 
-    /// Whether it is not AWS itself.
+    /// Returns whether the clients use an emulator.
     pub(crate) fn is_emulator(&self) -> bool {
         self.endpoint_url.is_some()
     }
 
-    /// How often to ask for something that AWS is asked for at this interval.
-    pub(crate) fn poll_interval(&self, of_aws: Duration) -> Duration {
-        if self.is_emulator() { EMULATOR_POLL } else { of_aws }
+    /// Returns the polling interval: `aws_interval` for AWS, a shorter one for an emulator.
+    pub(crate) fn poll_interval(&self, aws_interval: Duration) -> Duration {
+        if self.is_emulator() { EMULATOR_POLL } else { aws_interval }
     }
 
-    /// The URL of a function as it is reached from here: an emulator has no domain of its own, and
-    /// answers below its endpoint.
-    pub(crate) fn reached_url(&self, function_url: &str) -> String {
+    /// Returns the reachable URL of a function. An emulator serves function URLs under its own URL.
+    pub(crate) fn reachable_url(&self, function_url: &str) -> String {
         let host = function_url.strip_prefix("https://").unwrap_or_default();
         match (&self.endpoint_url, host.split_once(".lambda-url.")) {
             (Some(endpoint), Some((id, _))) => format!("{endpoint}/_aws/lambda-url/{id}/"),
@@ -150,7 +148,7 @@ impl Aws {
     }
 }
 
-async fn load(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
+async fn load_config(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .operation_attempt_timeout(ATTEMPT_TIMEOUT)
@@ -168,27 +166,27 @@ async fn load(region: Option<&str>, endpoint_url: Option<&str>) -> SdkConfig {
     loader.load().await
 }
 
-/// Whether a profile was named. One that is only there by default is for AWS itself: an emulator needs
-/// no sign-in.
-fn names_profile() -> bool {
+/// Returns whether AWS_PROFILE is set. The default profile is not used for an emulator: it may require a
+/// sign-in to AWS.
+fn has_named_profile() -> bool {
     std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
 }
 
-/// Those that somebody named, in the environment or as a profile; else the emulator's own.
+/// Returns the credentials of the environment or of AWS_PROFILE, otherwise the emulator's defaults.
 fn credentials_for_emulator() -> CredentialsProviderChain {
     let environment = EnvironmentVariableCredentialsProvider::new();
     let mut chain = CredentialsProviderChain::first_try("Environment", environment);
-    if names_profile() {
+    if has_named_profile() {
         chain = chain.or_else("Profile", ProfileFileCredentialsProvider::builder().build());
     }
     let (key, provider) = (EMULATOR_KEY, "emulator");
     chain.or_else("Emulator", Credentials::new(key, key, None, None, provider))
 }
 
-/// The same of the region.
+/// Returns the region of the environment or of AWS_PROFILE, otherwise the emulator's default.
 fn region_for_emulator() -> RegionProviderChain {
     let mut chain = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new());
-    if names_profile() {
+    if has_named_profile() {
         chain = chain.or_else(ProfileFileRegionProvider::new());
     }
     chain.or_else(Region::new(EMULATOR_REGION))

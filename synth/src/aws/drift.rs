@@ -1,4 +1,4 @@
-//! What was changed by hand, past the stack.
+//! Drift detection: resources that were changed outside CloudFormation.
 
 use std::time::Duration;
 
@@ -8,98 +8,101 @@ use aws_sdk_cloudformation::types::{
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
-use super::{Aws, AwsError};
+use super::connect::Aws;
+use super::error::AwsError;
 
-/// How often it is asked whether AWS has looked at everything.
+/// Interval at which the status of a drift detection is read.
 const POLL: Duration = Duration::from_millis(700);
-/// How long that may take: AWS asks each service for each resource.
-const PATIENCE: Duration = Duration::from_secs(900);
+/// Timeout of a drift detection: AWS reads each resource from its service.
+const TIMEOUT: Duration = Duration::from_secs(900);
 
-/// A resource that is not as the stack has made it.
+/// Operation name in errors.
+const DETECT_DRIFT: &str = "detect drift";
+
+/// A resource that differs from the stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Drift {
-    /// Its logical id.
+    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Its type, `AWS::…`.
+    /// Type of the resource, `AWS::…`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Its physical id.
+    /// Physical id of the resource.
     pub(crate) physical_id: Option<String>,
-    /// Whether it is gone.
+    /// Whether the resource was deleted.
     pub(crate) deleted: bool,
-    /// What differs, if it is there.
+    /// Changed properties, if the resource exists.
     pub(crate) differences: Vec<PropertyDrift>,
 }
 
-/// A property with another value than the stack gave it.
+/// A property whose value differs from the stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PropertyDrift {
-    /// Where it is, as a JSON pointer below the resource's properties.
+    /// JSON pointer relative to the resource's properties.
     pub(crate) path: String,
-    /// What the stack says; nothing if it says nothing.
+    /// Value in the stack; `None` if the stack does not set the property.
     pub(crate) expected: Option<String>,
-    /// What it is; nothing if it is not there.
+    /// Actual value; `None` if the property is not set.
     pub(crate) actual: Option<String>,
 }
 
-/// What AWS has found.
+/// Result of a drift detection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Drifts {
-    /// Resources that were looked at.
+pub(crate) struct DriftReport {
+    /// Number of resources that were checked.
     pub(crate) checked: usize,
-    /// Types that AWS cannot look at, of which there are some.
+    /// Types of the stack's resources that AWS cannot check.
     pub(crate) unchecked: Vec<String>,
-    /// Those that differ, by logical id.
+    /// The resources that differ, sorted by logical id.
     pub(crate) drifts: Vec<Drift>,
 }
 
 impl Aws {
-    /// Has AWS look at each resource of a stack.
+    /// Runs a drift detection of a stack and waits for its result.
     ///
     /// # Errors
     /// [`AwsError`].
-    pub(crate) async fn drifts(&self, stack_id: &str) -> Result<Drifts, AwsError> {
-        let what = "look for drift";
-        let begun = self.cloudformation.detect_stack_drift().stack_name(stack_id).send().await;
-        let begun = begun.map_err(|error| AwsError::of(what, &error))?;
-        let id = begun.stack_drift_detection_id;
+    pub(crate) async fn detect_drift(&self, stack_id: &str) -> Result<DriftReport, AwsError> {
+        let started = self.cloudformation.detect_stack_drift().stack_name(stack_id).send().await;
+        let started = started.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
+        let id = started.stack_drift_detection_id;
         let id = id.ok_or(AwsError::Reply { missing: "a drift detection" })?;
-        self.drift_detected(what, &id).await?;
+        self.wait_for_drift_detection(&id).await?;
         let (mut all, mut next) = (Vec::new(), None);
         loop {
             let page = self.cloudformation.describe_stack_resource_drifts().stack_name(stack_id);
             let page = page.set_next_token(next).send().await;
-            let page = page.map_err(|error| AwsError::of(what, &error))?;
+            let page = page.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
             all.extend(page.stack_resource_drifts.unwrap_or_default());
             next = page.next_token;
             if next.is_none() {
                 break;
             }
         }
-        Ok(Drifts::of(&all))
+        Ok(DriftReport::from_resources(&all))
     }
 
-    async fn drift_detected(&self, what: &'static str, id: &str) -> Result<(), AwsError> {
-        let begun = Instant::now();
+    async fn wait_for_drift_detection(&self, id: &str) -> Result<(), AwsError> {
+        let started = Instant::now();
         loop {
             let status = self.cloudformation.describe_stack_drift_detection_status();
             let status = status.stack_drift_detection_id(id).send().await;
-            let status = status.map_err(|error| AwsError::of(what, &error))?;
+            let status = status.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
             let reason = status.detection_status_reason.unwrap_or_default();
             match status.detection_status {
                 Some(StackDriftDetectionStatus::DetectionComplete) => return Ok(()),
-                // What could be looked at was.
                 Some(StackDriftDetectionStatus::DetectionFailed) => {
                     let code = "DETECTION_FAILED".to_owned();
-                    return Err(AwsError::Refused { what, code, message: reason });
-                }
-                _ if begun.elapsed() >= PATIENCE => {
-                    let code = "DETECTION_IN_PROGRESS".to_owned();
                     return Err(AwsError::Refused {
-                        what,
+                        operation: DETECT_DRIFT,
                         code,
-                        message: "it takes too long".to_owned(),
+                        message: reason,
                     });
+                }
+                _ if started.elapsed() >= TIMEOUT => {
+                    let code = "DETECTION_IN_PROGRESS".to_owned();
+                    let message = format!("not finished after {} s", TIMEOUT.as_secs());
+                    return Err(AwsError::Refused { operation: DETECT_DRIFT, code, message });
                 }
                 _ => sleep(POLL).await,
             }
@@ -107,13 +110,12 @@ impl Aws {
     }
 }
 
-impl Drifts {
-    fn of(resources: &[StackResourceDrift]) -> Self {
-        let status =
-            |resource: &StackResourceDrift| resource.stack_resource_drift_status().cloned();
+impl DriftReport {
+    fn from_resources(resources: &[StackResourceDrift]) -> Self {
         let is_checked = |resource: &&StackResourceDrift| {
             use StackResourceDriftStatus::{Deleted, InSync, Modified};
-            matches!(status(resource), Some(Deleted | InSync | Modified))
+            let status = resource.stack_resource_drift_status();
+            matches!(status, Some(Deleted | InSync | Modified))
         };
         let mut unchecked: Vec<String> = resources
             .iter()
@@ -122,15 +124,15 @@ impl Drifts {
             .collect();
         unchecked.sort();
         unchecked.dedup();
-        let mut drifts: Vec<Drift> = resources.iter().filter_map(Drift::of).collect();
+        let mut drifts: Vec<Drift> = resources.iter().filter_map(Drift::from_resource).collect();
         drifts.sort_by(|one, other| one.logical_id.cmp(&other.logical_id));
         Self { checked: resources.iter().filter(is_checked).count(), unchecked, drifts }
     }
 }
 
 impl Drift {
-    /// `None`: it is as it should be, or nobody knows.
-    fn of(resource: &StackResourceDrift) -> Option<Self> {
+    /// Converts a resource; `None` if it does not differ, or was not checked.
+    fn from_resource(resource: &StackResourceDrift) -> Option<Self> {
         let deleted = match resource.stack_resource_drift_status()? {
             StackResourceDriftStatus::Deleted => true,
             StackResourceDriftStatus::Modified => false,
@@ -141,14 +143,18 @@ impl Drift {
             resource_type: resource.resource_type().unwrap_or_default().to_owned(),
             physical_id: resource.physical_resource_id().map(str::to_owned),
             deleted,
-            differences: resource.property_differences().iter().map(PropertyDrift::of).collect(),
+            differences: resource
+                .property_differences()
+                .iter()
+                .map(PropertyDrift::from_sdk)
+                .collect(),
         })
     }
 }
 
 impl PropertyDrift {
-    fn of(difference: &PropertyDifference) -> Self {
-        // What is not there is told as the text `null`.
+    fn from_sdk(difference: &PropertyDifference) -> Self {
+        // CloudFormation reports a missing value as the text `null`.
         let value = |value: Option<&str>| value.filter(|value| *value != "null").map(str::to_owned);
         Self {
             path: difference.property_path().unwrap_or_default().to_owned(),
@@ -180,9 +186,9 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_and_what_nobody_looked_at_too() {
+    fn reports_differing_and_unchecked_resources() {
         use StackResourceDriftStatus::{Deleted, InSync, Modified, NotChecked};
-        let found = Drifts::of(&[
+        let found = DriftReport::from_resources(&[
             resource("Queue", Modified),
             resource("Alarm", Deleted),
             resource("Same", InSync),

@@ -1,11 +1,13 @@
-//! What AWS did not do, and what to do about it.
+//! Errors of requests to AWS, each with its remedy.
 
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
-/// A call of AWS that failed.
+/// A request to AWS that failed.
+///
+/// `operation` is an infinitive that completes "cannot …", such as "read the logs".
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum AwsError {
-    /// Nobody said where.
+    /// No region is configured.
     #[error("no region is configured")]
     #[diagnostic(
         code(synth::aws::region),
@@ -15,8 +17,8 @@ pub(crate) enum AwsError {
         )
     )]
     NoRegion,
-    /// No credentials, or none that hold.
-    #[error("cannot {what}: there are no credentials for AWS: {cause}")]
+    /// No credentials were found, or their provider failed.
+    #[error("cannot {operation}: no AWS credentials: {cause}")]
     #[diagnostic(
         code(synth::aws::credentials),
         help(
@@ -25,70 +27,70 @@ pub(crate) enum AwsError {
         )
     )]
     NoCredentials {
-        /// What was tried.
-        what: &'static str,
-        /// What the provider of credentials said.
+        /// The operation.
+        operation: &'static str,
+        /// Error of the credentials provider.
         cause: String,
     },
-    /// Credentials that AWS does not have, or not here.
-    #[error("cannot {what}: AWS does not accept the credentials: {message}")]
+    /// AWS does not know the credentials, at least not in this region.
+    #[error("cannot {operation}: AWS rejected the credentials: {message}")]
     #[diagnostic(
         code(synth::aws::unknown_credentials),
         help(
-            "check AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (`aws sts \
-             get-caller-identity` tries them), and that the account has enabled the region; then run \
-             the same command again"
+            "check AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (test them with `aws sts \
+             get-caller-identity`), and that the region is enabled in the account; then run the same \
+             command again"
         )
     )]
     UnknownCredentials {
-        /// What was tried.
-        what: &'static str,
-        /// What AWS says.
+        /// The operation.
+        operation: &'static str,
+        /// Message of AWS.
         message: String,
     },
-    /// Credentials whose time is over.
-    #[error("cannot {what}: the credentials for AWS have expired")]
+    /// The credentials have expired.
+    #[error("cannot {operation}: the AWS credentials have expired")]
     #[diagnostic(
         code(synth::aws::expired),
         help(
-            "sign in again (for example with `aws sso login`), or take new ones into \
+            "sign in again (for example with `aws sso login`), or set new values of \
              AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; then run the same \
              command again"
         )
     )]
     Expired {
-        /// What was tried.
-        what: &'static str,
+        /// The operation.
+        operation: &'static str,
     },
-    /// Not allowed.
-    #[error("cannot {what}: {message}")]
+    /// The AWS identity lacks a permission.
+    #[error("cannot {operation}: {message}")]
     #[diagnostic(
         code(synth::aws::denied),
         help(
-            "whoever deploys needs {}: have it added, then run the same command again",
+            "grant {} to the AWS identity that runs this command, then run the same command again",
             permission(message)
         )
     )]
     Denied {
-        /// What was tried.
-        what: &'static str,
-        /// What AWS says, which names the action.
+        /// The operation.
+        operation: &'static str,
+        /// Message of AWS, which names the denied action.
         message: String,
     },
-    /// AWS was not reached.
-    #[error("cannot {what}: AWS was not reached: {cause}")]
+    /// AWS cannot be reached.
+    #[error("cannot {operation}: AWS is unreachable: {cause}")]
     #[diagnostic(
         code(synth::aws::unreachable),
         help("check the network, then run the same command again")
     )]
     Unreachable {
-        /// What was tried.
-        what: &'static str,
-        /// Why not.
+        /// The operation.
+        operation: &'static str,
+        /// The innermost cause.
         cause: String,
     },
-    /// AWS was not reached by the very first call.
-    #[error("AWS was not reached {place}: {cause}")]
+    /// The first request of a command cannot reach AWS, so the address may be wrong.
+    #[error("AWS is unreachable {place}: {cause}")]
     #[diagnostic(
         code(synth::aws::nowhere),
         help(
@@ -96,140 +98,134 @@ pub(crate) enum AwsError {
              a proxy (HTTPS_PROXY); then run the same command again"
         )
     )]
-    Nowhere {
-        /// Where it was looked for: "in the region eu-west-1", "at http://127.0.0.1:1".
+    UnreachablePlace {
+        /// The address, such as "in region eu-west-1" or "at http://127.0.0.1:1".
         place: String,
-        /// Why not.
+        /// The innermost cause.
         cause: String,
     },
-    /// A bucket with our name that somebody else has.
+    /// Another account owns the artifact bucket.
     #[error("the bucket {bucket} belongs to another account")]
     #[diagnostic(
         code(synth::aws::bucket),
         help(
-            "nothing was uploaded; name a bucket of your own: \
-             `synth deploy --artifact-bucket NAME` makes it if it is not there"
+            "nothing was uploaded; choose another bucket with `synth deploy --artifact-bucket NAME`; it \
+             is created if it does not exist"
         )
     )]
     BucketOfOthers {
-        /// Its name.
+        /// Name of the bucket.
         bucket: String,
     },
-    /// A bucket that we may not look at, which is all that S3 says.
-    #[error("the bucket {bucket} is not open to you: S3 answers 403 without a reason")]
+    /// S3 denies access to the artifact bucket without a reason.
+    #[error("access to the bucket {bucket} was denied: S3 returned 403 without a reason")]
     #[diagnostic(
         code(synth::aws::bucket_closed),
         help(
-            "nothing was uploaded; if it is yours, whoever deploys needs the permission s3:ListBucket \
-             on it; if another account has that name, use one of your own: \
+            "nothing was uploaded; if you own the bucket, grant s3:ListBucket on it to the AWS identity \
+             that deploys; if another account owns it, choose another bucket: \
              `synth deploy --artifact-bucket NAME`"
         )
     )]
     BucketClosed {
-        /// Its name.
+        /// Name of the bucket.
         bucket: String,
     },
-    /// A bucket from which CloudFormation cannot deploy here.
-    #[error("the bucket {bucket} is in the region {there}, and the stack goes to {here}")]
+    /// The artifact bucket is in another region than the stack.
+    #[error("the bucket {bucket} is in region {bucket_region}, but the stack is in {stack_region}")]
     #[diagnostic(
         code(synth::aws::bucket_elsewhere),
         help(
-            "nothing was uploaded; set AWS_REGION if the stack is meant to be there, or use a bucket of \
-             this region: `synth deploy --artifact-bucket NAME`"
+            "nothing was uploaded; set AWS_REGION to deploy to the region of the bucket, or choose a \
+             bucket in the region of the stack: `synth deploy --artifact-bucket NAME`"
         )
     )]
     BucketElsewhere {
-        /// Its name.
+        /// Name of the bucket.
         bucket: String,
-        /// Its region.
-        there: String,
-        /// The stack's region.
-        here: String,
+        /// Region of the bucket.
+        bucket_region: String,
+        /// Region of the stack.
+        stack_region: String,
     },
-    /// CloudFormation cannot make what is wanted of the stack.
-    #[error("CloudFormation cannot change the stack {stack} so: {reason}")]
+    /// CloudFormation rejected the change set.
+    #[error("CloudFormation rejected the changes of stack {stack}: {reason}")]
     #[diagnostic(
         code(synth::aws::change_set),
-        help(
-            "nothing was changed, and the change set is deleted; mend what the reason names, then run \
-             the same command again"
-        )
+        help("nothing was changed; fix the cause, then run the same command again")
     )]
     ChangeSetFailed {
-        /// The stack's name.
+        /// Name of the stack.
         stack: String,
-        /// What CloudFormation says.
+        /// Reason given by CloudFormation.
         reason: String,
     },
-    /// Somebody else was faster.
-    #[error("cannot {what}: somebody else changes the stack, or has just done so: {message}")]
+    /// Another operation on the stack started first.
+    #[error("cannot {operation}: another operation changed the stack: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),
         help(
-            "nothing was changed by this command; run the same command again: it waits for the other, \
-             and looks anew what is to be done"
+            "this command changed nothing; run it again: it waits for the other operation and \
+             compares again"
         )
     )]
     StackBusy {
-        /// What was tried.
-        what: &'static str,
-        /// What AWS says.
+        /// The operation.
+        operation: &'static str,
+        /// Message of AWS.
         message: String,
     },
-    /// Anything else that AWS refuses.
-    #[error("cannot {what}: {code}: {message}")]
-    #[diagnostic(
-        code(synth::aws::refused),
-        help("mend what it names, then run the same command again")
-    )]
+    /// AWS rejected the request for another reason.
+    #[error("cannot {operation}: {code}: {message}")]
+    #[diagnostic(code(synth::aws::refused), help("fix the cause, then run the same command again"))]
     Refused {
-        /// What was tried.
-        what: &'static str,
-        /// AWS's word for it.
+        /// The operation.
+        operation: &'static str,
+        /// Error code of AWS.
         code: String,
-        /// What it says.
+        /// Message of AWS.
         message: String,
     },
-    /// A list that goes on and on.
-    #[error("cannot {what}: the answer goes on beyond {pages} pages")]
+    /// A paginated reply is too long.
+    #[error("cannot {operation}: the reply has more than {pages} pages")]
     #[diagnostic(
         code(synth::aws::endless),
-        help("run the same command again, for a shorter time if that can be said")
+        help("run the same command again, with a shorter period if it has --since")
     )]
-    Endless {
-        /// What was tried.
-        what: &'static str,
-        /// Pages that are read at most.
+    TooManyPages {
+        /// The operation.
+        operation: &'static str,
+        /// Largest number of pages that are read.
         pages: usize,
     },
-    /// A reply without something that every reply has.
-    #[error("AWS answered without {missing}")]
+    /// A reply lacks a required part.
+    #[error("the reply of AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
     Reply {
-        /// What.
+        /// The missing part.
         missing: &'static str,
     },
 }
 
-/// Codes of requests that are not allowed.
+/// Error codes of requests that are not permitted.
 const DENIED: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// Codes of what cannot be begun because something else is under way, or was meanwhile: with that, all
-/// other change sets of a stack are gone.
+/// Error codes of concurrent operations on a stack. An operation also deletes all other change sets of
+/// the stack.
 const BUSY: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
-/// How the names of the states end that a stack passes through.
-const UNDER_WAY: &str = "_IN_PROGRESS";
-/// What comes before the action in what AWS says of a permission that is missing.
+/// Suffix of the statuses of a stack that is being changed.
+const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
+/// The text before the action in the message of a denied request.
 const BEFORE_ACTION: &str = "not authorized to perform: ";
-/// How it begins what the SDK says if it found no credentials anywhere.
-const NOT_FOUND: &str = "no credentials found";
-/// What a request is answered that is not allowed.
+/// Start of the SDK's message if it finds no credentials.
+const NO_CREDENTIALS_FOUND: &str = "no credentials found";
+/// HTTP status of requests that are not permitted.
 const FORBIDDEN: u16 = 403;
-/// Codes of credentials whose time is over.
+/// Error codes of expired credentials.
 const EXPIRED: [&str; 4] =
     ["ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"];
-/// Codes of credentials that are none.
+/// Error codes of unknown credentials.
 const UNKNOWN_CREDENTIALS: [&str; 4] = [
     "InvalidClientTokenId",
     "UnrecognizedClientException",
@@ -238,113 +234,120 @@ const UNKNOWN_CREDENTIALS: [&str; 4] = [
 ];
 
 impl AwsError {
-    /// What came of a call that was for `what` (as in "cannot list the events").
-    pub(super) fn of<E>(what: &'static str, error: &SdkError<E>) -> Self
+    /// Converts the error of an SDK.
+    pub(super) fn from_sdk<E>(operation: &'static str, error: &SdkError<E>) -> Self
     where
         E: std::error::Error + ProvideErrorMetadata + 'static,
     {
-        let Some(service) = error.as_service_error() else {
-            let causes = causes(error);
-            let cause = causes.last().cloned().unwrap_or_default();
-            // The SDK has no variant of its own for this.
-            return match causes.iter().any(|cause| cause.contains("credentials")) {
-                true => Self::NoCredentials { what, cause: in_short(cause) },
-                false => Self::Unreachable { what, cause },
-            };
+        let Some(service_error) = error.as_service_error() else {
+            return Self::from_causes(operation, causes(error));
         };
         let status = error.raw_response().map(|response| response.status().as_u16());
-        let message = service.message().map_or_else(|| service.to_string(), str::to_owned);
-        match service.code() {
-            Some(code) => Self::of_code(what, code, message),
-            // The answer to a HEAD has no body to say more in.
-            None if status == Some(FORBIDDEN) => {
-                let message = "AWS answers 403 without a reason".to_owned();
-                Self::Denied { what, message }
+        let message =
+            service_error.message().map_or_else(|| service_error.to_string(), str::to_owned);
+        match (service_error.code(), status) {
+            (Some(code), _) => Self::from_code(operation, code, message),
+            // The response to a HEAD request has no body, and therefore no error code.
+            (None, Some(FORBIDDEN)) => {
+                let message = "AWS returned 403 without a reason".to_owned();
+                Self::Denied { operation, message }
             }
-            None => {
-                let code = status.map_or_else(|| "Unknown".to_owned(), |status| status.to_string());
-                Self::Refused { what, code, message }
-            }
+            (None, Some(status)) => Self::Refused { operation, code: status.to_string(), message },
+            (None, None) => Self::Refused { operation, code: "Unknown".to_owned(), message },
         }
     }
 
-    /// What a service answered instead of doing `what`.
-    pub(super) fn of_code(what: &'static str, code: &str, message: String) -> Self {
+    /// Classifies an error without a response.
+    fn from_causes(operation: &'static str, causes: Vec<String>) -> Self {
+        let innermost = causes.last().cloned().unwrap_or_default();
+        // The SDK has no error variant for missing credentials.
+        if causes.iter().any(|cause| cause.contains("credentials")) {
+            return Self::NoCredentials { operation, cause: shorten_credentials_error(innermost) };
+        }
+        Self::Unreachable { operation, cause: innermost }
+    }
+
+    /// Classifies an error code of a service.
+    pub(super) fn from_code(operation: &'static str, code: &str, message: String) -> Self {
+        let is_busy = BUSY.contains(&code)
+            || (code == "ValidationError" && message.contains(IN_PROGRESS_SUFFIX));
         if DENIED.contains(&code) {
-            Self::Denied { what, message }
+            Self::Denied { operation, message }
         } else if EXPIRED.contains(&code) {
-            Self::Expired { what }
+            Self::Expired { operation }
         } else if UNKNOWN_CREDENTIALS.contains(&code) {
-            Self::UnknownCredentials { what, message }
-        } else if BUSY.contains(&code) || (code == "ValidationError" && message.contains(UNDER_WAY))
-        {
-            Self::StackBusy { what, message }
+            Self::UnknownCredentials { operation, message }
+        } else if is_busy {
+            Self::StackBusy { operation, message }
         } else {
-            Self::Refused { what, code: code.to_owned(), message }
+            Self::Refused { operation, code: code.to_owned(), message }
         }
     }
 
-    /// The same, if it was the first call of all: then AWS is looked for at the wrong place.
-    pub(super) fn looked_for(self, place: impl FnOnce() -> String) -> Self {
+    /// Adds the address to the error if AWS is unreachable. For the first request of a command, because a wrong
+    /// address is a likely cause.
+    pub(super) fn with_place(self, place: String) -> Self {
         match self {
-            Self::Unreachable { cause, .. } => Self::Nowhere { place: place(), cause },
+            Self::Unreachable { cause, .. } => Self::UnreachablePlace { place, cause },
             other => other,
         }
     }
 
-    /// What helps against it, in a few words.
+    /// Returns the remedy as a short imperative phrase.
     pub(crate) fn remedy(&self) -> String {
         match self {
             Self::Unreachable { .. } => "check the network".to_owned(),
             Self::Expired { .. } | Self::NoCredentials { .. } => "sign in again".to_owned(),
-            Self::Denied { message, .. } => format!("have {} added", permission(message)),
-            _ => "mend what the reason names".to_owned(),
+            Self::Denied { message, .. } => format!("grant {}", permission(message)),
+            _ => "fix the cause".to_owned(),
         }
     }
 
-    /// Whether the same call has no better chance in a moment.
+    /// Returns whether a retry of the request would also fail.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Self::Unreachable { .. } | Self::Refused { .. } | Self::Reply { .. })
     }
 }
 
-/// The action that AWS names in what it says of a permission that is missing.
+/// Returns the action in the message of a denied request, such as `s3:PutObject`.
 pub(crate) fn denied_action(message: &str) -> Option<&str> {
     let (_, action) = message.split_once(BEFORE_ACTION)?;
     let action = action.split_whitespace().next()?.trim_end_matches(['.', ',']);
     (!action.is_empty()).then_some(action)
 }
 
-/// The SDK lists all places where it has looked, and not which profile.
-fn in_short(cause: String) -> String {
-    if !cause.starts_with(NOT_FOUND) {
+/// Replaces the SDK's list of all credential sources by a short text that names the profile.
+fn shorten_credentials_error(cause: String) -> String {
+    if !cause.starts_with(NO_CREDENTIALS_FOUND) {
         return cause;
     }
     match std::env::var("AWS_PROFILE") {
         Ok(profile) => format!(
-            "the profile {profile} (AWS_PROFILE) is not in ~/.aws/config or ~/.aws/credentials, or has \
-             none in it"
+            "the profile {profile} (AWS_PROFILE) is missing from ~/.aws/config and ~/.aws/credentials, \
+             or contains no credentials"
         ),
-        Err(_) => "none in the environment, in ~/.aws, or from the machine".to_owned(),
+        Err(_) => {
+            "none found in the environment, in ~/.aws, or in the instance metadata".to_owned()
+        }
     }
 }
 
 fn permission(message: &str) -> String {
     match denied_action(message) {
         Some(action) => format!("the permission {action}"),
-        None => "the permission for that".to_owned(),
+        None => "the missing permission".to_owned(),
     }
 }
 
-/// What an error says, and what each that caused it says.
+/// Returns the messages of an error and of all its causes, outermost first.
 pub(super) fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    let mut messages = vec![error.to_string()];
     let mut next = error.source();
-    let mut causes = vec![error.to_string()];
     while let Some(cause) = next {
-        causes.push(cause.to_string());
+        messages.push(cause.to_string());
         next = cause.source();
     }
-    causes
+    messages
 }
 
 #[cfg(test)]
@@ -354,21 +357,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_action_is_taken_out_of_what_aws_says() {
-        let said = "User: arn:aws:iam::1:user/u is not authorized to perform: s3:PutObject on \
+    fn finds_the_denied_action_in_a_message() {
+        let message = "User: arn:aws:iam::1:user/u is not authorized to perform: s3:PutObject on \
                     resource: \"arn:aws:s3:::b\" because no identity-based policy allows it";
-        assert_eq!(denied_action(said), Some("s3:PutObject"));
-        let ends = "u is not authorized to perform: sqs:CreateQueue.";
-        assert_eq!(denied_action(ends), Some("sqs:CreateQueue"));
+        assert_eq!(denied_action(message), Some("s3:PutObject"));
+        let at_end = "u is not authorized to perform: sqs:CreateQueue.";
+        assert_eq!(denied_action(at_end), Some("sqs:CreateQueue"));
         assert_eq!(denied_action("not authorized to perform: "), None);
         assert_eq!(denied_action("Access Denied"), None);
-        let denied = AwsError::Denied { what: "x", message: said.to_owned() };
+        let denied = AwsError::Denied { operation: "x", message: message.to_owned() };
         assert!(denied.help().unwrap().to_string().contains("the permission s3:PutObject"));
     }
 
     #[test]
-    fn codes_become_what_can_be_done_about_them() {
-        let of = |code: &str, message: &str| AwsError::of_code("x", code, message.to_owned());
+    fn classifies_error_codes() {
+        let of = |code: &str, message: &str| AwsError::from_code("x", code, message.to_owned());
         assert!(matches!(of("ExpiredToken", ""), AwsError::Expired { .. }));
         assert!(matches!(of("AccessDenied", ""), AwsError::Denied { .. }));
         assert!(matches!(of("InvalidClientTokenId", ""), AwsError::UnknownCredentials { .. }));

@@ -1,30 +1,32 @@
-//! Takes what is there already into a stack: a change set that imports.
+//! Import of existing tables into a stack.
 
 use aws_sdk_cloudformation::types::{Capability, ChangeSetType, Parameter, ResourceToImport};
 use cellar_stacks::constructs::ResourceType;
 
-use super::{Aws, AwsError, ChangeSet};
+use super::change_set::ChangeSet;
+use super::connect::Aws;
+use super::error::AwsError;
 
-/// What is to be taken into a stack.
+/// Tables to import into a stack.
 #[derive(Debug, Clone)]
 pub(crate) struct Import {
-    /// The stack's name.
+    /// Name of the stack.
     pub(crate) stack: String,
-    /// The change set's name.
-    pub(crate) name: String,
-    /// Where the template is: the stack's own, and nothing but what is imported in addition.
+    /// Name of the change set.
+    pub(crate) change_set_name: String,
+    /// URL of the template: the deployed one, with only the imported tables added.
     pub(crate) template_url: String,
-    /// The names of the stack's parameters, whose values stay.
+    /// Names of the stack's parameters, whose values stay the same.
     pub(crate) parameters: Vec<String>,
-    /// Logical ids and names of the tables.
+    /// Logical id and name of each table.
     pub(crate) tables: Vec<(String, String)>,
 }
 
 impl Aws {
-    /// Makes a change set that imports tables.
+    /// Creates a change set that imports tables, and waits until it can be executed.
     ///
     /// # Errors
-    /// [`AwsError`]; nothing of the stack was changed, and no change set is left behind.
+    /// [`AwsError`]; the stack was not changed, and the change set was deleted.
     pub(crate) async fn create_import(&self, import: &Import) -> Result<ChangeSet, AwsError> {
         let parameters = import
             .parameters
@@ -43,7 +45,7 @@ impl Aws {
             .cloudformation
             .create_change_set()
             .stack_name(&import.stack)
-            .change_set_name(&import.name)
+            .change_set_name(&import.change_set_name)
             .change_set_type(ChangeSetType::Import)
             .template_url(&import.template_url)
             .set_parameters(Some(parameters.collect()))
@@ -52,15 +54,15 @@ impl Aws {
             .send()
             .await;
         let created =
-            created.map_err(|error| AwsError::of("make the change set that imports", &error))?;
+            created.map_err(|error| AwsError::from_sdk("create the import change set", &error))?;
         let id = created.id.ok_or(AwsError::Reply { missing: "a change set" })?;
-        match self.made(&id, &import.stack).await {
-            Ok(Some(change_set)) => Ok(change_set),
-            made => {
-                // Why it failed matters more than that it could not be deleted, too.
-                let _ = self.discard_change_set(&id, &import.stack, false).await;
-                made.and(Err(AwsError::Reply { missing: "anything to import" }))
-            }
-        }
+        let error = match self.wait_for_change_set(&id, &import.stack).await {
+            Ok(Some(change_set)) => return Ok(change_set),
+            Ok(None) => AwsError::Reply { missing: "changes to import" },
+            Err(error) => error,
+        };
+        // An error of the deletion is ignored: the first error is the cause.
+        let _ = self.discard_change_set(&id, &import.stack, false).await;
+        Err(error)
     }
 }

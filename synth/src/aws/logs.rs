@@ -1,46 +1,47 @@
-//! What functions log.
+//! Log lines of the functions, from CloudWatch Logs.
 
 use serde::{Deserialize, Serialize};
 
+use super::connect::Aws;
+use super::error::AwsError;
 use super::signed::Operation;
-use super::{Aws, AwsError};
 
 const FILTER: Operation = Operation {
     service: "logs",
     target: "Logs_20140328.FilterLogEvents",
     json: "1.1",
-    what: "read the logs",
+    name: "read the logs",
 };
-/// Lines of a page: what the service allows at most.
+/// Lines per page, the maximum of the service.
 const PAGE_EVENTS: u32 = 10_000;
-/// Pages of a log group that are read at a time: a filter that finds little gives many empty ones.
+/// Largest number of pages read from a log group. A filter with few matches returns many empty pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
-/// Which lines of a log group.
+/// A query for the lines of a log group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Wish {
-    /// The log group's name.
+pub(crate) struct LogQuery {
+    /// Name of the log group.
     pub(crate) log_group_name: String,
-    /// From then on, Unix milliseconds.
+    /// Time of the first line, Unix milliseconds.
     pub(crate) start_time: u64,
-    /// What they contain, in the service's own words; absent means all.
+    /// Filter pattern in the syntax of CloudWatch Logs; absent for all lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) filter_pattern: Option<String>,
 }
 
-/// A line that somebody logged.
+/// A log line.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEvent {
-    /// Its id. AWS always gives one, an emulator may not.
+    /// Id of the line. AWS always sets it, an emulator may not.
     pub(crate) event_id: Option<String>,
-    /// When, Unix milliseconds.
+    /// Time of the line, Unix milliseconds.
     pub(crate) timestamp: u64,
-    /// What was logged.
+    /// Text of the line.
     #[serde(default)]
     pub(crate) message: String,
-    /// The log stream: one process of the function.
+    /// Log stream of one execution environment of the function.
     #[serde(default)]
     pub(crate) log_stream_name: String,
 }
@@ -49,7 +50,7 @@ pub(crate) struct LogEvent {
 #[serde(rename_all = "camelCase")]
 struct Request<'a> {
     #[serde(flatten)]
-    wish: &'a Wish,
+    query: &'a LogQuery,
     limit: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_token: Option<String>,
@@ -64,21 +65,21 @@ struct Page {
 }
 
 impl Aws {
-    /// Hands over lines, page by page, oldest first. Says whether that was all: it ends after
-    /// [`PAGES_MAX`].
+    /// Passes lines to `handle_page`, oldest first. Returns `false` if there are more than [`PAGES_MAX`]
+    /// pages.
     ///
     /// # Errors
     /// [`AwsError`].
     pub(crate) async fn log_events(
         &self,
-        wish: &Wish,
-        mut take: impl FnMut(Vec<LogEvent>),
+        query: &LogQuery,
+        mut handle_page: impl FnMut(Vec<LogEvent>),
     ) -> Result<bool, AwsError> {
         let mut next_token = None;
         for _ in 0..PAGES_MAX {
-            let request = Request { wish, limit: PAGE_EVENTS, next_token };
+            let request = Request { query, limit: PAGE_EVENTS, next_token };
             let page: Page = self.read(FILTER, &request).await?;
-            take(page.events);
+            handle_page(page.events);
             next_token = page.next_token;
             if next_token.is_none() {
                 return Ok(true);
@@ -88,8 +89,8 @@ impl Aws {
     }
 }
 
-/// The pattern that finds lines with this text in them.
-pub(crate) fn pattern_of(text: &str) -> String {
+/// Returns the filter pattern that matches lines with this text.
+pub(crate) fn text_pattern(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
@@ -100,15 +101,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_found_as_it_is_written() {
-        assert_eq!(pattern_of("took too long"), r#""took too long""#);
-        assert_eq!(pattern_of(r#"{"level":"ERROR"}\n"#), r#""{\"level\":\"ERROR\"}\\n""#);
+    fn patterns_quote_the_text() {
+        assert_eq!(text_pattern("took too long"), r#""took too long""#);
+        assert_eq!(text_pattern(r#"{"level":"ERROR"}\n"#), r#""{\"level\":\"ERROR\"}\\n""#);
     }
 
     #[test]
-    fn requests_and_replies_are_those_of_the_service() {
-        let wish = Wish { log_group_name: "g".to_owned(), start_time: 7, filter_pattern: None };
-        let request = Request { wish: &wish, limit: 3, next_token: Some("t".to_owned()) };
+    fn requests_and_replies_have_the_format_of_the_service() {
+        let query =
+            LogQuery { log_group_name: "g".to_owned(), start_time: 7, filter_pattern: None };
+        let request = Request { query: &query, limit: 3, next_token: Some("t".to_owned()) };
         let expected = json!({ "logGroupName": "g", "startTime": 7, "limit": 3, "nextToken": "t" });
         assert_eq!(serde_json::to_value(request).unwrap(), expected);
         let event = json!({

@@ -1,4 +1,4 @@
-//! What CloudWatch knows of a stack: its alarms, and sums of metrics.
+//! Alarms and metrics of a stack, from CloudWatch.
 
 use std::collections::BTreeMap;
 
@@ -6,35 +6,36 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::connect::Aws;
+use super::error::AwsError;
 use super::signed::Operation;
-use super::{Aws, AwsError};
 
 const DESCRIBE_ALARMS: Operation = Operation {
     service: "monitoring",
     target: "GraniteServiceVersion20100801.DescribeAlarms",
     json: "1.0",
-    what: "read the alarms",
+    name: "read the alarms",
 };
 const GET_METRIC_DATA: Operation = Operation {
     service: "monitoring",
     target: "GraniteServiceVersion20100801.GetMetricData",
     json: "1.0",
-    what: "read the metrics",
+    name: "read the metrics",
 };
-/// Alarms that can be asked for at a time.
-const ALARMS_OF_A_REQUEST: usize = 100;
-/// Metrics that can be asked for at a time.
-const METRICS_OF_A_REQUEST: usize = 500;
-/// Pages of an answer: far above what an hour each of the longest time gives.
+/// Largest number of alarms in a request.
+const ALARMS_PER_REQUEST: usize = 100;
+/// Largest number of metrics in a request.
+const METRICS_PER_REQUEST: usize = 500;
+/// Largest number of pages read; the longest period has far fewer.
 pub(super) const PAGES_MAX: usize = 100;
 
-/// An alarm that has gone off.
+/// An active alarm.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct AlarmState {
-    /// Its name.
+    /// Name of the alarm.
     pub(crate) alarm_name: String,
-    /// Why, in the words of CloudWatch.
+    /// Reason given by CloudWatch.
     pub(crate) state_reason: Option<String>,
 }
 
@@ -46,18 +47,18 @@ struct AlarmsPage {
     next_token: Option<String>,
 }
 
-/// A metric of one resource, and how its values become one.
+/// A query for a metric of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Query {
-    /// `AWS/…`.
+pub(crate) struct MetricQuery {
+    /// Namespace, `AWS/…`.
     pub(crate) namespace: &'static str,
-    /// Its name.
+    /// Name of the metric.
     pub(crate) metric: &'static str,
-    /// The dimensions that name the resource.
+    /// Dimensions that select the resource.
     pub(crate) dimensions: Vec<(&'static str, String)>,
-    /// `Sum` or `Average`, of each period.
+    /// Statistic of each period, `Sum` or `Average`.
     pub(crate) statistic: &'static str,
-    /// Seconds of a period.
+    /// Length of a period in seconds.
     pub(crate) period_s: u32,
 }
 
@@ -90,93 +91,103 @@ struct AlarmsRequest<'a> {
 #[serde(rename_all = "PascalCase")]
 struct DataRequest {
     metric_data_queries: Vec<Value>,
-    /// Unix seconds, as JSON of this kind has times.
+    /// Unix seconds.
     start_time: u64,
+    /// Unix seconds.
     end_time: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_token: Option<String>,
 }
 
 impl Aws {
-    /// Those of these alarms that have gone off.
+    /// Returns the active alarms among these.
     ///
     /// # Errors
     /// [`AwsError`].
-    pub(crate) async fn alarms_off(&self, names: &[String]) -> Result<Vec<AlarmState>, AwsError> {
+    pub(crate) async fn active_alarms(
+        &self,
+        names: &[String],
+    ) -> Result<Vec<AlarmState>, AwsError> {
         let mut alarms = Vec::new();
-        for names in names.chunks(ALARMS_OF_A_REQUEST) {
+        for names in names.chunks(ALARMS_PER_REQUEST) {
             let request = |next_token: Option<String>| AlarmsRequest {
                 alarm_names: names,
                 state_value: "ALARM",
                 next_token,
             };
-            let take = |page: AlarmsPage| {
+            let handle_page = |page: AlarmsPage| {
                 alarms.extend(page.metric_alarms);
                 page.next_token
             };
-            self.pages(DESCRIBE_ALARMS, request, take).await?;
+            self.read_pages(DESCRIBE_ALARMS, request, handle_page).await?;
         }
         Ok(alarms)
     }
 
-    /// The values of metrics between two times, Unix seconds, in no order; none where nothing was
-    /// measured.
+    /// Returns the values of metrics between two times in Unix seconds, unordered. A period without
+    /// measurements has no value.
     ///
     /// # Errors
     /// [`AwsError`].
     pub(crate) async fn metrics(
         &self,
-        queries: &[Query],
+        queries: &[MetricQuery],
         from_s: u64,
         to_s: u64,
-    ) -> Result<BTreeMap<Query, Vec<f64>>, AwsError> {
-        let mut values: BTreeMap<Query, Vec<f64>> = BTreeMap::new();
-        for queries in queries.chunks(METRICS_OF_A_REQUEST) {
-            let ids: BTreeMap<String, &Query> = named(queries).collect();
+    ) -> Result<BTreeMap<MetricQuery, Vec<f64>>, AwsError> {
+        let mut values: BTreeMap<MetricQuery, Vec<f64>> = BTreeMap::new();
+        for queries in queries.chunks(METRICS_PER_REQUEST) {
+            let query_of_id: BTreeMap<String, &MetricQuery> = with_ids(queries).collect();
             let request = |next_token: Option<String>| DataRequest {
-                metric_data_queries: named(queries).map(|(id, query)| query.ask(&id)).collect(),
+                metric_data_queries: with_ids(queries)
+                    .map(|(id, query)| query.to_json(&id))
+                    .collect(),
                 start_time: from_s,
                 end_time: to_s,
                 next_token,
             };
-            let take = |page: DataPage| {
+            let handle_page = |page: DataPage| {
                 for result in page.metric_data_results {
-                    if let Some(query) = ids.get(&result.id) {
+                    if let Some(query) = query_of_id.get(&result.id) {
                         values.entry((*query).clone()).or_default().extend(result.values);
                     }
                 }
                 page.next_token
             };
-            self.pages(GET_METRIC_DATA, request, take).await?;
+            self.read_pages(GET_METRIC_DATA, request, handle_page).await?;
         }
         Ok(values)
     }
 
-    /// Takes one page after the other, each of which says where the next one begins, up to the last.
-    async fn pages<Request: Serialize, Page: DeserializeOwned>(
+    /// Reads all pages of a reply. `handle_page` returns the token of the next page.
+    ///
+    /// # Errors
+    /// [`AwsError::TooManyPages`] after [`PAGES_MAX`] pages.
+    async fn read_pages<Request: Serialize, Page: DeserializeOwned>(
         &self,
         operation: Operation,
         request: impl Fn(Option<String>) -> Request,
-        mut take: impl FnMut(Page) -> Option<String>,
+        mut handle_page: impl FnMut(Page) -> Option<String>,
     ) -> Result<(), AwsError> {
         let mut next_token = None;
         for _ in 0..PAGES_MAX {
-            next_token = take(self.read(operation, &request(next_token)).await?);
+            let page = self.read(operation, &request(next_token)).await?;
+            next_token = handle_page(page);
             if next_token.is_none() {
                 return Ok(());
             }
         }
-        Err(AwsError::Endless { what: operation.what, pages: PAGES_MAX })
+        Err(AwsError::TooManyPages { operation: operation.name, pages: PAGES_MAX })
     }
 }
 
-/// Ids begin with a small letter.
-fn named(queries: &[Query]) -> impl Iterator<Item = (String, &Query)> {
+/// Pairs each query with an id; CloudWatch requires ids that start with a lower-case letter.
+fn with_ids(queries: &[MetricQuery]) -> impl Iterator<Item = (String, &MetricQuery)> {
     queries.iter().enumerate().map(|(index, query)| (format!("m{index}"), query))
 }
 
-impl Query {
-    fn ask(&self, id: &str) -> Value {
+impl MetricQuery {
+    fn to_json(&self, id: &str) -> Value {
         let dimensions = self.dimensions.iter();
         let dimensions: Vec<Value> =
             dimensions.map(|(name, value)| json!({ "Name": name, "Value": value })).collect();

@@ -1,5 +1,4 @@
-//! AWS, as far as deploying and watching need it: the clients, the bucket of the bundles, change sets,
-//! stacks, and what these log and measure.
+//! Access to AWS: clients, the artifact bucket, change sets, stacks, logs and metrics.
 
 mod artifacts;
 mod bucket_settings;
@@ -16,13 +15,15 @@ mod signed;
 mod stack;
 mod tables;
 
-pub(crate) use artifacts::{Artifact, Found, Uploaded};
-pub(crate) use change_set::{Change, ChangeSet, PlannedAction, Replacement, Wanted, Watch};
+pub(crate) use artifacts::{Artifact, ArtifactBucket, UploadResult};
+pub(crate) use change_set::{
+    Change, ChangeSet, PlannedAction, Replacement, RollbackAlarms, WantedStack,
+};
 pub(crate) use connect::Aws;
-pub(crate) use drift::{Drift, Drifts, PropertyDrift};
+pub(crate) use drift::{Drift, DriftReport, PropertyDrift};
 pub(crate) use error::{AwsError, denied_action};
 pub(crate) use import::Import;
-pub(crate) use logs::{LogEvent, PAGES_MAX, Wish, pattern_of};
-pub(crate) use metrics::Query;
-pub(crate) use stack::{DeploymentEvent, Resource, StackState};
-pub(crate) use tables::Recoverable;
+pub(crate) use logs::{LogEvent, LogQuery, PAGES_MAX, text_pattern};
+pub(crate) use metrics::MetricQuery;
+pub(crate) use stack::{DeploymentEvent, Resource, STACK_TYPE, StackState};
+pub(crate) use tables::RestorableRange;

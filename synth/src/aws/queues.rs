@@ -1,20 +1,23 @@
-//! Queues, as far as one asks how full they are.
+//! Queues of a stack.
 
 use aws_sdk_sqs::types::QueueAttributeName;
 
-use super::{Aws, AwsError};
+use super::connect::Aws;
+use super::error::AwsError;
 
 impl Aws {
-    /// About how many messages of a queue wait.
+    /// Returns the approximate number of messages in a queue.
     ///
     /// # Errors
     /// [`AwsError`].
-    pub(crate) async fn waiting_messages(&self, queue_url: &str) -> Result<u64, AwsError> {
-        let number = QueueAttributeName::ApproximateNumberOfMessages;
+    pub(crate) async fn message_count(&self, queue_url: &str) -> Result<u64, AwsError> {
+        let attribute = QueueAttributeName::ApproximateNumberOfMessages;
         let request = self.sqs.get_queue_attributes().queue_url(queue_url);
-        let reply = request.attribute_names(number.clone()).send().await;
-        let reply = reply.map_err(|error| AwsError::of("count the messages of a queue", &error))?;
-        let count = reply.attributes().and_then(|attributes| attributes.get(&number)?.parse().ok());
+        let reply = request.attribute_names(attribute.clone()).send().await;
+        let reply =
+            reply.map_err(|error| AwsError::from_sdk("count the messages of a queue", &error))?;
+        let count =
+            reply.attributes().and_then(|attributes| attributes.get(&attribute)?.parse().ok());
         count.ok_or(AwsError::Reply { missing: "the number of messages" })
     }
 }

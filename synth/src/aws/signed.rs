@@ -1,5 +1,5 @@
-//! Calls that no SDK makes: a signed POST of JSON. The two SDKs of CloudWatch would take nearly two
-//! minutes to build, for three operations that only read.
+//! Signed JSON requests to CloudWatch without an SDK. Its two SDKs take nearly two minutes to build, and
+//! only three read operations are needed.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,33 +9,33 @@ use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, si
 use aws_sigv4::sign::v4::SigningParams;
 use cellar::{BodyFault, read_body};
 use cellar_base::backoff::Backoff;
-use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::error::causes;
-use super::{Aws, AwsError};
+use super::connect::Aws;
+use super::error::{AwsError, causes};
 
-/// How often a call is tried: they only read.
+/// Largest number of attempts of a request.
 const ATTEMPTS: u32 = 5;
-/// First upper bound of a pause between attempts, milliseconds. The services allow a few requests a
-/// second.
+/// Upper bound of the first pause between attempts, in milliseconds. The services accept only a few
+/// requests per second.
 const PAUSE_MS: u64 = 400;
 /// The pauses between attempts.
 const PAUSES: Backoff = Backoff { base_ms: PAUSE_MS, max_ms: PAUSE_MS << ATTEMPTS };
-/// How long a connection may take.
+/// Timeout of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long one attempt may take.
+/// Timeout of an attempt.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes of a reply: ten thousand lines of a log are at most 10 MB.
+/// Largest reply that is read; a page of log lines has at most 10 MB.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
-/// Characters of a reply that is no JSON, in a message.
+/// Number of characters of a reply that is not JSON, in an error message.
 const SHOWN_CHARS: usize = 200;
-/// Codes of refusals that pass, whatever the status.
-const PASSING: [&str; 7] = [
+/// Error codes of requests to retry, for any HTTP status.
+const RETRYABLE: [&str; 7] = [
     "InternalFailure",
     "InternalServiceError",
     "ProvisionedThroughputExceededException",
@@ -45,55 +45,56 @@ const PASSING: [&str; 7] = [
     "ThrottlingException",
 ];
 
-/// An operation of a service that speaks JSON.
+/// An operation of a service with a JSON protocol.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
-    /// The service as its domain and its signatures name it.
+    /// Name of the service in its domain and in signatures.
     pub(super) service: &'static str,
-    /// `X-Amz-Target`.
+    /// Value of the header `X-Amz-Target`.
     pub(super) target: &'static str,
-    /// `1.0` or `1.1`.
+    /// Version of the JSON protocol, `1.0` or `1.1`.
     pub(super) json: &'static str,
-    /// What it is for, as in "cannot read the logs".
-    pub(super) what: &'static str,
+    /// Name in errors, as in "cannot read the logs".
+    pub(super) name: &'static str,
 }
 
-/// Why an attempt failed.
-enum Failure {
-    /// It may go better next time.
-    Passing(AwsError),
-    /// It will not.
-    Lasting(AwsError),
+/// A failed attempt.
+enum AttemptFailure {
+    /// A retry may succeed.
+    Retryable(AwsError),
+    /// A retry would fail.
+    Final(AwsError),
 }
 
 impl Aws {
-    /// Calls an operation that only reads, and so may be repeated.
+    /// Runs an operation that only reads, with retries.
     ///
     /// # Errors
-    /// [`AwsError`], if it is refused, or failed five times.
+    /// [`AwsError`] if the request is rejected, or all attempts fail.
     pub(super) async fn read<Reply: DeserializeOwned>(
         &self,
         operation: Operation,
         input: &impl Serialize,
     ) -> Result<Reply, AwsError> {
-        let Operation { what, .. } = operation;
-        let unreadable = |cause: serde_json::Error| AwsError::Refused {
-            what,
-            code: "unreadable".to_owned(),
+        let invalid_json = |cause: serde_json::Error| AwsError::Refused {
+            operation: operation.name,
+            code: "invalid JSON".to_owned(),
             message: cause.to_string(),
         };
-        let body = serde_json::to_vec(input).map_err(unreadable)?;
-        let client = self.http_client().map_err(|error| unreachable(what, &error))?;
+        let body = serde_json::to_vec(input).map_err(invalid_json)?;
+        let client = self.http_client().map_err(|error| unreachable(operation.name, &error))?;
         let mut attempt = 1;
         loop {
             match self.attempt(&client, operation, body.clone()).await {
-                Ok(reply) => return serde_json::from_slice(&reply).map_err(unreadable),
-                Err(Failure::Passing(_)) if attempt < ATTEMPTS => {
+                Ok(reply) => return serde_json::from_slice(&reply).map_err(invalid_json),
+                Err(AttemptFailure::Retryable(_)) if attempt < ATTEMPTS => {
                     let random = uuid::Uuid::new_v4().as_u64_pair().1;
                     sleep(Duration::from_millis(PAUSES.full_jitter_ms(attempt, random))).await;
                     attempt += 1;
                 }
-                Err(Failure::Passing(error) | Failure::Lasting(error)) => return Err(error),
+                Err(AttemptFailure::Retryable(error) | AttemptFailure::Final(error)) => {
+                    return Err(error);
+                }
             }
         }
     }
@@ -103,9 +104,9 @@ impl Aws {
             .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT)
-            // A signature is for one host.
+            // A signature is valid for one host only.
             .redirect(reqwest::redirect::Policy::none());
-        // As the SDKs do, which ask no proxy for an emulator on this machine.
+        // Like the SDKs, do not use a proxy for an emulator on this machine.
         if self.is_emulator() { builder.no_proxy().build() } else { builder.build() }
     }
 
@@ -114,35 +115,43 @@ impl Aws {
         client: &Client,
         operation: Operation,
         body: Vec<u8>,
-    ) -> Result<Vec<u8>, Failure> {
-        let what = operation.what;
+    ) -> Result<Vec<u8>, AttemptFailure> {
+        let name = operation.name;
         let url = self.service_url(operation.service);
-        let credentials = self.current_credentials(what).await.map_err(Failure::Lasting)?;
+        let credentials = self.current_credentials(name).await.map_err(AttemptFailure::Final)?;
         let now = SystemTime::now();
         let headers = signed_headers(operation, &url, &self.region, &body, credentials, now)
-            .map_err(|cause| Failure::Lasting(AwsError::Unreachable { what, cause }))?;
+            .map_err(|cause| {
+                AttemptFailure::Final(AwsError::Unreachable { operation: name, cause })
+            })?;
         let sent = client.post(&url).headers(headers).body(body).send().await;
-        let reply = sent.map_err(|error| Failure::Passing(unreachable(what, &error)))?;
+        let reply = sent.map_err(|error| AttemptFailure::Retryable(unreachable(name, &error)))?;
         let status = reply.status();
         let bytes = read_body(reply, REPLY_BYTES_MAX).await;
-        let bytes = bytes.map_err(|fault| unread(what, &fault))?;
+        let bytes = bytes.map_err(|fault| body_failure(name, &fault))?;
         if status.is_success() {
             return Ok(bytes);
         }
-        let (code, message) = fault(&bytes, status.as_u16());
-        let passes =
-            status.is_server_error() || status.as_u16() == 429 || PASSING.contains(&code.as_str());
-        let error = AwsError::of_code(what, &code, message);
-        Err(if passes { Failure::Passing(error) } else { Failure::Lasting(error) })
+        let (code, message) = parse_error(&bytes, status.as_u16());
+        let is_retryable = status.is_server_error()
+            || status == StatusCode::TOO_MANY_REQUESTS
+            || RETRYABLE.contains(&code.as_str());
+        let error = AwsError::from_code(name, &code, message);
+        Err(if is_retryable {
+            AttemptFailure::Retryable(error)
+        } else {
+            AttemptFailure::Final(error)
+        })
     }
 
-    /// Asked for each time: they may have been renewed.
-    async fn current_credentials(&self, what: &'static str) -> Result<Credentials, AwsError> {
-        let none = |cause: String| AwsError::NoCredentials { what, cause };
-        let provider = self.credentials.as_ref();
-        let provider = provider.ok_or_else(|| none("nobody provides any".to_owned()))?;
+    /// Reads the credentials again for each attempt, because temporary credentials are renewed.
+    async fn current_credentials(&self, operation: &'static str) -> Result<Credentials, AwsError> {
+        let no_credentials = |cause: String| AwsError::NoCredentials { operation, cause };
+        let Some(provider) = &self.credentials else {
+            return Err(no_credentials("no provider is configured".to_owned()));
+        };
         let provided = provider.provide_credentials().await;
-        provided.map_err(|error| none(causes(&error).pop().unwrap_or_default()))
+        provided.map_err(|error| no_credentials(causes(&error).pop().unwrap_or_default()))
     }
 
     fn service_url(&self, service: &str) -> String {
@@ -153,7 +162,7 @@ impl Aws {
     }
 }
 
-/// The headers of a request, its signature among them.
+/// Returns the headers of a request, including its signature.
 fn signed_headers(
     operation: Operation,
     url: &str,
@@ -190,34 +199,34 @@ fn signed_headers(
     Ok(headers)
 }
 
-/// The code and the message of a refusal: services write them in several ways.
-fn fault(body: &[u8], status: u16) -> (String, String) {
-    let unnamed = format!("HTTP {status}");
-    let Ok(fault) = serde_json::from_slice::<Value>(body) else {
+/// Returns the code and the message of an error reply. The names of both fields depend on the service.
+fn parse_error(body: &[u8], status: u16) -> (String, String) {
+    let default_code = format!("HTTP {status}");
+    let Ok(error) = serde_json::from_slice::<Value>(body) else {
         let text = String::from_utf8_lossy(body);
-        return (unnamed, text.chars().take(SHOWN_CHARS).collect());
+        return (default_code, text.chars().take(SHOWN_CHARS).collect());
     };
-    let text = |names: &[&str]| {
-        names.iter().find_map(|name| fault.get(name)?.as_str()).unwrap_or_default().to_owned()
+    let field = |names: &[&str]| {
+        names.iter().find_map(|name| error.get(name)?.as_str()).unwrap_or_default().to_owned()
     };
     // `com.amazon.coral.service#AccessDeniedException:http://…`
-    let code = text(&["__type", "code", "Code"]);
+    let code = field(&["__type", "code", "Code"]);
     let code = code.rsplit('#').next().and_then(|code| code.split(':').next()).unwrap_or_default();
-    let code = if code.is_empty() { unnamed } else { code.to_owned() };
-    (code, text(&["message", "Message"]))
+    let code = if code.is_empty() { default_code } else { code.to_owned() };
+    (code, field(&["message", "Message"]))
 }
 
-fn unreachable(what: &'static str, error: &reqwest::Error) -> AwsError {
-    AwsError::Unreachable { what, cause: causes(error).pop().unwrap_or_default() }
+fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {
+    AwsError::Unreachable { operation, cause: causes(error).pop().unwrap_or_default() }
 }
 
-/// A reply that came, and could not be read.
-fn unread(what: &'static str, fault: &BodyFault) -> Failure {
+/// Returns the failure of an attempt whose reply could not be read.
+fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
     match fault {
-        BodyFault::Broken(error) => Failure::Passing(unreachable(what, error)),
-        BodyFault::TooLarge => Failure::Lasting(AwsError::Refused {
-            what,
-            code: "too long".to_owned(),
+        BodyFault::Broken(error) => AttemptFailure::Retryable(unreachable(operation, error)),
+        BodyFault::TooLarge => AttemptFailure::Final(AwsError::Refused {
+            operation,
+            code: "too large".to_owned(),
             message: format!("the reply has more than {REPLY_BYTES_MAX} bytes"),
         }),
     }

@@ -1,4 +1,4 @@
-//! Stacks as they are, and what happens to them.
+//! Stacks, their resources and their events.
 
 use std::collections::BTreeMap;
 
@@ -8,60 +8,64 @@ use aws_sdk_cloudformation::types::{
 };
 use serde::Serialize;
 
-use super::{Aws, AwsError};
+use super::connect::Aws;
+use super::error::AwsError;
 
-/// A stack as it is.
+/// Type of the stack itself in its list of events.
+pub(crate) const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
+
+/// The current state of a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StackState {
-    /// Its ARN.
+    /// ARN of the stack.
     pub(crate) id: String,
-    /// Its status, as CloudFormation names it.
+    /// Status in CloudFormation.
     pub(crate) status: String,
-    /// Why, if CloudFormation says it.
+    /// Reason of the status.
     pub(crate) reason: Option<String>,
-    /// When it was made or last changed, Unix milliseconds, if CloudFormation says it.
+    /// Time of the last change or of the creation, Unix milliseconds.
     pub(crate) changed_ms: Option<u64>,
-    /// Its outputs.
+    /// Names and values of the outputs.
     pub(crate) outputs: BTreeMap<String, String>,
-    /// The values of its parameters.
+    /// Names and values of the parameters.
     pub(crate) parameters: BTreeMap<String, String>,
-    /// Its own tags.
+    /// Keys and values of the stack's tags.
     pub(crate) tags: BTreeMap<String, String>,
 }
 
-/// A resource of a stack as it is.
+/// A resource of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Resource {
-    /// Its logical id.
+    /// Logical id.
     pub(crate) logical_id: String,
-    /// Its type, `AWS::…`.
+    /// Type, `AWS::…`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Its physical id, once it has one.
+    /// Physical id, once the resource has been created.
     pub(crate) physical_id: Option<String>,
-    /// Its status, as CloudFormation names it.
+    /// Status in CloudFormation.
     pub(crate) status: String,
 }
 
-/// Something that happened to a resource of a stack, or to the stack itself.
+/// An event of a resource, or of the stack itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentEvent {
-    /// Its id.
+    /// Id of the event.
     pub(crate) id: String,
-    /// When, Unix milliseconds.
+    /// Time of the event, Unix milliseconds.
     pub(crate) at_ms: u64,
-    /// The resource.
+    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Its type, `AWS::…`.
+    /// Type of the resource, `AWS::…`.
     pub(crate) resource_type: String,
-    /// Its status, as CloudFormation names it.
+    /// Status of the resource in CloudFormation.
     pub(crate) status: String,
-    /// Why, if CloudFormation says it.
+    /// Reason of the status.
     pub(crate) reason: Option<String>,
 }
 
 impl Aws {
-    /// A stack by its name or, also after it was deleted, by its ARN.
+    /// Returns a stack by its name, or by its ARN (even after it was deleted); `None` if it does not exist.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -69,8 +73,8 @@ impl Aws {
         let described = self.cloudformation.describe_stacks().stack_name(name).send().await;
         let described = match described {
             Ok(described) => described,
-            Err(error) if is_unknown(error.code(), error.message()) => return Ok(None),
-            Err(error) => return Err(AwsError::of("look for the stack", &error)),
+            Err(error) if means_not_found(error.code(), error.message()) => return Ok(None),
+            Err(error) => return Err(AwsError::from_sdk("find the stack", &error)),
         };
         let Some(stack) = described.stacks().first() else { return Ok(None) };
         let status = stack.stack_status().ok_or(AwsError::Reply { missing: "a stack's status" })?;
@@ -97,7 +101,7 @@ impl Aws {
         }))
     }
 
-    /// The template of a stack as it was given when it was last deployed.
+    /// Returns the template of the last deployment, as it was uploaded.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -105,11 +109,11 @@ impl Aws {
         let request = self.cloudformation.get_template().stack_name(stack_id);
         let template = request.template_stage(TemplateStage::Original).send().await;
         let template =
-            template.map_err(|error| AwsError::of("read the stack's template", &error))?;
+            template.map_err(|error| AwsError::from_sdk("read the stack's template", &error))?;
         template.template_body.ok_or(AwsError::Reply { missing: "a template" })
     }
 
-    /// The resources of a stack: their logical ids, types, and physical ids as far as they have one.
+    /// Returns the resources of a stack.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -118,13 +122,14 @@ impl Aws {
             self.cloudformation.list_stack_resources().stack_name(stack_id).into_paginator().send();
         let mut resources = Vec::new();
         while let Some(page) = pages.next().await {
-            let page = page.map_err(|error| AwsError::of("list the stack's resources", &error))?;
-            resources.extend(page.stack_resource_summaries().iter().filter_map(Resource::of));
+            let page =
+                page.map_err(|error| AwsError::from_sdk("list the stack's resources", &error))?;
+            resources.extend(page.stack_resource_summaries().iter().filter_map(Resource::from_sdk));
         }
         Ok(resources)
     }
 
-    /// What happened to a stack, oldest first, back to where `is_known` says that it was seen.
+    /// Returns the events of a stack after the newest one for which `is_known` is true, oldest first.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -133,13 +138,15 @@ impl Aws {
         stack_id: &str,
         is_known: impl Fn(&str) -> bool,
     ) -> Result<Vec<DeploymentEvent>, AwsError> {
-        let (mut events, mut next): (Vec<DeploymentEvent>, _) = (Vec::new(), None);
+        let mut events = Vec::new();
+        let mut next = None;
         'pages: loop {
             let page = self.cloudformation.describe_stack_events().stack_name(stack_id);
             let page = page.set_next_token(next).send().await;
-            let page = page.map_err(|error| AwsError::of("read the stack's events", &error))?;
-            // The newest come first.
-            for event in page.stack_events().iter().filter_map(DeploymentEvent::of) {
+            let page =
+                page.map_err(|error| AwsError::from_sdk("read the stack's events", &error))?;
+            // CloudFormation lists the newest events first.
+            for event in page.stack_events().iter().filter_map(DeploymentEvent::from_sdk) {
                 if is_known(&event.id) {
                     break 'pages;
                 }
@@ -154,7 +161,7 @@ impl Aws {
         Ok(events)
     }
 
-    /// Begins to delete a stack; what its template retains stays behind.
+    /// Starts to delete a stack. Resources with the deletion policy Retain are kept.
     ///
     /// # Errors
     /// [`AwsError`].
@@ -162,17 +169,18 @@ impl Aws {
         let request = self.cloudformation.delete_stack().stack_name(stack_id);
         let request = request.client_request_token(token).deletion_mode(DeletionMode::Standard);
         let deleted = request.send().await;
-        deleted.map(drop).map_err(|error| AwsError::of("delete the stack", &error))
+        deleted.map(drop).map_err(|error| AwsError::from_sdk("delete the stack", &error))
     }
 }
 
-/// CloudFormation has no code of its own for it.
-fn is_unknown(code: Option<&str>, message: Option<&str>) -> bool {
-    code == Some("ValidationError") && message.is_some_and(|it| it.contains("does not exist"))
+/// Returns whether an error means that the stack does not exist. CloudFormation has no error code for this.
+fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
+    code == Some("ValidationError")
+        && message.is_some_and(|message| message.contains("does not exist"))
 }
 
 impl Resource {
-    fn of(summary: &StackResourceSummary) -> Option<Self> {
+    fn from_sdk(summary: &StackResourceSummary) -> Option<Self> {
         Some(Self {
             logical_id: summary.logical_resource_id()?.to_owned(),
             resource_type: summary.resource_type()?.to_owned(),
@@ -183,7 +191,7 @@ impl Resource {
 }
 
 impl DeploymentEvent {
-    fn of(event: &StackEvent) -> Option<Self> {
+    fn from_sdk(event: &StackEvent) -> Option<Self> {
         let at_ms = event.timestamp()?.to_millis().ok()?;
         Some(Self {
             id: event.event_id()?.to_owned(),

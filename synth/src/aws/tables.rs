@@ -1,82 +1,86 @@
-//! Tables at a point in time: DynamoDB restores one under a new name, beside the old one.
+//! Point-in-time recovery of tables: DynamoDB restores a table under a new name.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::primitives::DateTime;
 use aws_sdk_dynamodb::types::{BillingMode, SseSpecification, SseType, TableStatus};
 
-use super::{Aws, AwsError};
+use super::connect::Aws;
+use super::error::AwsError;
 
-/// What DynamoDB says of a table that is not there.
+/// Error code for a table that does not exist.
 const NO_TABLE: &str = "ResourceNotFoundException";
-/// What it says of a table that is there already, or is being made.
-const THERE: &str = "TableAlreadyExistsException";
+/// Error code for a table that exists or is being created.
+const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 
-/// From when to when a table can be restored, Unix seconds.
+/// The range of times to which a table can be restored, in Unix seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Recoverable {
-    /// The first moment.
+pub(crate) struct RestorableRange {
+    /// Earliest time.
     pub(crate) from_s: u64,
-    /// The last one, some minutes ago.
+    /// Latest time, a few minutes ago.
     pub(crate) to_s: u64,
 }
 
-/// A table, which may be, or become, one restored to a point in time.
+/// A table, with its origin if it was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RestoredTable {
-    /// The table that it was restored from, by its ARN, if DynamoDB says it.
+pub(crate) struct TableDescription {
+    /// ARN of the table from which it was restored.
     pub(crate) source_arn: Option<String>,
-    /// To when, Unix seconds, if DynamoDB says it.
-    pub(crate) at_s: Option<u64>,
-    /// When it was made, Unix seconds, if DynamoDB says it.
-    pub(crate) made_s: Option<u64>,
-    /// Whether everything is there.
+    /// Time to which it was restored, Unix seconds.
+    pub(crate) restored_to_s: Option<u64>,
+    /// Creation time, Unix seconds.
+    pub(crate) created_s: Option<u64>,
+    /// Whether the creation or restore is complete.
     pub(crate) is_active: bool,
 }
 
 impl Aws {
-    /// From when to when a table can be restored. `None`: it has no point-in-time recovery.
+    /// Returns the restorable range of a table; `None` if it has no point-in-time recovery.
     ///
     /// # Errors
     /// [`AwsError`].
-    pub(crate) async fn recoverable(&self, table: &str) -> Result<Option<Recoverable>, AwsError> {
+    pub(crate) async fn restorable_range(
+        &self,
+        table: &str,
+    ) -> Result<Option<RestorableRange>, AwsError> {
         let described = self.dynamodb.describe_continuous_backups().table_name(table).send().await;
         let described = described
-            .map_err(|error| AwsError::of("read how far back a table can be restored", &error))?;
+            .map_err(|error| AwsError::from_sdk("read the restorable range of a table", &error))?;
         let recovery = described.continuous_backups_description();
         let recovery = recovery.and_then(|it| it.point_in_time_recovery_description());
         Ok(recovery.and_then(|recovery| {
-            Some(Recoverable {
+            Some(RestorableRange {
                 from_s: seconds(recovery.earliest_restorable_date_time()?)?,
                 to_s: seconds(recovery.latest_restorable_date_time()?)?,
             })
         }))
     }
 
-    /// A table, if there is one of that name.
+    /// Describes a table; `None` if it does not exist.
     ///
     /// # Errors
     /// [`AwsError`].
-    pub(crate) async fn restored_table(
+    pub(crate) async fn describe_table(
         &self,
         table: &str,
-    ) -> Result<Option<RestoredTable>, AwsError> {
+    ) -> Result<Option<TableDescription>, AwsError> {
         let described = match self.dynamodb.describe_table().table_name(table).send().await {
             Ok(described) => described,
             Err(error) if error.code() == Some(NO_TABLE) => return Ok(None),
-            Err(error) => return Err(AwsError::of("look for a table", &error)),
+            Err(error) => return Err(AwsError::from_sdk("find a table", &error)),
         };
         let found = described.table.ok_or(AwsError::Reply { missing: "a table" })?;
         let summary = found.restore_summary();
-        Ok(Some(RestoredTable {
+        Ok(Some(TableDescription {
             source_arn: summary.and_then(|it| it.source_table_arn()).map(str::to_owned),
-            at_s: summary.and_then(|it| seconds(it.restore_date_time())),
-            made_s: found.creation_date_time().and_then(seconds),
+            restored_to_s: summary.and_then(|it| seconds(it.restore_date_time())),
+            created_s: found.creation_date_time().and_then(seconds),
             is_active: found.table_status() == Some(&TableStatus::Active),
         }))
     }
 
-    /// Begins to restore a table as it was at `at_s` (Unix seconds) under a new name. One that is there
-    /// already, or is being made, is fine: whoever asks looks whose it is.
+    /// Starts to restore a table to `at_s` (Unix seconds) under the name `target`. Does nothing if `target`
+    /// exists; the caller checks its origin with [`Self::describe_table`].
     ///
     /// # Errors
     /// [`AwsError`].
@@ -87,23 +91,22 @@ impl Aws {
         at_s: u64,
         key: Option<&str>,
     ) -> Result<(), AwsError> {
-        let what = "restore a table";
-        let at = i64::try_from(at_s).map_err(|_| AwsError::Reply { missing: "a moment" })?;
+        let at = i64::try_from(at_s).map_err(|_| AwsError::Reply { missing: "a valid time" })?;
         let request = self.dynamodb.restore_table_to_point_in_time().source_table_name(source);
         let request = request.target_table_name(target).restore_date_time(DateTime::from_secs(at));
         let request = request.billing_mode_override(BillingMode::PayPerRequest);
         let encryption = key.map(|key| {
-            let own = SseSpecification::builder().enabled(true).sse_type(SseType::Kms);
-            own.kms_master_key_id(key).build()
+            let encryption = SseSpecification::builder().enabled(true).sse_type(SseType::Kms);
+            encryption.kms_master_key_id(key).build()
         });
         match request.set_sse_specification_override(encryption).send().await {
             Ok(_) => Ok(()),
-            Err(error) if error.code() == Some(THERE) => Ok(()),
-            Err(error) => Err(AwsError::of(what, &error)),
+            Err(error) if error.code() == Some(TABLE_EXISTS) => Ok(()),
+            Err(error) => Err(AwsError::from_sdk("restore a table", &error)),
         }
     }
 
-    /// The ARN of a table of this account and region.
+    /// Returns the ARN of a table in this account and region.
     pub(crate) fn table_arn(&self, name: &str) -> String {
         let Self { partition, region, account, .. } = self;
         format!("arn:{partition}:dynamodb:{region}:{account}:table/{name}")

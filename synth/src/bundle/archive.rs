@@ -1,4 +1,4 @@
-//! The zip that Lambda takes: one file, and nothing in it of when, where or by whom it was made.
+//! The zip file for Lambda. It contains one file, and no time, place or user of its creation.
 
 use std::io::{Cursor, Write as _};
 
@@ -7,17 +7,17 @@ use zip::result::ZipResult;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
-/// The file that Lambda starts.
+/// Name of the file that Lambda executes.
 pub(super) const ENTRY: &str = "bootstrap";
-/// Everybody may run it: Lambda starts it as a user of its own.
+/// Permissions of the file. All users can execute it, because Lambda uses an unknown user.
 const MODE: u32 = 0o755;
-/// The best that deflate does by rules of whole numbers alone. Zopfli packs better by 3 %, but decides by
-/// logarithms, whose last bits differ between processors.
+/// Compression level, the highest of deflate. Zopfli would save 3 %, but uses logarithms, whose last bits
+/// differ between processors.
 const LEVEL: i64 = 9;
-/// Letters of the hash in a name: 64 bits, which no two builds share by chance.
-const NAME_HASH_LETTERS: usize = 16;
+/// Number of hexadecimal digits of the hash in a name: 64 bits avoid collisions.
+const NAME_HASH_DIGITS: usize = 16;
 
-/// Packs a binary: the same bytes for the same binary, on every machine.
+/// Packs a binary. The result is the same on every machine.
 pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -31,13 +31,12 @@ pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     Ok(zip.finish()?.into_inner())
 }
 
-/// The name of a bundle: its file's, and its key's in the bucket of artifacts.
+/// Returns the name of a bundle.
 ///
-/// It holds the hash of the binary, not of the zip: what a function runs is the binary. Whoever packs it
-/// otherwise one day gives no function a new version for it, and what is in the bucket already is known
-/// before anything is packed.
+/// The name contains the hash of the binary, not of the zip. Therefore a change of the packing deploys no new
+/// code, and an existing bundle is found before a new one is packed.
 pub(super) fn name(hash: &str, architecture: Architecture) -> String {
-    let hash = hash.get(..NAME_HASH_LETTERS).unwrap_or(hash);
+    let hash = hash.get(..NAME_HASH_DIGITS).unwrap_or(hash);
     format!("{ENTRY}-{hash}-{architecture}.zip")
 }
 
@@ -51,14 +50,14 @@ mod tests {
         let mut state = 1_u32;
         let step = |_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // Few kinds of bytes, so that there is something to compress.
+            // Few different bytes, so that compression has an effect.
             (state >> 28).to_le_bytes()[0]
         };
         (0..bytes).map(step).collect()
     }
 
     #[test]
-    fn the_same_binary_makes_the_same_bytes() {
+    fn packing_is_reproducible() {
         let binary = pseudorandom(100_000);
         let packed = pack(&binary).unwrap();
         assert_eq!(packed, pack(&binary).unwrap());
@@ -66,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_one_program_of_no_time() {
+    fn the_zip_contains_one_executable_without_a_time() {
         let packed = pack(b"program").unwrap();
         let mut zip = zip::ZipArchive::new(Cursor::new(packed)).unwrap();
         assert_eq!(zip.len(), 1);
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn names_hold_the_hash_and_the_architecture() {
+    fn names_contain_the_hash_and_the_architecture() {
         let hash = "0123456789abcdef0123";
         assert_eq!(name(hash, Architecture::Arm64), "bootstrap-0123456789abcdef-arm64.zip");
     }

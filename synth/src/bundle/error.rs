@@ -1,4 +1,4 @@
-//! Why there is no bundle, and what to do about it.
+//! Errors of building, reading and checking a bundle.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -7,71 +7,72 @@ use cellar_stacks::Architecture;
 use miette::Diagnostic;
 
 use super::elf::ElfFault;
-use super::host::{Host, target};
+use super::host::{Host, target_triple};
 
-/// Why there is no bundle.
+/// Why a bundle cannot be built or read.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum BundleError {
-    /// The program is not where it was built.
-    #[error("Cellar's sources are not in {}", path.display())]
+    /// The sources of this program were moved or deleted.
+    #[error("the sources of Cellar were not found in {}", path.display())]
     #[diagnostic(
         code(synth::bundle_sources),
         help(
-            "run this in a checkout of Cellar, as `cargo run -p synth -- …`; or build the bundle \
+            "run the command in a checkout of Cellar with `cargo run -p synth -- …`, or build the bundle \
              elsewhere with `synth bundle` and pass it to `synth deploy --bundle FILE`"
         )
     )]
     Sources {
-        /// Where they were.
+        /// Folder of the sources.
         path: PathBuf,
     },
-    /// There is no cargo.
+    /// Cargo cannot be started.
     #[error("cannot run {}: {cause}", program.display())]
     #[diagnostic(
         code(synth::bundle_cargo),
         help(
-            "install Rust as https://rustup.rs says; or build the bundle elsewhere and pass it to `synth deploy --bundle FILE`"
+            "install Rust (https://rustup.rs), or build the bundle elsewhere and pass it to `synth deploy \
+             --bundle FILE`"
         )
     )]
     Cargo {
-        /// What was tried.
+        /// Path of cargo.
         program: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// The build failed.
-    #[error("the bundle was not built: {program} ended with {status}")]
-    #[diagnostic(code(synth::bundle_build), help("it said:\n{said}"))]
+    #[error("the bundle was not built: {program} failed with {status}")]
+    #[diagnostic(code(synth::bundle_build), help("fix the errors:\n{last_lines}"))]
     Build {
-        /// What ran.
+        /// The command, such as `cargo build`.
         program: &'static str,
-        /// How it ended.
+        /// Exit status of the command.
         status: ExitStatus,
-        /// The last of what it said.
-        said: String,
+        /// Last lines of its output.
+        last_lines: String,
     },
-    /// The build succeeded and left nothing.
+    /// The build succeeded without a binary.
     #[error("{program} built no `bootstrap`")]
     #[diagnostic(
         code(synth::bundle_nothing),
-        help("look for a `build` section in your cargo configuration that changes what is built")
+        help("check whether a `build` section in your cargo configuration changes the target")
     )]
     Nothing {
-        /// What ran.
+        /// The command, such as `cargo build`.
         program: &'static str,
     },
-    /// Another processor's binary, and nothing to build it with.
-    #[error("this machine ({host}) does not build for {architecture} by itself")]
+    /// The architecture requires a cross-compiler, which is not installed.
+    #[error("this machine ({host}) cannot build for {architecture} without a cross-compiler")]
     #[diagnostic(code(synth::bundle_cross), help("{help}"))]
     Cross {
-        /// This machine.
+        /// The machine that builds.
         host: Host,
-        /// The functions' architecture.
+        /// Architecture of the functions.
         architecture: Architecture,
-        /// What to install.
+        /// The commands that install a cross-compiler.
         help: String,
     },
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {}: {cause}", path.display())]
     #[diagnostic(
         code(synth::bundle_file),
@@ -80,11 +81,11 @@ pub(crate) enum BundleError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
-    /// A zip that is no bundle.
-    #[error("{} is no bundle: {why}", path.display())]
+    /// A zip is not a bundle.
+    #[error("{} is not a bundle: {why}", path.display())]
     #[diagnostic(
         code(synth::bundle_zip),
         help("a bundle is a zip with one file, `bootstrap`; `synth bundle` writes it")
@@ -92,54 +93,55 @@ pub(crate) enum BundleError {
     Zip {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the zip.
         why: String,
     },
-    /// A binary that cannot be packed.
-    #[error("the bundle cannot be packed: {0}")]
+    /// The binary cannot be packed.
+    #[error("cannot pack the bundle: {0}")]
     #[diagnostic(code(synth::bundle_pack))]
     Pack(zip::result::ZipError),
-    /// More than Lambda takes.
-    #[error("the {what} is too large: {bytes} bytes; Lambda takes at most {limit}")]
+    /// A file exceeds a limit of Lambda.
+    #[error("the {item} has {bytes} bytes; Lambda allows at most {limit}")]
     #[diagnostic(
         code(synth::bundle_size),
-        help("build it with `--profile lambda`, which leaves out what is for debuggers")
+        help("build the binary with `--profile lambda`, which omits debug information")
     )]
     TooLarge {
-        /// What.
-        what: &'static str,
-        /// How large it is, or how much of it was read.
+        /// The file, such as "zip".
+        item: &'static str,
+        /// Size in bytes, or the number of bytes read.
         bytes: u64,
-        /// The bound.
+        /// Largest size in bytes.
         limit: u64,
     },
-    /// A binary that Lambda cannot run.
-    #[error("Lambda cannot run {what}: {fault}")]
+    /// Lambda cannot run the binary.
+    #[error("Lambda cannot run {name}: {fault}")]
     #[diagnostic(code(synth::bundle_unfit), help("{help}"))]
     Unfit {
-        /// Which binary.
-        what: String,
-        /// Why not.
+        /// Name of the binary.
+        name: String,
+        /// Why Lambda cannot run the binary.
         fault: Box<ElfFault>,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
 }
 
 impl BundleError {
-    /// Says how to build for another processor.
+    /// Returns the error for an architecture that requires a cross-compiler.
     pub(super) fn cross(host: Host, architecture: Architecture) -> Self {
-        let target = target(architecture);
+        let target = target_triple(architecture);
         let help = format!(
-            "install what does, and run this again:\n  pip install cargo-zigbuild\n  rustup target add \
-             {target}\nor run `synth bundle` on such a machine and pass its zip to `synth deploy --bundle FILE`"
+            "install a cross-compiler and run the command again:\n  pip install cargo-zigbuild\n  rustup target \
+             add {target}\nor run `synth bundle` on a machine of that architecture and pass its zip to \
+             `synth deploy --bundle FILE`"
         );
         Self::Cross { host, architecture, help }
     }
 
-    /// Refuses a binary.
-    pub(super) fn unfit(what: String, fault: ElfFault, architecture: Architecture) -> Self {
+    /// Returns the error for a binary that Lambda cannot run.
+    pub(super) fn unfit(name: String, fault: ElfFault, architecture: Architecture) -> Self {
         let help = fault.help(architecture);
-        Self::Unfit { what, fault: Box::new(fault), help }
+        Self::Unfit { name, fault: Box::new(fault), help }
     }
 }

@@ -1,4 +1,4 @@
-//! Binaries in files: those that were just built, and those that were built elsewhere, zipped or not.
+//! Reads binaries from files, zipped or not.
 
 use std::fs::File;
 use std::io::{Cursor, Read};
@@ -10,11 +10,12 @@ use super::archive::ENTRY;
 use super::error::BundleError;
 use super::limits::{MAX_BINARY_BYTES, MAX_ZIP_BYTES, MAX_ZIP_ENTRIES};
 
+/// First bytes of a zip file.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-/// What every file begins with in a zip's directory.
+/// First bytes of each file's record in the directory of a zip.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
 
-/// The binary in a file, or in the zip that the file is.
+/// Reads a binary from a file, or from a zip that contains it.
 pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
     let bytes = read_binary(path)?;
     if !bytes.starts_with(ZIP_MAGIC) {
@@ -27,48 +28,54 @@ pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
     })
 }
 
-/// The binary in a file.
+/// Reads a binary from a file.
 pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
-    let failed = |cause| BundleError::Read { path: path.to_owned(), cause };
-    let file = File::open(path).map_err(failed)?;
-    read_at_most(file, MAX_BINARY_BYTES).map_err(failed)?
+    let read_error = |cause| BundleError::Read { path: path.to_owned(), cause };
+    let file = File::open(path).map_err(read_error)?;
+    read_at_most(file, MAX_BINARY_BYTES).map_err(read_error)?
 }
 
-/// Refuses what is larger than Lambda takes.
-pub(super) fn check_size(what: &'static str, bytes: usize, limit: u64) -> Result<(), BundleError> {
+/// Checks a size in bytes. `item` names the item in the error.
+///
+/// # Errors
+/// [`BundleError::TooLarge`] if the size exceeds `limit`.
+pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result<(), BundleError> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     if bytes > limit {
-        return Err(BundleError::TooLarge { what, bytes, limit });
+        return Err(BundleError::TooLarge { item, bytes, limit });
     }
     Ok(())
 }
 
-/// Reads no more than is needed to see that it is too much.
+/// Reads a binary. Stops after `limit` bytes with [`BundleError::TooLarge`].
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(check_size("binary", bytes.len(), limit).map(|()| bytes))
 }
 
+/// Why a zip cannot be unpacked.
 #[derive(Debug)]
 enum UnpackFault {
     TooLarge(Box<BundleError>),
     Other(String),
 }
 
-fn other(error: impl std::fmt::Display) -> UnpackFault {
+fn other_fault(error: impl std::fmt::Display) -> UnpackFault {
     UnpackFault::Other(error.to_string())
 }
 
+/// Reads the binary from a zip. `limit` is the largest binary in bytes.
 fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
+    // Counts the files before the directory is read into memory.
     let entries = bytes.windows(DIRECTORY_ENTRY.len()).filter(|bytes| *bytes == DIRECTORY_ENTRY);
     if entries.take(MAX_ZIP_ENTRIES + 1).count() > MAX_ZIP_ENTRIES {
-        return Err(other(format!("it has more than {MAX_ZIP_ENTRIES} files")));
+        return Err(other_fault(format!("it has more than {MAX_ZIP_ENTRIES} files")));
     }
-    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(other)?;
-    let entry = zip.by_name(ENTRY).map_err(|_| other(format!("there is no `{ENTRY}` in it")))?;
+    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(other_fault)?;
+    let entry = zip.by_name(ENTRY).map_err(|_| other_fault(format!("it contains no `{ENTRY}`")))?;
     read_at_most(entry, limit)
-        .map_err(other)?
+        .map_err(other_fault)?
         .map_err(|error| UnpackFault::TooLarge(Box::new(error)))
 }
 
@@ -100,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_is_read_from_a_file_or_from_its_zip() {
+    fn reads_a_binary_from_a_file_or_a_zip() {
         assert_eq!(bundle(b"binary").unwrap(), b"binary");
         assert_eq!(bundle(&pack(b"binary").unwrap()).unwrap(), b"binary");
         let others = ["README", "bootstrap"].map(str::to_owned);
@@ -110,16 +117,16 @@ mod tests {
     }
 
     #[test]
-    fn a_zip_without_it_is_refused() {
+    fn rejects_a_zip_without_a_binary() {
         let error = bundle(&zip_of(["Bootstrap".to_owned()].into_iter())).unwrap_err();
-        assert!(error.to_string().contains("there is no `bootstrap` in it"), "{error}");
+        assert!(error.to_string().contains("it contains no `bootstrap`"), "{error}");
         let mut broken = pack(&[1; 10_000]).unwrap();
         broken.truncate(broken.len() - 30);
         assert!(matches!(bundle(&broken), Err(BundleError::Zip { .. })));
     }
 
     #[test]
-    fn files_in_a_zip_end_at_their_limit() {
+    fn the_number_of_files_in_a_zip_is_bounded() {
         let with = |count: usize| {
             let names = (1..count).map(|number| format!("file-{number}"));
             bundle(&zip_of(names.chain(["bootstrap".to_owned()])))
@@ -130,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_end_at_their_limits() {
+    fn sizes_are_bounded() {
         for limit in [MAX_ZIP_BYTES, MAX_BINARY_BYTES] {
             let bytes = usize::try_from(limit).unwrap();
             assert!(check_size("zip", bytes, limit).is_ok());
@@ -144,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zip_says_less_than_it_holds_and_is_not_unpacked_further() {
+    fn a_zip_bomb_is_not_unpacked_completely() {
         let packed = pack(&[0; 100_000]).unwrap();
         assert!(packed.len() < 1_000);
         assert!(matches!(unpack(&packed, 99_999), Err(UnpackFault::TooLarge(_))));

@@ -1,22 +1,24 @@
-//! The machine that builds, and what it builds without help.
+//! The machine that builds the bundle.
 
 use cellar_stacks::Architecture;
 
-/// A machine that builds.
+/// A machine that builds the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Host {
+    /// Operating system, as in [`std::env::consts::OS`].
     system: &'static str,
+    /// Processor, as in [`std::env::consts::ARCH`].
     processor: &'static str,
 }
 
 impl Host {
-    /// The machine that this process runs on.
+    /// Returns the machine of this process.
     pub(crate) fn this() -> Self {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }
 
-    /// The architecture of functions that are as this machine is; of those that Lambda has not, the
-    /// most common.
+    /// Returns the architecture of functions on this processor. If Lambda does not support the processor, returns
+    /// the most common architecture.
     pub(crate) fn architecture(self) -> Architecture {
         match self.processor {
             "aarch64" => Architecture::Arm64,
@@ -24,8 +26,8 @@ impl Host {
         }
     }
 
-    /// Whether a plain build makes a binary for functions of that architecture.
-    pub(super) fn builds(self, architecture: Architecture) -> bool {
+    /// Returns whether `cargo build` builds a binary for an architecture without cross-compilation.
+    pub(super) fn can_build(self, architecture: Architecture) -> bool {
         self.system == "linux" && self.processor == processor(architecture)
     }
 }
@@ -36,7 +38,7 @@ impl std::fmt::Display for Host {
     }
 }
 
-/// The name that Rust's targets have for a processor.
+/// Returns the name of a processor in Rust target triples.
 fn processor(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "x86_64",
@@ -44,8 +46,8 @@ fn processor(architecture: Architecture) -> &'static str {
     }
 }
 
-/// The target whose binaries Lambda runs.
-pub(super) fn target(architecture: Architecture) -> String {
+/// Returns the Rust target triple of functions.
+pub(super) fn target_triple(architecture: Architecture) -> String {
     format!("{}-unknown-linux-gnu", processor(architecture))
 }
 
@@ -53,25 +55,25 @@ pub(super) fn target(architecture: Architecture) -> String {
 pub(super) mod tests {
     use super::*;
 
-    /// A machine that no test runs on by chance.
+    /// A machine that cannot build without cross-compilation.
     pub(in crate::bundle) const MAC: Host = Host { system: "macos", processor: "aarch64" };
-    /// A machine that builds for arm64 only.
+    /// A machine that builds only for arm64.
     pub(in crate::bundle) const GRAVITON: Host = Host { system: "linux", processor: "aarch64" };
 
     #[test]
-    fn only_linux_on_the_same_processor_builds_without_help() {
-        assert!(GRAVITON.builds(Architecture::Arm64));
-        assert!(!GRAVITON.builds(Architecture::X86_64));
-        assert!(!MAC.builds(Architecture::Arm64));
+    fn only_linux_on_the_same_processor_can_build() {
+        assert!(GRAVITON.can_build(Architecture::Arm64));
+        assert!(!GRAVITON.can_build(Architecture::X86_64));
+        assert!(!MAC.can_build(Architecture::Arm64));
         assert_eq!(MAC.architecture(), Architecture::Arm64);
         let odd = Host { system: "linux", processor: "riscv64" };
         assert_eq!(odd.architecture(), Architecture::X86_64);
-        assert!(!odd.builds(Architecture::X86_64));
+        assert!(!odd.can_build(Architecture::X86_64));
     }
 
     #[test]
-    fn targets_are_those_of_rust() {
-        assert_eq!(target(Architecture::Arm64), "aarch64-unknown-linux-gnu");
-        assert_eq!(target(Architecture::X86_64), "x86_64-unknown-linux-gnu");
+    fn returns_rust_target_triples() {
+        assert_eq!(target_triple(Architecture::Arm64), "aarch64-unknown-linux-gnu");
+        assert_eq!(target_triple(Architecture::X86_64), "x86_64-unknown-linux-gnu");
     }
 }

@@ -1,16 +1,16 @@
-//! Bounds of a bundle. Those of Lambda are named as such; the others are ours.
+//! Bounds of a bundle. Bounds of Lambda are marked as such.
 
-/// Bytes of a zip file (Lambda: 50 MB).
+/// Largest zip file in bytes (Lambda: 50 MB).
 pub(crate) const MAX_ZIP_BYTES: u64 = 50 * 1024 * 1024;
-/// Bytes of the binary (Lambda: unzipped, everything must be smaller than 262,144,000).
+/// Largest binary in bytes (Lambda: the unzipped files must be smaller than 262,144,000 bytes).
 pub(crate) const MAX_BINARY_BYTES: u64 = 262_144_000 - 1;
-/// Files in a zip that was made elsewhere: a bundle has one, and a directory takes memory.
+/// Largest number of files in a prebuilt zip. A bundle has one; the bound limits memory.
 pub(super) const MAX_ZIP_ENTRIES: usize = 64;
-/// Entries of a binary's dynamic section; a real one has about 30.
+/// Largest number of entries in a binary's dynamic section; typical are 30.
 pub(super) const MAX_DYNAMIC_ENTRIES: usize = 1_024;
-/// Versions of symbols that a binary needs; a real one needs about 20.
+/// Largest number of library versions that a binary needs; typical are 20.
 pub(super) const MAX_VERSION_NEEDS: usize = 1_024;
-/// Bytes of a name in a binary: of a library, a version or a symbol.
+/// Largest name of a library, a version or a symbol, in bytes.
 pub(super) const MAX_NAME_BYTES: usize = 4_096;
-/// Lines of what cargo said that are kept for the report of a failure.
-pub(super) const MAX_SAID_LINES: usize = 30;
+/// Number of the last lines of cargo that are kept for an error.
+pub(super) const MAX_OUTPUT_LINES: usize = 30;

@@ -1,4 +1,4 @@
-//! What a person or a program sees: progress on stderr, results on stdout.
+//! Output of a command: progress on stderr, results on stdout.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -6,56 +6,59 @@ use std::time::{Duration, Instant};
 use cellar::table::to_json;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
+use miette::Diagnostic;
 use serde::Serialize;
 use serde_json::json;
 
 use super::args::ProgressArgument;
-use super::resource_list::ResourceList;
-use crate::error::SynthError;
 
-const TICK: Duration = Duration::from_millis(100);
+/// Interval at which a spinner is redrawn.
+pub(super) const SPINNER_TICK: Duration = Duration::from_millis(100);
 
-/// Where results and progress go.
+/// Prints the results and the progress of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
     progress: ProgressMode,
 }
 
-/// How progress is told.
+/// How progress is printed to stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgressMode {
-    /// It moves.
+    /// Lines and spinners that are updated in place.
     Live,
-    /// A line for each step.
+    /// One line per step.
     Plain,
-    /// A JSON object for each step.
+    /// One JSON object per step.
     Json,
-    /// Only what happens to resources, as JSON.
+    /// Only resource events, as JSON.
     Quiet,
 }
 
-/// Something that takes a moment.
+/// A step in progress, from [`Output::step`].
 pub(crate) struct ProgressStep {
-    bar: Option<ProgressBar>,
-    what: String,
+    spinner: Option<ProgressBar>,
+    title: String,
     started: Instant,
     progress: ProgressMode,
 }
 
 impl Output {
+    /// Prints JSON if `json` is set. Progress is live on a terminal.
     pub(crate) fn new(json: bool) -> Self {
-        let progress = match std::io::stderr().is_terminal() {
-            _ if json => ProgressMode::Quiet,
-            true => ProgressMode::Live,
-            false => ProgressMode::Plain,
+        let progress = if json {
+            ProgressMode::Quiet
+        } else if std::io::stderr().is_terminal() {
+            ProgressMode::Live
+        } else {
+            ProgressMode::Plain
         };
         Self { json, progress }
     }
 
-    /// The same, with progress as it was asked for.
-    pub(crate) fn with_progress(self, asked: Option<ProgressArgument>) -> Self {
-        let progress = match asked {
+    /// Returns an output with the progress mode of `--progress`, if it is given.
+    pub(crate) fn with_progress(self, argument: Option<ProgressArgument>) -> Self {
+        let progress = match argument {
             None => self.progress,
             Some(ProgressArgument::Live) => ProgressMode::Live,
             Some(ProgressArgument::Plain) => ProgressMode::Plain,
@@ -64,151 +67,133 @@ impl Output {
         Self { progress, ..self }
     }
 
-    /// How progress is told.
     pub(super) fn progress(&self) -> ProgressMode {
         self.progress
     }
 
-    /// Whether a program reads the results.
-    pub(crate) fn is_for_programs(&self) -> bool {
+    /// Returns whether results are printed as JSON.
+    pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Whether results on stdout may have colours.
+    /// Returns whether results on stdout may have colours.
     pub(crate) fn has_colours(&self) -> bool {
         !self.json && console::colors_enabled()
     }
 
-    /// Whether what is said to people on stderr may have colours.
+    /// Returns whether notes on stderr may have colours.
     pub(crate) fn has_colours_for_notes(&self) -> bool {
         !self.json && console::colors_enabled_stderr()
     }
 
-    /// Prints a result: as JSON for programs, as text for people.
-    pub(crate) fn result(&self, value: &impl Serialize, text: &str) {
-        let line = match self.json {
-            true => to_json(value),
-            false => text.to_owned(),
-        };
-        print(&line);
+    /// Prints a result to stdout: `value` with `--json`, otherwise `text`.
+    pub(crate) fn print_result(&self, value: &impl Serialize, text: &str) {
+        let result = if self.json { to_json(value) } else { text.to_owned() };
+        // Fails only if stdout is closed, for example by `head`.
+        let _ = writeln!(std::io::stdout(), "{}", result.trim_end_matches('\n'));
     }
 
-    /// Begins a step; people see it move, programs and logs see nothing or one line.
-    pub(crate) fn step(&self, what: &str) -> ProgressStep {
-        let bar = (self.progress == ProgressMode::Live).then(|| {
-            let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+    /// Starts a step. `title` is an imperative such as "Upload the bundle".
+    pub(crate) fn step(&self, title: &str) -> ProgressStep {
+        let spinner = (self.progress == ProgressMode::Live).then(|| {
+            let spinner = ProgressBar::new_spinner().with_message(title.to_owned());
             let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.enable_steady_tick(TICK);
-            bar
+            spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            spinner.enable_steady_tick(SPINNER_TICK);
+            spinner
         });
-        ProgressStep {
-            bar,
-            what: what.to_owned(),
-            started: Instant::now(),
-            progress: self.progress,
-        }
+        let (title, started) = (title.to_owned(), Instant::now());
+        ProgressStep { spinner, title, started, progress: self.progress }
     }
 
-    /// A list of what happens to resources.
-    pub(crate) fn resources(&self) -> ResourceList {
-        ResourceList::new(*self)
-    }
-
-    /// Reports a failure.
-    pub(crate) fn error(&self, error: &SynthError) {
+    /// Prints an error with its help to stderr.
+    pub(crate) fn error(&self, error: &dyn Diagnostic) {
         cellar::report::report(error, self.json);
     }
 
-    /// Says something to a person; programs do not need it.
+    /// Prints a note for people to stderr; nothing with `--json`.
     pub(crate) fn note(&self, text: &str) {
-        match self.progress {
-            ProgressMode::Live | ProgressMode::Plain => note(text),
-            ProgressMode::Json => object(&json!({ "kind": "note", "text": text })),
-            ProgressMode::Quiet => {}
-        }
+        print_note(self.progress, text);
     }
 }
 
 impl ProgressStep {
-    /// Says what the step does right now: beside it on a terminal, else in a line.
-    pub(crate) fn does(&self, doing: &str) {
-        match &self.bar {
-            Some(bar) => bar.set_message(format!("{}: {doing}", self.what)),
-            None => self.says(doing),
+    /// Shows the current activity of the step: beside its title on a terminal, otherwise as a line.
+    pub(crate) fn update(&self, activity: &str) {
+        match &self.spinner {
+            Some(spinner) => spinner.set_message(format!("{}: {activity}", self.title)),
+            None => self.print(activity),
         }
     }
 
-    /// Says something that a person is to see, whatever comes after it.
-    pub(crate) fn says(&self, line: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| note(line)),
-            None => match self.progress {
-                ProgressMode::Live | ProgressMode::Plain => note(line),
-                ProgressMode::Json => object(&json!({ "kind": "note", "text": line })),
-                ProgressMode::Quiet => {}
-            },
+    /// Prints a line that stays visible after the step.
+    pub(crate) fn print(&self, line: &str) {
+        match &self.spinner {
+            Some(spinner) => spinner.suspend(|| print_line(line)),
+            None => print_note(self.progress, line),
         }
     }
 
-    /// Ends the step well.
-    pub(crate) fn done(self, result: &str) {
+    /// Ends the step successfully.
+    pub(crate) fn succeed(self, result: &str) {
         self.end(true, result);
     }
 
-    /// Ends the step badly; the error follows later.
-    pub(crate) fn failed(self) {
+    /// Marks the step as failed. The caller reports the error.
+    pub(crate) fn fail(self) {
         self.end(false, "");
     }
 
-    /// Ends the step as its result says, and hands that on; an error itself follows later.
-    pub(crate) fn ended<T, E>(
+    /// Ends the step with success or failure and returns `result` unchanged.
+    pub(crate) fn finish<T, E>(
         self,
         result: Result<T, E>,
         describe: impl FnOnce(&T) -> String,
     ) -> Result<T, E> {
         match &result {
-            Ok(value) => self.done(&describe(value)),
-            Err(_) => self.failed(),
+            Ok(value) => self.succeed(&describe(value)),
+            Err(_) => self.fail(),
         }
         result
     }
 
     fn end(self, ok: bool, result: &str) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
         }
         let took = self.started.elapsed();
         match self.progress {
             ProgressMode::Quiet => {}
             ProgressMode::Json => {
                 let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-                let (kind, step) = ("step", &self.what);
-                object(
-                    &json!({ "kind": kind, "step": step, "ok": ok, "result": result, "took_ms": took_ms }),
-                );
+                print_object(&json!({
+                    "kind": "step", "step": self.title, "ok": ok, "result": result, "took_ms": took_ms,
+                }));
             }
             ProgressMode::Live | ProgressMode::Plain => {
                 let mark = if ok { style("✓").green() } else { style("✗").red() }.for_stderr();
                 let result = if result.is_empty() { String::new() } else { format!(": {result}") };
                 let took = style(format!("({:.1} s)", took.as_secs_f64())).dim().for_stderr();
-                note(&format!("{mark} {}{result} {took}", self.what));
+                print_line(&format!("{mark} {}{result} {took}", self.title));
             }
         }
     }
 }
 
-/// A line on stdout; whoever stopped reading is not an error.
-fn print(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{}", line.trim_end_matches('\n'));
+fn print_note(progress: ProgressMode, text: &str) {
+    match progress {
+        ProgressMode::Live | ProgressMode::Plain => print_line(text),
+        ProgressMode::Json => print_object(&json!({ "kind": "note", "text": text })),
+        ProgressMode::Quiet => {}
+    }
 }
 
-/// An object for programs on stderr, on a line.
-pub(super) fn object(value: &serde_json::Value) {
-    note(&to_json(value));
+/// Prints a JSON object as one line on stderr.
+pub(super) fn print_object(value: &serde_json::Value) {
+    print_line(&to_json(value));
 }
 
-/// A line on stderr.
-pub(super) fn note(line: &str) {
+/// Prints a line to stderr. A closed stderr is ignored.
+pub(super) fn print_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

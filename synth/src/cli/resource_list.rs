@@ -1,4 +1,4 @@
-//! What happens to the resources of a stack: a list that moves on a terminal, lines elsewhere.
+//! The list of resource events during a deployment: updated in place on a terminal, lines elsewhere.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,111 +9,120 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
-use super::output::{Output, ProgressMode, note, object};
-use crate::deployment::{Line, Mark};
+use super::output::{Output, ProgressMode, SPINNER_TICK, print_line, print_object};
+use crate::deployment::{EventLine, EventMark};
 
-/// How long nothing is said before something is.
+/// Silence after which a heartbeat is printed.
 const HEARTBEAT: Duration = Duration::from_secs(30);
-/// How often the list moves.
-const TICK: Duration = Duration::from_millis(100);
 
-/// Tells what happens to resources.
+/// Prints the events of a stack's resources.
 pub(crate) struct ResourceList {
     progress: ProgressMode,
-    begun: Instant,
-    said: Instant,
-    bars: MultiProgress,
-    /// Those on their way, by logical id: only where the list moves.
-    underway: HashMap<String, ProgressBar>,
+    started: Instant,
+    last_printed: Instant,
+    spinners: MultiProgress,
+    /// Spinners of the resources in progress, by logical id; used only in live mode.
+    in_progress: HashMap<String, ProgressBar>,
 }
 
 impl ResourceList {
-    /// A list without anything in it.
-    pub(super) fn new(output: Output) -> Self {
+    /// Creates an empty list.
+    pub(crate) fn new(output: Output) -> Self {
         let now = Instant::now();
-        let (progress, bars) = (output.progress(), MultiProgress::new());
-        Self { progress, begun: now, said: now, bars, underway: HashMap::new() }
-    }
-
-    /// Tells what happened to a resource.
-    pub(crate) fn tell(&mut self, line: &Line) {
-        self.said = Instant::now();
-        match self.progress {
-            ProgressMode::Live => self.show(line),
-            ProgressMode::Plain => note(&text(line)),
-            ProgressMode::Json | ProgressMode::Quiet => note(&json_of(line)),
+        Self {
+            progress: output.progress(),
+            started: now,
+            last_printed: now,
+            spinners: MultiProgress::new(),
+            in_progress: HashMap::new(),
         }
     }
 
-    /// Says that it goes on, where nothing was said for long.
-    pub(crate) fn beat(&mut self, done: usize) {
-        if self.said.elapsed() < HEARTBEAT {
+    /// Prints an event.
+    pub(crate) fn print(&mut self, line: &EventLine) {
+        self.last_printed = Instant::now();
+        match self.progress {
+            ProgressMode::Live => self.show_live(line),
+            ProgressMode::Plain => print_line(&text(line)),
+            ProgressMode::Json | ProgressMode::Quiet => print_line(&json_of(line)),
+        }
+    }
+
+    /// Prints elapsed time and the number of finished resources if nothing was printed for a while.
+    pub(crate) fn print_heartbeat(&mut self, finished: usize) {
+        if self.last_printed.elapsed() < HEARTBEAT {
             return;
         }
-        self.said = Instant::now();
-        let elapsed_s = self.begun.elapsed().as_secs();
+        self.last_printed = Instant::now();
+        let elapsed_s = self.started.elapsed().as_secs();
         match self.progress {
             ProgressMode::Live => {}
             ProgressMode::Plain => {
                 let elapsed = humantime::format_duration(Duration::from_secs(elapsed_s));
-                note(&format!("  … {elapsed}, {done} resources done"));
+                print_line(&format!("  … {elapsed}, {finished} resources done"));
             }
             ProgressMode::Json | ProgressMode::Quiet => {
-                object(&json!({ "kind": "heartbeat", "elapsed_s": elapsed_s, "done": done }));
+                print_object(&json!({
+                    "kind": "heartbeat", "elapsed_s": elapsed_s, "done": finished,
+                }));
             }
         }
     }
 
-    fn show(&mut self, line: &Line) {
-        let ended = self.underway.remove(&line.logical_id);
-        if let Some(bar) = &ended {
-            bar.finish_and_clear();
+    /// Shows a spinner while a resource is in progress, and a line when it has finished.
+    fn show_live(&mut self, line: &EventLine) {
+        if let Some(spinner) = self.in_progress.remove(&line.logical_id) {
+            spinner.finish_and_clear();
         }
-        if line.mark == Mark::Begun {
-            let bar = self.bars.add(ProgressBar::new_spinner());
+        if line.mark == EventMark::Started {
+            let spinner = self.spinners.add(ProgressBar::new_spinner());
             let style = ProgressStyle::with_template("  {spinner:.cyan} {msg} {elapsed:.dim}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.set_message(what(line));
-            bar.enable_steady_tick(TICK);
-            self.underway.insert(line.logical_id.clone(), bar);
+            spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            spinner.set_message(resource_status(line));
+            spinner.enable_steady_tick(SPINNER_TICK);
+            self.in_progress.insert(line.logical_id.clone(), spinner);
         } else {
-            self.bars.suspend(|| note(&text(line)));
+            self.spinners.suspend(|| print_line(&text(line)));
         }
     }
 }
 
 impl Drop for ResourceList {
     fn drop(&mut self) {
-        self.underway.values().for_each(ProgressBar::finish_and_clear);
+        self.in_progress.values().for_each(ProgressBar::finish_and_clear);
     }
 }
 
-fn what(line: &Line) -> String {
+fn resource_status(line: &EventLine) -> String {
     let status = line.status.to_lowercase().replace('_', " ");
     format!("{} {status} ({})", line.logical_id, line.resource_type)
 }
 
-fn text(line: &Line) -> String {
+fn text(line: &EventLine) -> String {
     let mark = match line.mark {
-        Mark::Begun => style("·").dim(),
-        Mark::Done => style("✓").green(),
-        Mark::Failed => style("✗").red(),
+        EventMark::Started => style("·").dim(),
+        EventMark::Done => style("✓").green(),
+        EventMark::Failed => style("✗").red(),
     };
-    let took = line
-        .took_ms
-        .map(|took_ms| format!(" ({:.1} s)", Duration::from_millis(took_ms).as_secs_f64()));
-    let reason = line.reason.as_deref().filter(|_| line.mark == Mark::Failed);
-    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-    let mark = mark.for_stderr();
-    format!("  {mark} {}{}{reason}", what(line), took.unwrap_or_default())
+    let mut text = format!("  {} {}", mark.for_stderr(), resource_status(line));
+    if let Some(took_ms) = line.took_ms {
+        text.push_str(&format!(" ({:.1} s)", Duration::from_millis(took_ms).as_secs_f64()));
+    }
+    if line.mark == EventMark::Failed
+        && let Some(reason) = &line.reason
+    {
+        text.push_str(": ");
+        text.push_str(reason);
+    }
+    text
 }
 
-fn json_of(line: &Line) -> String {
+fn json_of(line: &EventLine) -> String {
     #[derive(Serialize)]
     struct Tagged<'a> {
         kind: &'static str,
         #[serde(flatten)]
-        line: &'a Line,
+        line: &'a EventLine,
     }
     to_json(&Tagged { kind: "resource", line })
 }
@@ -122,8 +131,13 @@ fn json_of(line: &Line) -> String {
 mod tests {
     use super::*;
 
-    fn line(mark: Mark, status: &str, took_ms: Option<u64>, reason: Option<&str>) -> Line {
-        Line {
+    fn line(
+        mark: EventMark,
+        status: &str,
+        took_ms: Option<u64>,
+        reason: Option<&str>,
+    ) -> EventLine {
+        EventLine {
             mark,
             logical_id: "Queue".to_owned(),
             resource_type: "AWS::SQS::Queue".to_owned(),
@@ -134,14 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_how_long_it_took_and_why_it_failed() {
-        let begun = text(&line(Mark::Begun, "CREATE_IN_PROGRESS", None, Some("Initiated")));
-        assert!(begun.ends_with("Queue create in progress (AWS::SQS::Queue)"), "{begun}");
-        let done = text(&line(Mark::Done, "CREATE_COMPLETE", Some(1_500), None));
+    fn a_line_contains_duration_and_failure_reason() {
+        let started =
+            text(&line(EventMark::Started, "CREATE_IN_PROGRESS", None, Some("Initiated")));
+        assert!(started.ends_with("Queue create in progress (AWS::SQS::Queue)"), "{started}");
+        let done = text(&line(EventMark::Done, "CREATE_COMPLETE", Some(1_500), None));
         assert!(done.ends_with("Queue create complete (AWS::SQS::Queue) (1.5 s)"), "{done}");
-        let failed = text(&line(Mark::Failed, "CREATE_FAILED", Some(0), Some("no")));
+        let failed = text(&line(EventMark::Failed, "CREATE_FAILED", Some(0), Some("no")));
         assert!(failed.ends_with("(0.0 s): no"), "{failed}");
-        let json = json_of(&line(Mark::Failed, "CREATE_FAILED", Some(0), Some("no")));
+        let json = json_of(&line(EventMark::Failed, "CREATE_FAILED", Some(0), Some("no")));
         assert!(
             json.starts_with(r#"{"kind":"resource","mark":"failed","logical_id":"Queue""#),
             "{json}"
@@ -149,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_is_no_longer_underway() {
+    fn an_ended_resource_is_not_in_progress() {
         let mut list = ResourceList::new(Output::new(true).with_progress(None));
         list.progress = ProgressMode::Live;
-        list.tell(&line(Mark::Begun, "CREATE_IN_PROGRESS", None, None));
-        assert_eq!(list.underway.len(), 1);
-        list.tell(&line(Mark::Begun, "UPDATE_IN_PROGRESS", None, None));
-        assert_eq!(list.underway.len(), 1);
-        list.tell(&line(Mark::Done, "CREATE_COMPLETE", None, None));
-        assert!(list.underway.is_empty());
+        list.print(&line(EventMark::Started, "CREATE_IN_PROGRESS", None, None));
+        assert_eq!(list.in_progress.len(), 1);
+        list.print(&line(EventMark::Started, "UPDATE_IN_PROGRESS", None, None));
+        assert_eq!(list.in_progress.len(), 1);
+        list.print(&line(EventMark::Done, "CREATE_COMPLETE", None, None));
+        assert!(list.in_progress.is_empty());
     }
 }

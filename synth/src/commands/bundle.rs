@@ -1,4 +1,4 @@
-//! `synth bundle`: the zip that Lambda runs.
+//! `synth bundle`: builds and checks the zip that Lambda runs.
 
 use std::path::{Path, PathBuf};
 
@@ -9,26 +9,26 @@ use crate::bundle::{self, Bundle, GLIBC, Host};
 use crate::cli::{ArchitectureArgument, BundleArguments, Output};
 use crate::error::SynthError;
 use crate::output_file::write_output;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
 
-/// What was made.
+/// The written bundle.
 #[derive(Serialize)]
 struct Report<'a> {
     written: &'a Path,
     name: &'a str,
     architecture: Architecture,
-    /// Of the zip.
+    /// Size of the zip.
     bytes: usize,
     binary_bytes: usize,
-    /// Of the binary.
+    /// Hash of the binary.
     blake3: &'a str,
-    /// The least that it needs; absent if it is linked statically.
+    /// Lowest GLIBC version that can run the binary; absent if it is linked statically.
     glibc: Option<String>,
 }
 
 /// Builds, checks and writes the bundle.
 pub(crate) fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &BundleArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -39,17 +39,18 @@ pub(crate) fn run(
         Some(ArchitectureArgument::Host) => host,
         None => Project::find(config)?.config.architecture_or(host),
     };
-    let bundle = bundle::make(arguments.binary.as_deref(), architecture, output)?;
-    let path = place(arguments.output.as_deref(), &bundle.name);
+    let binary = bundle::check_or_build(arguments.binary.as_deref(), architecture, output)?;
+    let bundle = bundle::pack_with_progress(binary, output)?;
+    let path = output_path(arguments.output.as_deref(), &bundle.name);
     write_output(&path, true, &bundle.zip)?;
     let report = report(&bundle, &path);
-    output.result(&report, &text(&report));
+    output.print_result(&report, &text(&report));
     Ok(())
 }
 
-/// Where it is written: the file that is named, or under its name in the folder that is.
-fn place(named: Option<&Path>, name: &str) -> PathBuf {
-    match named {
+/// Returns the output path. `option` is a file, or a folder for a file with the bundle's name.
+fn output_path(option: Option<&Path>, name: &str) -> PathBuf {
+    match option {
         Some(path) if path.is_dir() => path.join(name),
         Some(path) => path.to_owned(),
         None => PathBuf::from(name),
@@ -70,12 +71,12 @@ fn report<'a>(bundle: &'a Bundle, path: &'a Path) -> Report<'a> {
 
 fn text(report: &Report<'_>) -> String {
     let glibc = match &report.glibc {
-        Some(version) => format!("GLIBC {version}; Amazon Linux 2023 has {GLIBC}"),
+        Some(version) => format!("GLIBC {version} (Amazon Linux 2023 has {GLIBC})"),
         None => "no GLIBC: it is linked statically".to_owned(),
     };
     format!(
-        "{}\n  for      {}\n  size     {} bytes, {} unpacked\n  needs    {glibc}\n  blake3   {} (of the \
-         binary)\n  written  {}",
+        "{}\n  for      {}\n  size     {} bytes, {} unpacked\n  needs    {glibc}\n  blake3   {} (binary)\n  \
+         written  {}",
         report.name,
         report.architecture,
         report.bytes,

@@ -1,4 +1,4 @@
-//! `synth ci init`: workflows that show differences on pull requests, and that deploy.
+//! `synth ci init`: writes GitHub Actions workflows that post diffs and deploy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use crate::cli::{CiCommand, CiInitArguments, Output};
 use crate::difference::marker;
 use crate::error::SynthError;
 use crate::output_file::write_output;
-use crate::project::{CONFIG_FILE, Named, Project};
+use crate::project::{CONFIG_FILE, ConfigSelection, Project};
 
-/// The workflows by what their files are called.
+/// File names and templates of the workflows.
 const WORKFLOWS: [(&str, &str); 2] = [
     ("cellar-diff", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
     ("cellar-deploy", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
 ];
-/// Where GitHub looks for them.
+/// Folder of the workflows in the repository.
 const FOLDER: &str = ".github/workflows";
-/// The environment of GitHub that is deployed to: it may ask somebody first.
+/// GitHub environment of the deploy job; it can require an approval.
 const ENVIRONMENT: &str = "production";
 
-/// What the templates show. All texts are scalars of YAML with their quotation marks.
+/// Variables of the templates. Strings that may need quoting are quoted YAML scalars.
 #[derive(Serialize)]
-struct Workflow {
+struct WorkflowView {
     diff_name: String,
     deploy_name: String,
     diff_group: String,
@@ -38,9 +38,9 @@ struct Workflow {
     rust_version: &'static str,
 }
 
-/// Does what is asked for.
+/// Runs a subcommand of `ci`.
 pub(crate) fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     command: &CiCommand,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -50,56 +50,60 @@ pub(crate) fn run(
 }
 
 fn init(project: &Project, arguments: &CiInitArguments, output: &Output) -> Result<(), SynthError> {
-    let root = repository(&project.folder);
-    let files = workflows(project, &root, &arguments.branch)?;
+    let root = repository_root(&project.folder);
+    let files = render_workflows(project, &root, &arguments.branch)?;
     if arguments.print {
-        let (names, text): (Vec<_>, Vec<_>) = files
-            .iter()
-            .map(|(path, text)| {
-                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                (json!({ "name": name, "yaml": text }), format!("# {FOLDER}/{name}\n{text}"))
-            })
-            .unzip();
-        output.result(&json!({ "files": names }), &text.join("\n"));
+        print_files(&files, output);
         return Ok(());
     }
-    // All or none of them.
+    // Checks all files first, so that either all or none are written.
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists() && !arguments.force) {
         return Err(SynthError::Exists { path: path.clone() });
     }
     for (path, text) in &files {
-        write(path, text)?;
+        write_workflow(path, text)?;
     }
     let written: Vec<&PathBuf> = files.iter().map(|(path, _)| path).collect();
     let listed: Vec<String> = written.iter().map(|path| format!("  {}", path.display())).collect();
     let text = format!(
-        "Wrote\n{}\n\nThe first shows differences on pull requests. The second deploys what is merged \
-         into {}: it wants\nthe variables CELLAR_DEPLOY_ROLE_ARN and CELLAR_REGION, and the \
-         environment {ENVIRONMENT}, as it says at its top.",
+        "Wrote\n{}\n\nThe first workflow posts the diff of a pull request. The second deploys each push to \
+         {}; it\nneeds the variables CELLAR_DEPLOY_ROLE_ARN and CELLAR_REGION, and the environment \
+         {ENVIRONMENT}: see\nthe comment at its top.",
         listed.join("\n"),
         arguments.branch,
     );
-    output.result(&json!({ "written": written }), &text);
+    output.print_result(&json!({ "written": written }), &text);
     Ok(())
 }
 
-/// The workflows with their paths.
-fn workflows(
+fn print_files(files: &[(PathBuf, String)], output: &Output) {
+    let mut values = Vec::new();
+    let mut texts = Vec::new();
+    for (path, text) in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        texts.push(format!("# {FOLDER}/{name}\n{text}"));
+        values.push(json!({ "name": name, "yaml": text }));
+    }
+    output.print_result(&json!({ "files": values }), &texts.join("\n"));
+}
+
+/// Renders the workflows and returns their paths and texts. `root` is the folder of the repository.
+fn render_workflows(
     project: &Project,
     root: &Path,
     branch: &str,
 ) -> Result<Vec<(PathBuf, String)>, SynthError> {
     let stack = &project.config.stack;
     let config = project.config_file.strip_prefix(root).unwrap_or(Path::new(CONFIG_FILE));
-    let workflow = Workflow {
-        diff_name: scalar(&format!("Cellar: difference of {stack}")),
-        deploy_name: scalar(&format!("Cellar: deploy {stack}")),
+    let view = WorkflowView {
+        diff_name: yaml_scalar(&format!("Cellar: diff of {stack}")),
+        deploy_name: yaml_scalar(&format!("Cellar: deploy {stack}")),
         diff_group: format!("cellar-diff-{stack}"),
         deploy_group: format!("cellar-deploy-{stack}"),
-        marker: scalar(&marker(stack)),
-        config: scalar(&config.to_string_lossy()),
-        stage: project.stage.as_deref().map(scalar),
-        branch: scalar(branch),
+        marker: yaml_scalar(&marker(stack)),
+        config: yaml_scalar(&config.to_string_lossy()),
+        stage: project.stage.as_deref().map(yaml_scalar),
+        branch: yaml_scalar(branch),
         environment: ENVIRONMENT,
         rust_version: env!("CARGO_PKG_RUST_VERSION"),
     };
@@ -109,31 +113,34 @@ fn workflows(
     WORKFLOWS
         .into_iter()
         .map(|(name, template)| {
-            // Each stage has its own.
-            let name = match &project.stage {
+            let file_name = match &project.stage {
                 Some(stage) => format!("{name}-{stage}.yml"),
                 None => format!("{name}.yml"),
             };
-            Ok((folder.join(name), templates.render_template(template, &workflow)?))
+            Ok((folder.join(file_name), templates.render_template(template, &view)?))
         })
         .collect()
 }
 
-/// A text in YAML: JSON's quotation marks are YAML's too. GitHub would evaluate `${{ }}` in it.
-fn scalar(text: &str) -> String {
+/// Quotes a text as a YAML scalar (a JSON string is also a YAML scalar). Breaks up `${{`, which GitHub would
+/// evaluate.
+fn yaml_scalar(text: &str) -> String {
     Value::from(text.replace("${{", "$ {{")).to_string()
 }
 
-/// The folder of the repository, or else that of the configuration.
-fn repository(folder: &Path) -> PathBuf {
+/// Returns the root of the git repository; `folder` if it is in no repository.
+fn repository_root(folder: &Path) -> PathBuf {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());
     root.unwrap_or(folder).to_owned()
 }
 
-fn write(path: &Path, text: &str) -> Result<(), SynthError> {
-    let fault = |cause| SynthError::Io { what: "write", path: path.to_owned(), cause };
+fn write_workflow(path: &Path, text: &str) -> Result<(), SynthError> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(fault)?;
+        fs::create_dir_all(folder).map_err(|cause| SynthError::Io {
+            operation: "write",
+            path: path.to_owned(),
+            cause,
+        })?;
     }
     write_output(path, true, text.as_bytes())
 }
@@ -144,33 +151,33 @@ mod tests {
 
     use super::*;
 
-    fn rendered(stack: &str, config_file: &str) -> Vec<(PathBuf, String)> {
-        rendered_for(stack, config_file, None)
+    fn render(stack: &str, config_file: &str) -> Vec<(PathBuf, String)> {
+        render_stage(stack, config_file, None)
     }
 
-    fn rendered_for(stack: &str, file: &str, stage: Option<&str>) -> Vec<(PathBuf, String)> {
+    fn render_stage(stack: &str, file: &str, stage: Option<&str>) -> Vec<(PathBuf, String)> {
         let config = Config { stack: stack.to_owned(), ..Config::default() };
         let folder = PathBuf::from("/repository");
         let (config_file, stage) = (folder.join(file), stage.map(str::to_owned));
         let project = Project { config_file, folder: folder.clone(), config, stage };
-        workflows(&project, &folder, "main").unwrap()
+        render_workflows(&project, &folder, "main").unwrap()
     }
 
     #[test]
-    fn each_stage_has_workflows_of_its_own() {
-        for (path, text) in rendered_for("books-prod", "cellar.yaml", Some("prod")) {
+    fn each_stage_has_its_own_workflows() {
+        for (path, text) in render_stage("books-prod", "cellar.yaml", Some("prod")) {
             assert!(path.display().to_string().ends_with("-prod.yml"), "{}", path.display());
             assert_eq!(text.matches("CELLAR_STAGE: \"prod\"\n").count(), 1, "{text}");
             serde_yaml::from_str::<Value>(&text).unwrap();
         }
-        for (path, text) in rendered("books", "cellar.yaml") {
+        for (path, text) in render("books", "cellar.yaml") {
             assert!(!text.contains("CELLAR_STAGE"), "{}", path.display());
         }
     }
 
     #[test]
-    fn both_workflows_are_yaml_and_ask_for_little() {
-        let files = rendered("books", "infra/cellar.yaml");
+    fn workflows_are_valid_yaml_with_minimal_permissions() {
+        let files = render("books", "infra/cellar.yaml");
         for (path, text) in &files {
             let value: Value = serde_yaml::from_str(text).unwrap();
             assert_eq!(value["permissions"], json!({}), "{}", path.display());
@@ -199,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn no_script_holds_an_expression() {
-        // What GitHub puts into a script may come from the title of a pull request.
-        for (path, text) in rendered("books", "cellar.yaml") {
+    fn no_script_contains_an_expression() {
+        // An expression may insert text of an attacker, such as the title of a pull request.
+        for (path, text) in render("books", "cellar.yaml") {
             let value: Value = serde_yaml::from_str(&text).unwrap();
             for job in value["jobs"].as_object().unwrap().values() {
                 for step in job["steps"].as_array().unwrap() {
@@ -215,8 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_texts() {
-        for (_, text) in rendered("books", "a\" b: ${{ x }}\n.yaml") {
+    fn special_characters_are_quoted() {
+        for (_, text) in render("books", "a\" b: ${{ x }}\n.yaml") {
             let value: Value = serde_yaml::from_str(&text).unwrap();
             let job = value["jobs"].as_object().unwrap().values().next().unwrap().clone();
             let job =
@@ -226,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marker_is_that_of_the_comment() {
+    fn the_marker_matches_the_comment() {
         assert_eq!(marker("books"), "<!-- cellar-diff: books -->");
     }
 }

@@ -1,4 +1,4 @@
-//! `synth cost`: what a stack will cost by the use that is expected, or what it has cost by AWS's meters.
+//! `synth cost`: estimates the cost of a stack, or computes it from measured usage.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,133 +6,150 @@ use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::template::synthesize;
-use super::watched::Watched;
+use super::observed::ObservedStack;
 use crate::aws::AwsError;
 use crate::cli::{CostArguments, Output};
 use crate::cost::{
-    Bill, Facts, Measured, Usage, Used, assumptions, estimate, measured, not_measured, queries,
+    Bill, MONTH_HOURS, MeasuredUsage, StackFacts, Usage, UsageQuery, assumptions, estimate,
+    measured_amounts, measurement_notes, usage_queries,
 };
 use crate::error::SynthError;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
+use crate::synthesis::synthesize;
 
 /// Seconds of an hour.
 const HOUR_S: u64 = 3_600;
-/// Bucket sizes are measured once a day, and told a day later.
-const STORED_S: u64 = 3 * 86_400;
+/// Shortest period for which bucket sizes are read, in seconds: S3 measures them once a day and reports them
+/// a day later.
+const BUCKET_SIZE_PERIOD_S: u64 = 3 * 86_400;
 
-/// What is shown.
+/// The result of the command.
 #[derive(Debug, Serialize)]
-struct Cost {
+struct CostReport {
     stack: String,
     /// `estimate` or `measured`.
     basis: &'static str,
-    /// How long it is for.
-    period_hours: u64,
+    /// Length of the period in hours.
+    period_hours: u128,
     #[serde(flatten)]
     bill: Bill,
     assumptions: Vec<String>,
 }
 
-/// Shows it.
+/// Measured usage of a stack, with its queries.
+struct Measurement {
+    queries: Vec<UsageQuery>,
+    usage: MeasuredUsage,
+    facts: StackFacts,
+}
+
+/// Prints the estimated cost, or with `--since` the cost of the measured usage.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &CostArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     match arguments.since {
-        None => expected(config, arguments, output),
-        Some(since) => Box::pin(was(config, since, arguments, output)).await,
+        None => print_estimate(config, arguments, output),
+        Some(since) => Box::pin(print_measured(config, since, arguments, output)).await,
     }
 }
 
-fn expected(
-    config: Named<'_>,
+fn print_estimate(
+    config: ConfigSelection<'_>,
     arguments: &CostArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let config = Project::find(config)?.config;
-    let facts = Facts::of(&synthesize(&config)?.to_value());
+    let facts = StackFacts::from_template(&synthesize(&config)?.to_value());
     let usage = Usage {
         edits: arguments.edits_per_month,
-        reads: arguments.views_per_month,
-        import_cells: arguments.imported_cells_per_month,
-        spreadsheets: arguments.new_spreadsheets_per_month,
+        views: arguments.views_per_month,
+        imported_cells: arguments.imported_cells_per_month,
+        new_spreadsheets: arguments.new_spreadsheets_per_month,
         stored_bytes: arguments.s3_gb,
         table_bytes: arguments.table_gb,
         request_ms: arguments.request_ms,
     };
-    let policy = config.snapshots.upkeep();
-    let cost = Cost {
+    let policy = config.snapshots.log_policy();
+    let report = CostReport {
         stack: config.stack,
         basis: "estimate",
-        period_hours: 730,
-        bill: Bill::of(&estimate(&usage, &facts, policy)),
+        period_hours: MONTH_HOURS,
+        bill: Bill::new(&estimate(&usage, &facts, policy)),
         assumptions: assumptions(&usage, &facts, policy),
     };
-    let idle = Usage { request_ms: arguments.request_ms, ..Usage::default() } == usage;
-    let what = if idle { "while idle" } else { "as it is used" };
-    show(&cost, &format!("What {} costs in a month, {what}, estimated:", cost.stack), output);
+    let is_idle = usage == Usage { request_ms: arguments.request_ms, ..Usage::default() };
+    let condition = if is_idle { "while idle" } else { "with this usage" };
+    let title = format!("Estimated cost of {} per month {condition}:", report.stack);
+    print_report(&report, &title, output);
     Ok(())
 }
 
-async fn was(
-    config: Named<'_>,
+async fn print_measured(
+    config: ConfigSelection<'_>,
     since: Duration,
     arguments: &CostArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let endpoint_url = arguments.endpoint_url.as_deref();
-    let watched = Watched::find(config, endpoint_url).await?;
-    let step = output.step("Read the meters of AWS");
-    let used = meters(&watched, since).await;
-    let (all, used, facts) = step.ended(used, |(all, ..)| format!("{} of them", all.len()))?;
-    let cost = Cost {
-        stack: watched.name.clone(),
+    let stack = ObservedStack::find(config, endpoint_url).await?;
+    let step = output.step("Read the metrics");
+    let measurement = measure(&stack, since).await;
+    let Measurement { queries, usage, facts } =
+        step.finish(measurement, |measurement| format!("{} metrics", measurement.queries.len()))?;
+    let report = CostReport {
+        stack: stack.name.clone(),
         basis: "measured",
-        period_hours: used.hours,
-        bill: Bill::of(&measured(&all, &used, &facts)),
-        assumptions: not_measured(&facts),
+        period_hours: usage.hours.into(),
+        bill: Bill::new(&measured_amounts(&queries, &usage, &facts)),
+        assumptions: measurement_notes(&facts),
     };
     let period = humantime::format_duration(since);
-    show(&cost, &format!("What {} cost in the last {period}, measured:", cost.stack), output);
+    let title = format!("Cost of {} in the last {period}, measured:", report.stack);
+    print_report(&report, &title, output);
     Ok(())
 }
 
-/// What CloudWatch and DynamoDB know of the stack's own resources.
-async fn meters(
-    watched: &Watched,
-    since: Duration,
-) -> Result<(Vec<Measured>, Used, Facts), AwsError> {
-    let template = watched.aws.template(&watched.state.id).await?;
-    // What is no JSON was not deployed by us; then nothing is known of it.
+/// Reads the usage of the stack's resources from CloudWatch and DynamoDB.
+async fn measure(stack: &ObservedStack, since: Duration) -> Result<Measurement, AwsError> {
+    let template = stack.aws.template(&stack.state.id).await?;
+    // A template that is not JSON was not deployed by `synth`; it yields no facts.
     let template: Value = serde_json::from_str(&template).unwrap_or_default();
-    let facts = Facts::of(&template);
-    let named = watched.resources.iter().filter_map(|resource| {
-        Some((&resource.logical_id, &resource.resource_type, resource.physical_id.as_deref()?))
-    });
-    let all: Vec<Measured> = named.flat_map(|(id, kind, name)| queries(id, kind, name)).collect();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    // Whole hours: CloudWatch rounds so, and says nothing of it.
-    let to_s = now.next_multiple_of(HOUR_S);
+    let facts = StackFacts::from_template(&template);
+    let queries = resource_queries(stack);
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    // CloudWatch rounds times to whole hours.
+    let end_s = now_s.next_multiple_of(HOUR_S);
     let hours = since.as_secs().div_ceil(HOUR_S);
-    let from_s = to_s.saturating_sub(hours.saturating_mul(HOUR_S));
-    let (daily, hourly): (Vec<_>, Vec<_>) = all
+    let start_s = end_s.saturating_sub(hours.saturating_mul(HOUR_S));
+    let (daily, hourly): (Vec<_>, Vec<_>) = queries
         .iter()
-        .map(|measured| measured.query.clone())
+        .map(|query| query.query.clone())
         .partition(|query| u64::from(query.period_s) > HOUR_S);
-    let mut values = watched.aws.metrics(&hourly, from_s, to_s).await?;
-    let stored_from_s = from_s.min(to_s.saturating_sub(STORED_S));
-    values.extend(watched.aws.metrics(&daily, stored_from_s, to_s).await?);
+    let mut values = stack.aws.metrics(&hourly, start_s, end_s).await?;
+    let daily_start_s = start_s.min(end_s.saturating_sub(BUCKET_SIZE_PERIOD_S));
+    values.extend(stack.aws.metrics(&daily, daily_start_s, end_s).await?);
     let mut table_bytes = 0_u64;
-    for (_, table) in watched.of_type(ResourceType::Table) {
-        table_bytes = table_bytes.saturating_add(watched.aws.table_bytes(table).await?);
+    for (_, table) in stack.ids_of_type(ResourceType::Table) {
+        table_bytes = table_bytes.saturating_add(stack.aws.table_bytes(table).await?);
     }
-    Ok((all, Used { values, table_bytes, hours }, facts))
+    Ok(Measurement { queries, usage: MeasuredUsage { values, table_bytes, hours }, facts })
 }
 
-fn show(cost: &Cost, title: &str, output: &Output) {
-    let assumed = cost.assumptions.iter().map(|assumption| format!("- {assumption}"));
-    let assumed: Vec<String> = assumed.collect();
-    output.result(cost, &format!("{title}\n{}\n{}", cost.bill.text(), assumed.join("\n")));
+fn resource_queries(stack: &ObservedStack) -> Vec<UsageQuery> {
+    let mut queries = Vec::new();
+    for resource in &stack.resources {
+        if let Some(name) = &resource.physical_id {
+            queries.extend(usage_queries(&resource.logical_id, &resource.resource_type, name));
+        }
+    }
+    queries
+}
+
+fn print_report(report: &CostReport, title: &str, output: &Output) {
+    let assumptions: Vec<String> =
+        report.assumptions.iter().map(|assumption| format!("- {assumption}")).collect();
+    let text = format!("{title}\n{}\n{}", report.bill.text(), assumptions.join("\n"));
+    output.print_result(report, &text);
 }

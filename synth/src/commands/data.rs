@@ -1,4 +1,4 @@
-//! The data of a stack, for commands that work on it directly: on this machine, or in AWS.
+//! Direct access to the data of a stack, on this machine or in AWS.
 
 use std::sync::Arc;
 
@@ -13,68 +13,63 @@ use cellar_runtime::s3::{self, S3Blobs};
 use cellar_runtime::sqs::{self, SqsQueue};
 use cellar_stacks::FeedScope;
 use cellar_stacks::cellar::{
-    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_INDEX_TABLE,
-    OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
-    OUTPUT_STREAM_TABLE,
+    OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE, OUTPUT_EVENT_STREAM_TABLE,
+    OUTPUT_FEED_TABLE, OUTPUT_PENDING_SNAPSHOTS_TABLE, OUTPUT_SEGMENT_TABLE, OUTPUT_SNAPSHOT_QUEUE,
 };
 
-use super::watched::{Place, own_deployed_stack};
+use super::observed::{StackLocation, own_deployed_stack};
 use crate::aws::{Aws, StackState};
 use crate::cli::WhereArguments;
-use crate::error::SynthError;
-use crate::local_cloud::{Reached, Run};
-use crate::project::{Named, Project};
+use crate::error::{MaintenanceError, SynthError};
+use crate::local_cloud::{FeedTables, LocalFunctions, LocalServices, SnapshotServices};
+use crate::project::{ConfigSelection, Project};
 
 /// The tables, the bucket and the queue of a stack.
-pub(super) struct Data {
-    /// Its Entry table and its Segment table.
+pub(super) struct StackData {
+    /// The Entry table and the Segment table.
     pub(super) tables: Arc<DynamoTables>,
-    /// Its bucket.
+    /// The bucket.
     pub(super) blobs: Arc<S3Blobs>,
-    /// Its table of pending snapshots and its queue of snapshot jobs; none in a local cloud of a version
-    /// that had none.
-    pub(super) snapshots: Option<(Arc<DynamoPendingSnapshots>, Arc<SqsQueue>)>,
-    /// The URL of the stack whose functions do what is asked for; none if nobody does when this ends.
-    pub(super) running: Option<String>,
-    /// What is to be in the feed.
-    feed: FeedScope,
-    cloud: Option<Reached>,
-    /// The streams and their index, and the incarnation of the tables; none in a stack of a version that had none.
-    streams: Option<(Arc<DynamoStreams>, Arc<DynamoFeed>, u32)>,
+    /// The table and the queue of snapshots; `None` if a local stack of an earlier version has none.
+    pub(super) snapshots: Option<SnapshotServices>,
+    /// URL of the stack if its functions keep running after this command; `None` for a local stack that
+    /// was started for this command.
+    pub(super) running_url: Option<String>,
+    feed_scope: FeedScope,
+    /// `None` if the stack was deployed by a version without a feed.
+    feed: Option<FeedTables>,
+    local: Option<LocalServices>,
 }
 
-impl Data {
-    /// Finds the data. A local cloud that does not run is started for it, as `run` says.
-    pub(super) async fn reach(
-        config: Named<'_>,
+impl StackData {
+    /// Opens the data of a stack. A local stack that is not running is started, with its functions as
+    /// `functions` says.
+    pub(super) async fn open(
+        config: ConfigSelection<'_>,
         place: &WhereArguments,
-        run: Run,
+        functions: LocalFunctions,
     ) -> Result<Self, SynthError> {
-        match Place::of(config, place)? {
-            Place::Local => Self::on_this_machine(&Project::find(config)?, run).await,
-            Place::Aws => Self::in_aws(&Project::find(config)?, place).await,
+        match StackLocation::of(config, place)? {
+            StackLocation::Local => Self::open_local(&Project::find(config)?, functions).await,
+            StackLocation::Aws => Self::open_aws(&Project::find(config)?, place).await,
         }
     }
 
-    async fn on_this_machine(project: &Project, run: Run) -> Result<Self, SynthError> {
-        let cloud = Reached::reach(project, run).await?;
+    async fn open_local(project: &Project, functions: LocalFunctions) -> Result<Self, SynthError> {
+        let local = LocalServices::open(project, functions).await?;
         let meter = Arc::new(Meter::default());
-        let snapshots = cloud.endpoints.snapshots.as_ref();
-        let snapshots = snapshots.map(|snapshots| {
-            (cloud.pending_snapshots(snapshots, &meter), cloud.jobs(snapshots, &meter))
-        });
         Ok(Self {
-            tables: cloud.tables(&meter),
-            blobs: cloud.blobs(&meter),
-            snapshots,
-            running: cloud.running.clone(),
-            streams: cloud.streams(&meter),
-            feed: project.config.feed,
-            cloud: Some(cloud),
+            tables: local.tables(&meter),
+            blobs: local.blobs(&meter),
+            snapshots: local.snapshots(&meter),
+            running_url: local.running_url.clone(),
+            feed: local.feed(&meter),
+            feed_scope: project.config.feed,
+            local: Some(local),
         })
     }
 
-    async fn in_aws(project: &Project, place: &WhereArguments) -> Result<Self, SynthError> {
+    async fn open_aws(project: &Project, place: &WhereArguments) -> Result<Self, SynthError> {
         let aws = Aws::connect(&project.config, place.endpoint_url.as_deref()).await?;
         let state = own_deployed_stack(project, &aws).await?;
         let meter = Arc::new(Meter::default());
@@ -85,64 +80,75 @@ impl Data {
             dynamodb.clone(),
             Arc::clone(&meter),
         );
-        let streams = state.outputs.get(OUTPUT_STREAM_TABLE);
-        let streams = streams.zip(state.outputs.get(OUTPUT_INDEX_TABLE)).map(|(streams, index)| {
-            let named = (dynamodb.clone(), Arc::clone(&meter));
-            let streams = DynamoStreams::named(streams, named.0.clone(), named.1.clone());
-            let index = DynamoFeed::named(index, named.0, named.1);
-            (Arc::new(streams), Arc::new(index), project.config.incarnation)
-        });
-        let pending = output(&state, OUTPUT_PENDING_SNAPSHOTS_TABLE)?;
-        let pending = DynamoPendingSnapshots::named(pending, dynamodb, Arc::clone(&meter));
+        let pending = DynamoPendingSnapshots::named(
+            output(&state, OUTPUT_PENDING_SNAPSHOTS_TABLE)?,
+            dynamodb.clone(),
+            Arc::clone(&meter),
+        );
         let jobs =
             SqsQueue::new(sqs::client(&aws.config, &meter), output(&state, OUTPUT_SNAPSHOT_QUEUE)?);
+        let feed = feed_tables(&state, &dynamodb, &meter, project.config.incarnation);
         let bucket = output(&state, OUTPUT_BUCKET)?.to_owned();
-        let url = aws.reached_url(output(&state, OUTPUT_API_URL)?);
+        let url = aws.reachable_url(output(&state, OUTPUT_API_URL)?);
         Ok(Self {
             tables: Arc::new(tables),
             blobs: Arc::new(S3Blobs::new(bucket, s3::client(&aws.config), meter)),
-            snapshots: Some((Arc::new(pending), Arc::new(jobs))),
-            running: Some(url),
-            streams,
-            feed: project.config.feed,
-            cloud: None,
+            snapshots: Some(SnapshotServices { pending: Arc::new(pending), jobs: Arc::new(jobs) }),
+            running_url: Some(url),
+            feed,
+            feed_scope: project.config.feed,
+            local: None,
         })
     }
 
-    /// What compares the feed with the streams, and mends it.
+    /// Returns the auditor, which compares the feed with the event streams and repairs the feed.
     ///
     /// # Errors
-    /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.
+    /// [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a feed.
     pub(super) fn auditor(&self) -> Result<Auditor, SynthError> {
-        let (streams, index, incarnation) = self.indexed()?;
+        let FeedTables { streams, feed, incarnation } = self.feed()?;
         let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
         let ports = IndexerPorts {
-            index: Arc::clone(&index) as _,
-            lists: Arc::clone(&index) as _,
-            streams: Arc::clone(&streams) as _,
+            index: Arc::clone(feed) as _,
+            lists: Arc::clone(feed) as _,
+            streams: Arc::clone(streams) as _,
             clock: Arc::clone(&clock) as _,
             random: Arc::clone(&random) as _,
         };
-        let reader = FeedReader::new(Arc::clone(&index) as _, incarnation);
-        let auditor = Auditor::new(&streams, reader, ports.build(incarnation), clock, random);
-        let logs = (self.feed == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
+        let reader = FeedReader::new(Arc::clone(feed) as _, *incarnation);
+        let auditor = Auditor::new(streams, reader, ports.build(*incarnation), clock, random);
+        let logs =
+            (self.feed_scope == FeedScope::Everything).then(|| Arc::clone(&self.tables) as _);
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, logs))
     }
 
-    /// The streams and their index, and the incarnation of the tables.
+    /// Returns the EventStream table, the Feed table and their incarnation.
     ///
     /// # Errors
-    /// [`SynthError::NoIndex`] for a stack of an earlier Cellar.
-    pub(super) fn indexed(&self) -> Result<(Arc<DynamoStreams>, Arc<DynamoFeed>, u32), SynthError> {
-        self.streams.clone().ok_or(SynthError::NoIndex)
+    /// [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a feed.
+    pub(super) fn feed(&self) -> Result<&FeedTables, SynthError> {
+        self.feed.as_ref().ok_or_else(|| MaintenanceError::NoFeedTable.into())
     }
 
-    /// Ends the cloud if it was started for this.
-    pub(super) async fn leave(self) {
-        if let Some(cloud) = self.cloud {
-            cloud.leave().await;
+    /// Stops the local stack if it was started by [`Self::open`].
+    pub(super) async fn close(self) {
+        if let Some(local) = self.local {
+            local.close().await;
         }
     }
+}
+
+fn feed_tables(
+    state: &StackState,
+    dynamodb: &aws_sdk_dynamodb::Client,
+    meter: &Arc<Meter>,
+    incarnation: u32,
+) -> Option<FeedTables> {
+    let stream_table = state.outputs.get(OUTPUT_EVENT_STREAM_TABLE)?;
+    let feed_table = state.outputs.get(OUTPUT_FEED_TABLE)?;
+    let streams = DynamoStreams::named(stream_table, dynamodb.clone(), Arc::clone(meter));
+    let feed = DynamoFeed::named(feed_table, dynamodb.clone(), Arc::clone(meter));
+    Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
 }
 
 fn output<'a>(state: &'a StackState, name: &'static str) -> Result<&'a str, SynthError> {

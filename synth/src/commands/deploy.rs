@@ -1,4 +1,4 @@
-//! `synth deploy`: the stack on this machine; `deploy_aws` is the one in AWS.
+//! `synth deploy`: runs the stack on this machine, or deploys it to AWS (see `deploy_aws`).
 
 use std::fs;
 use std::time::Duration;
@@ -7,35 +7,40 @@ use cellar_local::{Occupancy, Options, Ports, Running};
 use cellar_runtime::token::KeyPair;
 
 use super::deploy_aws;
-use super::remember::{self, Deployed};
-use super::template::synthesize;
+use super::summary::{LocalSummary, finish_local_deployment, move_malformed_profile};
 use crate::cli::{DeployArguments, Output};
 use crate::error::SynthError;
-use crate::local_cloud::{serve, start, start_detached};
-use crate::project::{Named, Project};
+use crate::local_cloud::{serve_until_stopped, start, start_detached};
+use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, Target};
-use crate::tokens::{mint_for_operator, read_or_make_key};
+use crate::synthesis::synthesize;
+use crate::tokens::{mint_for_operator, read_or_create_key};
 
-/// One deployment on its way.
-struct Deployment<'a> {
+/// A deployment on this machine in progress.
+struct LocalDeployment<'a> {
     project: Project,
-    pair: KeyPair,
+    /// Key pair that signs tokens for the stack.
+    key_pair: KeyPair,
+    /// The template as JSON.
     template: String,
     arguments: &'a DeployArguments,
     output: &'a Output,
 }
 
-/// How the cloud runs that was deployed.
+/// How the deployed stack runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum RunMode {
+    /// In this process.
     Foreground,
+    /// In a background process.
     Background,
-    Already,
+    /// In a process that was started earlier.
+    AlreadyRunning,
 }
 
-/// Deploys.
+/// Deploys the stack to AWS, or runs it on this machine with `--local`.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &DeployArguments,
     output: &Output,
     ports: Ports,
@@ -44,40 +49,47 @@ pub(crate) async fn run(
         return deploy_aws::run(config, arguments, output).await;
     }
     let mut project = Project::find(config)?;
-    project.at_home();
-    let pair = read_or_make_key(&project.local_key())?;
-    project.accept(pair.public());
-    remember::check_profile(&project)?;
+    project.use_local_incarnation();
+    let key_pair = read_or_create_key(&project.local_key())?;
+    project.add_token_key(key_pair.public());
+    move_malformed_profile(&project)?;
     let step = output.step("Synthesize the template");
     let template = synthesize(&project.config)?.to_json();
-    step.done(&format!("{} KB", template.len().div_ceil(1_024)));
-    let deployment = Deployment { project, pair, template, arguments, output };
-    match deployment.already_running()? {
-        Some(running) => deployment.finish(&running.url, Mode::Already).await,
-        None if arguments.detach => deployment.background().await,
-        None => deployment.foreground(ports).await,
+    step.succeed(&format!("{} KB", template.len().div_ceil(1_024)));
+    let deployment = LocalDeployment { project, key_pair, template, arguments, output };
+    match deployment.matching_running_stack()? {
+        Some(running) => deployment.finish(&running.url, RunMode::AlreadyRunning).await,
+        None if arguments.detach => deployment.run_in_background().await,
+        None => deployment.run_in_foreground(ports).await,
     }
 }
 
-impl Deployment<'_> {
-    /// The local cloud that runs already, if it is the one that is asked for.
-    fn already_running(&self) -> Result<Option<Running>, SynthError> {
+impl LocalDeployment<'_> {
+    /// Returns the running stack if it has the name, template and port of this deployment; `None` if no
+    /// stack is running.
+    ///
+    /// # Errors
+    /// [`SynthError::OtherLocalStack`] if the running stack has other settings, [`SynthError::Busy`] if
+    /// another process is starting or stopping a stack.
+    fn matching_running_stack(&self) -> Result<Option<Running>, SynthError> {
         let folder = self.project.local_state();
         let running = match folder.occupancy()? {
             Occupancy::Free => return Ok(None),
             Occupancy::Unknown => return Err(SynthError::Busy),
             Occupancy::By(running) => running,
         };
-        let other = |what| SynthError::OtherCloud { url: running.url.clone(), what };
+        let differs = |setting| SynthError::OtherLocalStack { url: running.url.clone(), setting };
         if folder.stack()?.as_deref() != Some(&self.project.config.stack) {
-            return Err(other("stack name"));
+            return Err(differs("stack name"));
         }
         if fs::read_to_string(folder.template()).ok().as_deref() != Some(&self.template) {
-            return Err(other("template"));
+            return Err(differs("template"));
         }
-        let port = self.arguments.port.filter(|port| *port != 0);
-        if port.is_some_and(|port| !running.url.ends_with(&format!(":{port}/"))) {
-            return Err(other("port"));
+        if let Some(port) = self.arguments.port
+            && port != 0
+            && !running.url.ends_with(&format!(":{port}/"))
+        {
+            return Err(differs("port"));
         }
         Ok(Some(running))
     }
@@ -86,45 +98,45 @@ impl Deployment<'_> {
         self.arguments.port.unwrap_or(self.project.config.local.port)
     }
 
-    async fn background(&self) -> Result<(), SynthError> {
-        let step = self.output.step("Start the local cloud in the background");
+    async fn run_in_background(&self) -> Result<(), SynthError> {
+        let step = self.output.step("Start the local stack in the background");
         let (folder, log) = (self.project.local_state(), self.project.local_log());
         let stack = &self.project.config.stack;
         let started = start_detached(&self.template, &folder, stack, self.port(), &log).await;
-        let running = step.ended(started, |running| running.url.clone())?;
-        self.finish(&running.url, Mode::Background).await
+        let running = step.finish(started, |running| running.url.clone())?;
+        self.finish(&running.url, RunMode::Background).await
     }
 
-    async fn foreground(&self, ports: Ports) -> Result<(), SynthError> {
-        let step = self.output.step("Start the local cloud");
+    async fn run_in_foreground(&self, ports: Ports) -> Result<(), SynthError> {
+        let step = self.output.step("Start the local stack");
         let options = Options { stack: self.project.config.stack.clone(), port: self.port() };
         let started = start(&self.template, &self.project.local_state(), &options, ports).await;
-        let cloud = step.ended(started, |cloud| cloud.url().to_owned())?;
+        let cloud = step.finish(started, |cloud| cloud.url().to_owned())?;
         let url = cloud.url().to_owned();
-        let server = tokio::spawn(serve(cloud));
-        self.finish(&url, Mode::Foreground).await?;
+        let server = tokio::spawn(serve_until_stopped(cloud));
+        self.finish(&url, RunMode::Foreground).await?;
         server.await.map_err(|error| SynthError::Process(std::io::Error::other(error)))?;
         let state = self.project.local_state();
-        self.output.note(&format!("Ended. The data stays in {}.", state.path().display()));
+        self.output.note(&format!("Stopped. The data is kept in {}.", state.path().display()));
         Ok(())
     }
 
-    /// Checks what runs, remembers how to reach it, and says what to do next.
-    async fn finish(&self, url: &str, mode: Mode) -> Result<(), SynthError> {
+    /// Runs the smoke test, saves the profile, and prints the summary.
+    async fn finish(&self, url: &str, mode: RunMode) -> Result<(), SynthError> {
         let config = &self.project.config;
-        let (token, expires_s) = mint_for_operator(&self.pair, config)?;
+        let (token, expires_s) = mint_for_operator(&self.key_pair, config)?;
         if !self.arguments.no_smoke {
-            let signer = Some((&self.pair, config));
-            let target = Target { url, token: &token, signer, settle: Duration::ZERO };
-            smoke::step(&target, self.output).await?;
+            let signer = Some((&self.key_pair, config));
+            let target = Target { url, token: &token, signer, startup_timeout: Duration::ZERO };
+            smoke::run_with_progress(&target, self.output).await?;
         }
-        let deployed = Deployed {
+        let summary = LocalSummary {
             url,
             token: &token,
             expires_s,
-            detached: mode != Mode::Foreground,
-            already: mode == Mode::Already,
+            is_detached: mode != RunMode::Foreground,
+            was_running: mode == RunMode::AlreadyRunning,
         };
-        remember::remember(&self.project, &deployed, self.output)
+        finish_local_deployment(&self.project, &summary, self.output)
     }
 }

@@ -1,4 +1,4 @@
-//! `synth deploy` into AWS: the bundle, a change set, a yes, the events, the smoke test.
+//! `synth deploy` to AWS: upload, change set, confirmation, execution, smoke test.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -6,110 +6,120 @@ use std::time::Duration;
 
 use cellar_stacks::cellar::OUTPUT_API_URL;
 
-use super::interrupt::{Stage, interruptible};
-use super::look::Detail;
-use super::plan;
-use super::prepare::Deployment;
-use super::remember::{self, DeployedToAws};
+use super::aws_deployment::AwsDeployment;
+use super::interrupt::interruptible;
+use super::plan::read_plan;
+use super::preview::Detail;
+use super::summary::{AwsSummary, finish_aws_deployment};
 use crate::aws::{AwsError, StackState};
 use crate::cli::{DeployArguments, Output};
+use crate::deployment::DeploymentPhase;
 use crate::error::SynthError;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, Target};
-use crate::tokens::{mint_for_operator, own_key};
+use crate::tokens::{mint_for_operator, operator_key};
 
-/// How long a new URL may take until it answers.
-const SETTLES: Duration = Duration::from_secs(90);
+/// Time for a new function URL to become reachable.
+const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Deploys into AWS, or into an emulator of it.
+/// Deploys the stack to AWS, or to an emulator of AWS.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &DeployArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let stage = Cell::new(Stage::Before);
+    let phase = Cell::new(DeploymentPhase::Preparing);
     let project = Project::find(config)?;
     let stack = project.config.stack.clone();
-    let begin = Deployment::begin(config, project, &arguments.aws, output);
-    interruptible(&stack, &stage, Box::pin(deploy(begin, arguments, &stage))).await
+    let preparation = AwsDeployment::prepare(config, project, &arguments.aws, output);
+    interruptible(&stack, &phase, Box::pin(deploy(preparation, arguments, &phase))).await
 }
 
 async fn deploy<'a>(
-    begin: impl Future<Output = Result<Deployment<'a>, SynthError>>,
+    preparation: impl Future<Output = Result<AwsDeployment<'a>, SynthError>>,
     arguments: &DeployArguments,
-    stage: &Cell<Stage>,
+    phase: &Cell<DeploymentPhase>,
 ) -> Result<(), SynthError> {
-    let deployment = begin.await?;
+    let deployment = preparation.await?;
     let state = match &arguments.plan {
-        Some(path) => deployment.apply(path, stage).await?,
-        None => deployment.change(arguments.yes, stage).await?,
+        Some(path) => deployment.apply_plan(path, phase).await?,
+        None => deployment.change_stack(arguments.yes, phase).await?,
     };
-    stage.set(Stage::After);
+    phase.set(DeploymentPhase::Checking);
     deployment.finish(&state, !arguments.no_smoke).await
 }
 
-impl Deployment<'_> {
-    /// Changes the stack, if there is something to change and nobody is against it.
-    async fn change(&self, yes: bool, stage: &Cell<Stage>) -> Result<StackState, SynthError> {
-        let look = self.look(self.upload().await?).await?;
-        let Some(change_set) = &look.change_set else {
-            let missing = AwsError::Reply { missing: "what a new stack has" };
-            return look.before.ok_or_else(|| missing.into());
+impl AwsDeployment<'_> {
+    /// Creates or updates the stack after confirmation, and returns its new state. If there are no changes, the
+    /// stack stays as it is.
+    async fn change_stack(
+        &self,
+        yes: bool,
+        phase: &Cell<DeploymentPhase>,
+    ) -> Result<StackState, SynthError> {
+        let preview = self.preview(self.upload().await?).await?;
+        let Some(change_set) = &preview.change_set else {
+            let missing = "the resources of a new stack";
+            return preview.current.ok_or_else(|| AwsError::Reply { missing }.into());
         };
-        self.show(&look, Detail::OfChanges);
-        if let Err(refused) = self.approve(&look, yes).await {
-            self.discard(&look).await?;
+        self.show(&preview, Detail::Changes);
+        if let Err(refused) = self.approve(&preview, yes).await {
+            self.discard(&preview).await?;
             return Err(refused);
         }
-        stage.set(Stage::Changing);
-        let done = self.execute(&change_set.id, &change_set.stack_id).await;
-        // Refused before it began: why matters more than what is left of it.
-        if let Err(SynthError::Aws(_)) = &done {
-            let _ = self.discard(&look).await;
+        phase.set(DeploymentPhase::Changing);
+        let result = self.follower().execute(&change_set.id, &change_set.stack_id).await;
+        if let Err(SynthError::Aws(_)) = &result {
+            // The execution did not start. An error of the deletion is ignored: the first error is the cause.
+            let _ = self.discard(&preview).await;
         }
-        done
+        result
     }
 
-    /// Does what a plan says.
-    async fn apply(&self, path: &Path, stage: &Cell<Stage>) -> Result<StackState, SynthError> {
+    /// Executes the change set of a saved plan, and returns the new state of the stack.
+    async fn apply_plan(
+        &self,
+        path: &Path,
+        phase: &Cell<DeploymentPhase>,
+    ) -> Result<StackState, SynthError> {
         let step = self.output.step("Read the plan");
-        let plan = plan::read(self, path).await;
-        let plan = step.ended(plan, |plan| plan.change_set.clone())?;
-        stage.set(Stage::Changing);
-        self.execute(&plan.change_set, &plan.stack_id).await
+        let plan = read_plan(self, path).await;
+        let plan = step.finish(plan, |plan| plan.change_set.clone())?;
+        phase.set(DeploymentPhase::Changing);
+        self.follower().execute(&plan.change_set, &plan.stack_id).await
     }
 
-    async fn execute(&self, change_set: &str, stack_id: &str) -> Result<StackState, SynthError> {
-        self.follower().execute(change_set, stack_id).await
-    }
-
-    /// Checks what was deployed, remembers how to reach it, and says what to do next.
-    async fn finish(&self, state: &StackState, with_smoke: bool) -> Result<(), SynthError> {
-        let url = state.outputs.get(OUTPUT_API_URL);
-        let url = url.ok_or(SynthError::NoOutput { output: OUTPUT_API_URL })?;
-        let url = self.aws.reached_url(url);
-        let pair = own_key(&self.project)?;
-        let token = pair.as_ref().map(|pair| mint_for_operator(pair, &self.project.config));
-        let token = token.transpose()?;
-        match (&pair, &token) {
-            (Some(pair), Some((token, _))) if with_smoke => {
-                let signer = Some((pair, &self.project.config));
-                let target = Target { url: &url, token, signer, settle: SETTLES };
-                smoke::step(&target, self.output).await?;
+    /// Runs the smoke test, saves the profile, and prints the summary. Without the operator's private
+    /// key, there is no token, and the smoke test is skipped.
+    async fn finish(&self, state: &StackState, run_smoke_test: bool) -> Result<(), SynthError> {
+        let Some(url) = state.outputs.get(OUTPUT_API_URL) else {
+            return Err(SynthError::NoOutput { output: OUTPUT_API_URL });
+        };
+        let url = self.aws.reachable_url(url);
+        let config = &self.project.config;
+        let mut token = None;
+        if let Some(key_pair) = operator_key(&self.project)? {
+            let (text, expires_s) = mint_for_operator(&key_pair, config)?;
+            if run_smoke_test {
+                let signer = Some((&key_pair, config));
+                let startup_timeout = URL_TIMEOUT;
+                let target = Target { url: &url, token: &text, signer, startup_timeout };
+                smoke::run_with_progress(&target, self.output).await?;
             }
-            (None, _) => self.output.note(
-                "The smoke test needs a private key of this stack, and there is none here: \
-                 `synth smoke --url URL --token TOKEN` runs it.",
-            ),
-            _ => {}
+            token = Some((text, expires_s));
+        } else if run_smoke_test {
+            self.output.note(
+                "The smoke test was skipped, because it needs the private signing key of this stack. \
+                 Run it with `synth smoke --url URL --token TOKEN`.",
+            );
         }
-        let deployed = DeployedToAws {
+        let summary = AwsSummary {
             url: &url,
             stack_id: &state.id,
-            token: token.as_ref().map(|(token, expires_s)| (token.as_str(), *expires_s)),
+            token: token.as_ref().map(|(text, expires_s)| (text.as_str(), *expires_s)),
             account: &self.aws.account,
             region: &self.aws.region,
         };
-        remember::remember_aws(&self.project, &deployed, self.output)
+        finish_aws_deployment(&self.project, &summary, self.output)
     }
 }

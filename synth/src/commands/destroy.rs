@@ -1,4 +1,4 @@
-//! `synth destroy`: of the stack on this machine; `destroy_aws` is the one in AWS.
+//! `synth destroy`: stops the local stack, or deletes the stack in AWS (see `destroy_aws`).
 
 use serde_json::json;
 
@@ -7,11 +7,11 @@ use super::destroy_aws;
 use crate::cli::{DestroyArguments, Output};
 use crate::error::SynthError;
 use crate::local_cloud::stop;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
 
-/// Ends the local cloud; deletes its data only if told to.
+/// Stops the local stack, or deletes the stack in AWS. Deletes the data only with `--delete-data`.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &DestroyArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -19,31 +19,29 @@ pub(crate) async fn run(
         return destroy_aws::run(config, arguments, output).await;
     }
     let folder = Project::find_folder(config)?.local_state();
+    // Shows the real path: a parent folder may be a symbolic link.
+    let canonical = folder.path().canonicalize();
+    let data = canonical.as_deref().unwrap_or(folder.path());
     if arguments.delete_data && !arguments.yes {
-        // Where it really is: a folder above may be a link.
-        let real = folder.path().canonicalize();
-        let real = real.as_deref().unwrap_or(folder.path());
-        let question = format!("Delete everything in {}?", real.display());
+        let question = format!("Permanently delete everything in {}?", data.display());
         confirm("deleting the data", &question).await?;
     }
     let stopped = stop(&folder).await?;
-    let real = folder.path().canonicalize();
-    let data = real.as_deref().unwrap_or(folder.path());
     let deleted = arguments.delete_data && data.exists();
     if deleted {
-        // Takes the folder first: nobody can have started on it meanwhile.
+        // Takes the lock of the folder first, so that no other process can use the folder.
         folder.delete()?;
     }
-    let ended = match &stopped {
-        Some(running) => format!("Ended the local cloud at {}.", running.url),
-        None => "No local cloud was running.".to_owned(),
+    let mut text = match &stopped {
+        Some(running) => format!("Stopped the local stack at {}.", running.url),
+        None => "No local stack was running.".to_owned(),
     };
-    let kept = match (deleted, folder.exists()) {
-        (true, _) => format!(" Deleted {}.", data.display()),
-        (false, true) => format!(" Its data stays in {}.", data.display()),
-        (false, false) => String::new(),
-    };
+    if deleted {
+        text.push_str(&format!(" Deleted {}.", data.display()));
+    } else if folder.exists() {
+        text.push_str(&format!(" Its data is kept in {}.", data.display()));
+    }
     let result = json!({ "stopped": stopped, "deleted": deleted, "state": data });
-    output.result(&result, &(ended + &kept));
+    output.print_result(&result, &text);
     Ok(())
 }

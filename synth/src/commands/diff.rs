@@ -1,86 +1,102 @@
-//! `synth diff`.
+//! `synth diff`: shows what a deployment would change.
 
 use cellar_stacks::difference::{Difference, Document, Severity};
 
-use super::template::synthesize;
 use crate::aws::{Aws, StackState};
 use crate::cli::{DiffArguments, DiffFormat, FailOn, Output};
-use crate::deployment::{Ground, ground};
-use crate::difference::{Old, Report, markdown, text};
+use crate::deployment::{StackCondition, stack_condition};
+use crate::difference::{OldTemplate, Report, markdown, text};
 use crate::error::SynthError;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
+use crate::synthesis::synthesize;
 use crate::tokens::read_key;
 
-/// Shows what a deployment would change, and says whether it would change anything.
+/// Prints the difference and returns whether there is one.
 ///
 /// # Errors
-/// [`SynthError::Grave`], once it has been shown, if it is as grave as `--fail-on` says.
+/// [`SynthError::TooSevere`] after the difference was printed, if a change has the severity of
+/// `--fail-on` or a higher one.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &DiffArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
     let mut project = Project::find(config)?;
-    let old = old_side(&mut project, arguments).await?;
+    let old = old_template(&mut project, arguments).await?;
     let new = Document::from(&synthesize(&project.config)?);
     let difference = Difference::between(old.document.as_ref(), &new)?;
     let report = Report::new(&project.config.stack, &old, &difference);
-    let shown = match arguments.format {
+    let formatted = match arguments.format {
         DiffFormat::Text => text(&report, output.has_colours()),
         DiffFormat::Markdown => markdown(&report)?,
     };
-    output.result(&report, &shown);
+    output.print_result(&report, &formatted);
     check_severity(difference.severity, arguments.fail_on)?;
     Ok(!difference.is_empty())
 }
 
-/// Whether a difference may be, by `--fail-on`.
+/// Compares the highest severity of the changes with `--fail-on`.
 ///
 /// # Errors
-/// [`SynthError::Grave`], if it is as grave as that or graver.
+/// [`SynthError::TooSevere`] if `severity` is that of `--fail-on` or higher.
 pub(super) fn check_severity(
     severity: Severity,
     fail_on: Option<FailOn>,
 ) -> Result<(), SynthError> {
     match fail_on.map(Severity::from) {
-        Some(bound) if severity >= bound => Err(SynthError::Grave { severity: severity.name() }),
+        Some(limit) if severity >= limit => {
+            Err(SynthError::TooSevere { severity: severity.name() })
+        }
         _ => Ok(()),
     }
 }
 
-async fn old_side(project: &mut Project, arguments: &DiffArguments) -> Result<Old, SynthError> {
-    match (&arguments.against, &arguments.against_revision) {
-        (Some(path), _) => Old::file(path),
-        (None, Some(revision)) => Old::revision(project, revision),
-        (None, None) if arguments.local => {
-            project.at_home();
-            // What is deployed there accepts the key of the local cloud.
-            match read_key(&project.local_key()) {
-                Ok(pair) => project.accept(pair.public()),
-                Err(SynthError::NoKey { .. }) => {}
-                Err(error) => return Err(error),
-            }
-            Old::local(project)
-        }
-        (None, None) => {
-            let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
-            let state = aws.stack(&project.config.stack).await?;
-            Ok(deployed(&aws, &project.config.stack, state.as_ref()).await?.0)
-        }
+/// Reads the template that the options select. The default is the template deployed in AWS.
+async fn old_template(
+    project: &mut Project,
+    arguments: &DiffArguments,
+) -> Result<OldTemplate, SynthError> {
+    if let Some(path) = &arguments.against {
+        return OldTemplate::from_file(path);
     }
+    if let Some(revision) = &arguments.against_revision {
+        return OldTemplate::from_revision(project, revision);
+    }
+    if arguments.local {
+        prepare_local_comparison(project)?;
+        return OldTemplate::from_local_stack(project);
+    }
+    let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
+    let state = aws.stack(&project.config.stack).await?;
+    let (old, _) = deployed_template(&aws, &project.config.stack, state.as_ref()).await?;
+    Ok(old)
 }
 
-/// What is deployed in AWS, and the text of its template. A stack that was only ever planned has none.
-pub(super) async fn deployed(
+/// Changes the configuration as `synth deploy --local` does: adds the local key, and uses the first
+/// incarnation.
+fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
+    project.use_local_incarnation();
+    match read_key(&project.local_key()) {
+        Ok(pair) => project.add_token_key(pair.public()),
+        Err(SynthError::NoKey { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Reads the template deployed in AWS. Also returns its text; `None` if the stack does not exist or only has
+/// change sets.
+pub(super) async fn deployed_template(
     aws: &Aws,
     stack: &str,
     state: Option<&StackState>,
-) -> Result<(Old, Option<String>), SynthError> {
-    let state = state.filter(|state| ground(Some(&state.status)) != Ground::New);
+) -> Result<(OldTemplate, Option<String>), SynthError> {
     let text = match state {
-        Some(state) => Some(aws.template(&state.id).await?),
-        None => None,
+        Some(state) if stack_condition(Some(&state.status)) != StackCondition::Missing => {
+            Some(aws.template(&state.id).await?)
+        }
+        _ => None,
     };
     let name = format!("{stack} in {}", aws.place());
-    Ok((Old::deployed(&name, text.as_deref())?, text))
+    Ok((OldTemplate::deployed(&name, text.as_deref())?, text))
 }

@@ -1,16 +1,17 @@
-//! `synth drift`: what was changed by hand, past the stack.
+//! `synth drift`: detects resources that were changed outside CloudFormation.
 
 use cellar::table::escape;
+use cellar_base::count::count;
 
-use super::watched::deployed_stack;
-use crate::aws::{Aws, Drift, Drifts, PropertyDrift};
+use super::observed::deployed_stack;
+use crate::aws::{Aws, Drift, DriftReport, PropertyDrift};
 use crate::cli::{DriftArguments, Output};
 use crate::error::SynthError;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
 
-/// Shows what differs, and says whether something does.
+/// Prints the drift of the stack and returns whether there is any.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &DriftArguments,
     output: &Output,
 ) -> Result<bool, SynthError> {
@@ -18,47 +19,54 @@ pub(crate) async fn run(
     let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
     let stack = &project.config.stack;
     let state = deployed_stack(&project, &aws).await?;
-    let step = output.step("Have AWS look at each resource");
-    let found = aws.drifts(&state.id).await.map_err(SynthError::from);
-    let found = step.ended(found, |found| format!("{} looked at", found.checked))?;
-    output.result(&found, &text(stack, &found));
-    Ok(!found.drifts.is_empty())
+    let step = output.step("Detect drift");
+    let report = aws.detect_drift(&state.id).await.map_err(SynthError::from);
+    let report = step.finish(report, |report| {
+        format!("{} checked", count(report.checked, "resource", "resources"))
+    })?;
+    output.print_result(&report, &text(stack, &report));
+    Ok(!report.drifts.is_empty())
 }
 
-fn text(stack: &str, found: &Drifts) -> String {
-    let mut lines = match found.drifts.len() {
-        0 => vec![format!("{stack} is as it was deployed.")],
-        1 => vec![format!("1 resource of {stack} was changed by hand:")],
-        many => vec![format!("{many} resources of {stack} were changed by hand:")],
+fn text(stack: &str, report: &DriftReport) -> String {
+    let mut lines = match report.drifts.len() {
+        0 => vec![format!("{stack} has no drift: all checked resources are as deployed.")],
+        1 => vec![format!("1 resource of {stack} was changed outside CloudFormation:")],
+        many => vec![format!("{many} resources of {stack} were changed outside CloudFormation:")],
     };
-    lines.extend(found.drifts.iter().flat_map(of_resource));
-    if !found.drifts.is_empty() {
+    lines.extend(report.drifts.iter().flat_map(resource_lines));
+    if !report.drifts.is_empty() {
         lines.push(
-            "What the template says comes back once that property changes in it; put the others back by \
-             hand, or write them into cellar.yaml."
+            "A deployment restores a property only if the template changes that property. Restore the \
+             others manually, or set them in cellar.yaml."
                 .to_owned(),
         );
     }
-    if !found.unchecked.is_empty() {
-        lines.push(format!("AWS cannot look at: {}.", escape(&found.unchecked.join(", "))));
+    if !report.unchecked.is_empty() {
+        lines.push(format!("AWS cannot check: {}.", escape(&report.unchecked.join(", "))));
     }
     lines.join("\n")
 }
 
-fn of_resource(drift: &Drift) -> Vec<String> {
+fn resource_lines(drift: &Drift) -> Vec<String> {
     let Drift { logical_id, resource_type, physical_id, deleted, differences } = drift;
     let name = physical_id.as_ref().map_or_else(String::new, |id| format!(" {id}"));
-    let (sign, fate) = if *deleted { ('-', " is gone") } else { ('~', "") };
-    let head = escape(&format!("{logical_id} ({resource_type}{name}){fate}"));
-    let value = |value: &Option<String>| match value {
+    let (sign, suffix) = if *deleted { ('-', " was deleted") } else { ('~', "") };
+    let resource = escape(&format!("{logical_id} ({resource_type}{name}){suffix}"));
+    let mut lines = vec![format!("  {sign} {resource}")];
+    lines.extend(differences.iter().map(property_line));
+    lines
+}
+
+fn property_line(difference: &PropertyDrift) -> String {
+    let format_value = |value: &Option<String>| match value {
         Some(value) => escape(value),
-        None => "nothing".to_owned(),
+        None => "not set".to_owned(),
     };
-    let properties = differences.iter().map(|it: &PropertyDrift| {
-        let (path, expected, actual) = (escape(&it.path), value(&it.expected), value(&it.actual));
-        format!("      {path}: {expected} by the stack, is {actual}")
-    });
-    [format!("  {sign} {head}")].into_iter().chain(properties).collect()
+    let path = escape(&difference.path);
+    let expected = format_value(&difference.expected);
+    let actual = format_value(&difference.actual);
+    format!("      {path}: {expected} in the stack, actually {actual}")
 }
 
 #[cfg(test)]
@@ -66,9 +74,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drift_is_told_property_by_property() {
-        let none = Drifts { checked: 3, unchecked: vec![], drifts: vec![] };
-        assert_eq!(text("cellar", &none), "cellar is as it was deployed.");
+    fn lists_each_changed_property() {
+        let none = DriftReport { checked: 3, unchecked: vec![], drifts: vec![] };
+        assert_eq!(
+            text("cellar", &none),
+            "cellar has no drift: all checked resources are as deployed."
+        );
         let timeout = PropertyDrift {
             path: "/VisibilityTimeout".to_owned(),
             expected: Some("180".to_owned()),
@@ -81,20 +92,24 @@ mod tests {
             deleted: false,
             differences: vec![timeout],
         };
-        let gone = Drift { deleted: true, differences: vec![], physical_id: None, ..drift.clone() };
-        let drifts = Drifts {
+        let deleted =
+            Drift { deleted: true, differences: vec![], physical_id: None, ..drift.clone() };
+        let drifts = DriftReport {
             checked: 2,
             unchecked: vec!["AWS::Lambda::Url".to_owned()],
-            drifts: vec![drift, gone],
+            drifts: vec![drift, deleted],
         };
         let shown = text("cellar", &drifts);
-        assert!(shown.starts_with("2 resources of cellar were changed by hand:\n"), "{shown}");
         assert!(
-            shown.contains("      /VisibilityTimeout: 180 by the stack, is nothing"),
+            shown.starts_with("2 resources of cellar were changed outside CloudFormation:\n"),
             "{shown}"
         );
-        assert!(shown.contains("  - Queue (AWS::SQS::Queue) is gone"), "{shown}");
-        assert!(shown.ends_with("AWS cannot look at: AWS::Lambda::Url."), "{shown}");
+        assert!(
+            shown.contains("      /VisibilityTimeout: 180 in the stack, actually not set"),
+            "{shown}"
+        );
+        assert!(shown.contains("  - Queue (AWS::SQS::Queue) was deleted"), "{shown}");
+        assert!(shown.ends_with("AWS cannot check: AWS::Lambda::Url."), "{shown}");
         assert!(!shown.contains('\u{1b}'));
     }
 }

@@ -1,85 +1,91 @@
-//! `synth feed`: compares the feed with the streams, and mends it.
+//! `synth feed`: verifies, repairs or rebuilds the feed.
 
-use cellar_engine::feed::{Audit, AuditError, Auditor, Finding};
+use cellar_engine::feed::{Audit, Auditor, Finding};
 
 use super::confirm::confirm;
-use super::data::Data;
-use super::feed_report::{Done, Report};
+use super::data::StackData;
+use super::feed_report::{FeedRepair, Report};
 use crate::cli::{FeedCommand, FeedPlace, FeedRebuild, Output, WhereArguments};
-use crate::error::SynthError;
-use crate::local_cloud::Run;
-use crate::project::Named;
+use crate::error::{MaintenanceError, SynthError};
+use crate::local_cloud::LocalFunctions;
+use crate::project::ConfigSelection;
 
-/// Does what is asked; whether the feed differs from the streams.
+/// Runs a subcommand of `feed` and returns whether the feed differs from the event streams.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     command: &FeedCommand,
     output: &Output,
 ) -> Result<bool, SynthError> {
     match command {
         FeedCommand::Verify(FeedPlace { place }) => {
-            with(config, place, async |auditor| verify(auditor, output).await).await
+            with_auditor(config, place, async |auditor| verify(auditor, output).await).await
         }
         FeedCommand::Repair(FeedPlace { place }) => {
-            with(config, place, async |auditor| repair(auditor, output).await).await
+            with_auditor(config, place, async |auditor| repair(auditor, output).await).await
         }
         FeedCommand::Rebuild(FeedRebuild { place, yes }) => {
-            if !yes && !output.is_for_programs() {
-                let question = "Build the feed anew? Whoever reads it has to begin anew.";
-                confirm("building the feed anew", question).await?;
+            if !yes && !output.is_json() {
+                let question =
+                    "Rebuild the feed? Consumers must read the new feed from its beginning.";
+                confirm("rebuilding the feed", question).await?;
             }
-            with(config, place, async |auditor| rebuild(auditor, output).await).await
+            with_auditor(config, place, async |auditor| rebuild(auditor, output).await).await
         }
     }
 }
 
-/// Does something with the feed of a stack.
-async fn with(
-    config: Named<'_>,
+/// Opens the data of the stack, runs `action` with its auditor, and closes the data.
+async fn with_auditor(
+    config: ConfigSelection<'_>,
     place: &WhereArguments,
-    what: impl AsyncFnOnce(&Auditor) -> Result<bool, SynthError>,
+    action: impl AsyncFnOnce(&Auditor) -> Result<bool, SynthError>,
 ) -> Result<bool, SynthError> {
-    let data = Data::reach(config, place, Run::Everything).await?;
-    let done = match data.auditor() {
-        Ok(auditor) => what(&auditor).await,
+    let data = StackData::open(config, place, LocalFunctions::Running).await?;
+    let result = match data.auditor() {
+        Ok(auditor) => action(&auditor).await,
         Err(error) => Err(error),
     };
-    data.leave().await;
-    done
+    data.close().await;
+    result
 }
 
 async fn verify(auditor: &Auditor, output: &Output) -> Result<bool, SynthError> {
-    let audit = look(auditor, output).await?;
-    Ok(tell(&Report::of(&audit, None), output))
+    let audit = compare(auditor, output).await?;
+    Ok(print_report(&Report::new(&audit, None), output))
 }
 
 async fn repair(auditor: &Auditor, output: &Output) -> Result<bool, SynthError> {
-    let before = look(auditor, output).await?;
+    let before = compare(auditor, output).await?;
     if !before.findings.iter().any(Finding::can_be_repaired) {
-        return Ok(tell(&Report::of(&before, None), output));
+        return Ok(print_report(&Report::new(&before, None), output));
     }
-    let step = output.step("Index what is missing");
-    let repaired = auditor.repair(&before).await.map_err(SynthError::Feed);
-    let repaired = step.ended(repaired, |indexed| format!("{} events", indexed.events))?;
-    let audit = look(auditor, output).await?;
-    Ok(tell(&Report::of(&audit, Some(Done { repaired: true, events: repaired.events })), output))
+    let step = output.step("Add the missing events");
+    let repaired = auditor.repair(&before).await.map_err(MaintenanceError::Feed);
+    let repaired = step.finish(repaired, |indexed| format!("{} events", indexed.events))?;
+    let after = compare(auditor, output).await?;
+    let repair = FeedRepair { repaired: true, events: repaired.events };
+    Ok(print_report(&Report::new(&after, Some(repair)), output))
 }
 
 async fn rebuild(auditor: &Auditor, output: &Output) -> Result<bool, SynthError> {
-    let step = output.step("Build the feed anew");
-    let rebuilt = auditor.rebuild(|_| {}).await.map_err(SynthError::Feed);
-    let rebuilt = step.ended(rebuilt, |indexed| format!("{} events", indexed.events))?;
-    let audit = look(auditor, output).await?;
-    Ok(tell(&Report::of(&audit, Some(Done { repaired: false, events: rebuilt.events })), output))
+    let step = output.step("Rebuild the feed");
+    let rebuilt = auditor.rebuild(|_| {}).await.map_err(MaintenanceError::Feed);
+    let rebuilt = step.finish(rebuilt, |indexed| format!("{} events", indexed.events))?;
+    let after = compare(auditor, output).await?;
+    let repair = FeedRepair { repaired: false, events: rebuilt.events };
+    Ok(print_report(&Report::new(&after, Some(repair)), output))
 }
 
-async fn look(auditor: &Auditor, output: &Output) -> Result<Audit, SynthError> {
-    let step = output.step("Compare the feed with the streams");
-    let audit = auditor.verify().await.map_err(|error: AuditError| SynthError::Feed(error));
-    step.ended(audit, |audit| format!("{} events of {} streams", audit.events, audit.streams))
+async fn compare(auditor: &Auditor, output: &Output) -> Result<Audit, SynthError> {
+    let step = output.step("Compare the feed with the event streams");
+    let audit = auditor.verify().await.map_err(MaintenanceError::Feed);
+    let audit =
+        step.finish(audit, |audit| format!("{} events of {} streams", audit.events, audit.streams));
+    Ok(audit?)
 }
 
-fn tell(report: &Report, output: &Output) -> bool {
-    output.result(report, &report.text());
-    report.differs()
+/// Prints the report and returns whether there are differences.
+fn print_report(report: &Report, output: &Output) -> bool {
+    output.print_result(report, &report.text());
+    report.has_differences()
 }

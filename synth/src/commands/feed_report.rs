@@ -1,4 +1,4 @@
-//! What `synth feed` shows.
+//! The report of `synth feed`.
 
 use std::fmt::Write as _;
 
@@ -6,19 +6,19 @@ use cellar_base::count::count;
 use cellar_engine::feed::{Audit, Finding};
 use serde::Serialize;
 
-/// Findings that people are shown; programs get all.
-const SHOWN: usize = 20;
+/// Largest number of findings in the text. The JSON contains all.
+const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// What was done before the comparison.
+/// The repair before the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Done {
-    /// Whether what was missing was indexed; otherwise the feed was built anew.
+pub(super) struct FeedRepair {
+    /// Whether missing events were added; otherwise the feed was rebuilt.
     pub(super) repaired: bool,
-    /// How many events were indexed.
+    /// Number of events that were written to the feed.
     pub(super) events: u64,
 }
 
-/// All of it, as programs get it.
+/// The report, as printed with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     feed: Option<String>,
@@ -26,10 +26,12 @@ pub(super) struct Report {
     streams: u64,
     items: u64,
     events: u64,
-    done: Option<Done>,
+    #[serde(rename = "done")]
+    repair: Option<FeedRepair>,
     findings: Vec<Row>,
 }
 
+/// A difference between the feed and the event streams.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum Row {
@@ -40,13 +42,13 @@ enum Row {
 }
 
 impl Row {
-    fn of(finding: &Finding) -> Self {
+    fn new(finding: &Finding) -> Self {
         match finding {
             Finding::Missing { stream, from, to } => {
                 Self::Missing { stream: stream.to_string(), from: *from, to: *to }
             }
-            Finding::Beyond { stream, there, indexed } => {
-                Self::Beyond { stream: stream.to_string(), there: *there, indexed: *indexed }
+            Finding::Beyond { stream, stored, indexed } => {
+                Self::Beyond { stream: stream.to_string(), there: *stored, indexed: *indexed }
             }
             Finding::Disordered { stream, expected, found, at } => Self::Disordered {
                 stream: stream.to_string(),
@@ -62,15 +64,15 @@ impl Row {
         match self {
             Self::Missing { stream, from, to } => {
                 let events = count(to.saturating_sub(*from), "event", "events");
-                format!("{stream}: {events} from {from} on are not in the feed")
+                format!("{stream}: the feed lacks {events}, starting with event {from}")
             }
             Self::Beyond { stream, there, indexed } => {
-                format!("{stream}: the feed has {indexed} events, the stream {there}")
+                format!("{stream}: the feed has {indexed} events, the stream has {there}")
             }
             Self::Disordered { stream, expected, found, at } => {
-                format!("{stream}: at {at} the feed has event {found} where {expected} should be")
+                format!("{stream}: at {at} the feed has event {found} instead of {expected}")
             }
-            Self::Lost { at } => format!("the feed has lost what was at {at}"),
+            Self::Lost { at } => format!("the item at {at} is missing from the feed"),
         }
     }
 
@@ -80,49 +82,54 @@ impl Row {
 }
 
 impl Report {
-    /// Of a comparison, and what was done before it.
-    pub(super) fn of(audit: &Audit, done: Option<Done>) -> Self {
+    /// Builds the report of a comparison, and of the repair before it.
+    pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
             feed: audit.feed.map(|feed| feed.to_string()),
             end: audit.end.map(|end| end.number()),
             streams: audit.streams,
             items: audit.items,
             events: audit.events,
-            done,
-            findings: audit.findings.iter().map(Row::of).collect(),
+            repair,
+            findings: audit.findings.iter().map(Row::new).collect(),
         }
     }
 
-    /// Whether something is wrong.
-    pub(super) fn differs(&self) -> bool {
+    /// Returns whether the feed differs from the event streams.
+    pub(super) fn has_differences(&self) -> bool {
         !self.findings.is_empty()
     }
 
-    /// For people.
+    /// Returns the report as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        if let Some(Done { repaired, events }) = self.done {
-            let what = if repaired { "Indexed" } else { "Built anew with" };
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{what} {}.", count(events, "event", "events"));
+        // Writing to a String cannot fail.
+        if let Some(FeedRepair { repaired, events }) = self.repair {
+            let events = count(events, "event", "events");
+            let _ = if repaired {
+                writeln!(text, "Added {events}.")
+            } else {
+                writeln!(text, "Rebuilt the feed with {events}.")
+            };
         }
-        let (events, streams) =
-            (count(self.events, "event", "events"), count(self.streams, "stream", "streams"));
-        if !self.differs() {
-            let _ = write!(text, "The feed has all {events} of {streams}, each once.");
+        let events = count(self.events, "event", "events");
+        let streams = count(self.streams, "stream", "streams");
+        if !self.has_differences() {
+            let _ = write!(text, "The feed contains all {events} of {streams}, each once.");
             return text;
         }
-        let _ = writeln!(text, "The feed has {events}; there are {streams}. What is wrong:");
-        for row in self.findings.iter().take(SHOWN) {
+        let _ = writeln!(text, "The feed contains {events} of {streams}. Differences:");
+        for row in self.findings.iter().take(MAX_SHOWN_FINDINGS) {
             let _ = writeln!(text, "  {}", row.text());
         }
-        let more = self.findings.len().saturating_sub(SHOWN);
-        if more > 0 {
-            let _ = writeln!(text, "  and {more} more: --json has all");
+        let hidden_findings = self.findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
+        if hidden_findings > 0 {
+            let _ = writeln!(text, "  and {hidden_findings} more (see --json)");
         }
-        text.push_str(match self.findings.iter().all(Row::can_be_repaired) {
-            true => "`synth feed repair` indexes what is missing.",
-            false => "`synth feed rebuild` builds it anew from the streams.",
+        text.push_str(if self.findings.iter().all(Row::can_be_repaired) {
+            "`synth feed repair` adds the missing events."
+        } else {
+            "`synth feed rebuild` rebuilds the feed from the event streams."
         });
         text
     }
@@ -141,24 +148,24 @@ mod tests {
     }
 
     #[test]
-    fn people_are_told_what_is_wrong_and_what_to_run() {
-        let whole = Report::of(&audit(vec![]), Some(Done { repaired: true, events: 1 }));
-        assert!(!whole.differs());
+    fn the_text_lists_differences_and_the_command_to_run() {
+        let whole = Report::new(&audit(vec![]), Some(FeedRepair { repaired: true, events: 1 }));
+        assert!(!whole.has_differences());
         assert_eq!(
             whole.text(),
-            "Indexed 1 event.\nThe feed has all 4 events of 2 streams, each once."
+            "Added 1 event.\nThe feed contains all 4 events of 2 streams, each once."
         );
-        let some = Report::of(&audit(vec![missing(3)]), None);
-        assert!(some.differs());
+        let some = Report::new(&audit(vec![missing(3)]), None);
+        assert!(some.has_differences());
         assert_eq!(
             some.text(),
-            "The feed has 4 events; there are 2 streams. What is wrong:\n  \
-             S-a: 1 event from 3 on are not in the feed\n\
-             `synth feed repair` indexes what is missing."
+            "The feed contains 4 events of 2 streams. Differences:\n  \
+             S-a: the feed lacks 1 event, starting with event 3\n\
+             `synth feed repair` adds the missing events."
         );
         let lost = Finding::Lost { at: "7".parse().unwrap() };
         let many = (0..21).map(missing).chain([lost]).collect();
-        let text = Report::of(&audit(many), None).text();
-        assert!(text.contains("and 2 more") && text.ends_with("from the streams."), "{text}");
+        let text = Report::new(&audit(many), None).text();
+        assert!(text.contains("and 2 more") && text.ends_with("from the event streams."), "{text}");
     }
 }

@@ -1,219 +1,241 @@
-//! Tells what happens to a stack until it is over.
+//! Follows an operation on a stack: reports its events and waits until it has ended.
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
 
-use cellar_stacks::stack::Place;
+use cellar_stacks::template::Place;
 use tokio::time::sleep;
 
 use crate::aws::{Aws, AwsError, StackState};
 use crate::cli::{Output, ResourceList};
 use crate::deployment::{
-    DeploymentProgress, End, Failure, Ground, end, failure, ground, last_failure,
+    DeploymentFailure, DeploymentProgress, OperationResult, StackCondition, first_failure,
+    last_operation_failure, operation_result, stack_condition,
 };
 use crate::error::SynthError;
 
-/// How often AWS is asked.
+/// Interval at which the events are read.
 const POLL: Duration = Duration::from_secs(2);
-/// How often in a row AWS may not answer: the deployment goes on without us.
-const MAX_SILENCES: u32 = 30;
+/// Largest number of consecutive failed reads. The operation continues in AWS meanwhile.
+const MAX_FAILED_READS: u32 = 30;
 
-/// Who watches what becomes of a stack.
+/// Follows operations on a stack.
 #[derive(Clone, Copy)]
 pub(super) struct Follower<'a> {
-    /// Where the stack is.
+    /// Clients for the stack's account and region.
     pub(super) aws: &'a Aws,
-    /// Who is told.
+    /// Output of the command.
     pub(super) output: &'a Output,
-    /// The stack's name.
+    /// Name of the stack.
     pub(super) stack: &'a str,
-    /// The command that follows: it goes on where it was interrupted.
+    /// The command that is running, without `synth`; running it again resumes the operation.
     pub(super) command: &'static str,
-    /// Where in the source each resource was made, as far as that is known.
-    pub(super) made_in: &'a BTreeMap<String, Place>,
+    /// Source location of each resource's definition, by logical id.
+    pub(super) sources: &'a BTreeMap<String, Place>,
 }
 
-/// What it is waited for.
+/// When to stop waiting.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Until {
-    /// What was begun has ended.
+enum WaitUntil {
+    /// The operation has ended; the cleanup may still be in progress.
     Ended,
-    /// Something else can be begun, too: nothing is cleaned up any longer.
-    Free,
+    /// The next operation can start: the cleanup has ended.
+    Idle,
 }
 
 impl Follower<'_> {
-    /// Begins something with the stack, and follows it to its end; anything but `wanted` is an error,
-    /// with its cause.
-    pub(super) async fn follow(
-        &self,
-        stack_id: &str,
-        begin: impl Future<Output = Result<(), AwsError>>,
-        wanted: End,
-    ) -> Result<StackState, SynthError> {
-        let mut progress = DeploymentProgress::after(&self.aws.events(stack_id, |_| false).await?);
-        match begin.await {
-            Ok(()) => {}
-            // It may have begun: only its answer was lost.
-            Err(cause @ AwsError::Unreachable { .. }) => return Err(self.lost_sight(cause)),
-            Err(error) => return Err(error.into()),
-        }
-        let (end, state) = self.ended(stack_id, &mut progress, Until::Ended).await?;
-        if end == wanted { Ok(state) } else { Err(self.failed(&state, &progress, end)) }
-    }
-
-    /// Does what a change set says.
+    /// Executes a change set and waits until it has ended.
     pub(super) async fn execute(
         &self,
         change_set: &str,
         stack_id: &str,
     ) -> Result<StackState, SynthError> {
         let token = uuid::Uuid::new_v4().to_string();
-        let begin = Box::pin(self.aws.execute_change_set(change_set, &token));
-        self.follow(stack_id, begin, End::Done).await
+        let start = Box::pin(self.aws.execute_change_set(change_set, &token));
+        self.run_operation(stack_id, start, OperationResult::Succeeded).await
     }
 
-    /// Deletes the stack.
+    /// Deletes the stack and waits until the deletion has ended.
     pub(super) async fn delete_stack(&self, state: &StackState) -> Result<(), SynthError> {
         let token = uuid::Uuid::new_v4().to_string();
-        let begin = Box::pin(self.aws.delete_stack(&state.id, &token));
-        self.follow(&state.id, begin, End::Deleted).await.map(drop)
+        let start = Box::pin(self.aws.delete_stack(&state.id, &token));
+        self.run_operation(&state.id, start, OperationResult::Deleted).await.map(drop)
     }
 
-    /// Follows what somebody else has begun, however it ends.
+    /// Waits until an operation of another process has ended, with any result.
     pub(super) async fn wait(&self, state: &StackState) -> Result<(), SynthError> {
-        let mut progress =
-            DeploymentProgress::underway(&self.aws.events(&state.id, |_| false).await?);
-        self.ended(&state.id, &mut progress, Until::Free).await.map(drop)
+        let events = self.aws.events(&state.id, |_| false).await?;
+        let mut progress = DeploymentProgress::in_progress(&events);
+        self.wait_until(&state.id, &mut progress, WaitUntil::Idle).await.map(drop)
     }
 
-    /// Tells what happens until what was begun has ended.
-    async fn ended(
+    /// Starts an operation and waits until it has ended.
+    ///
+    /// # Errors
+    /// [`SynthError::DeployFailed`] if the result is not `expected`, [`SynthError::ConnectionLost`] if
+    /// AWS cannot be reached meanwhile.
+    async fn run_operation(
+        &self,
+        stack_id: &str,
+        start: impl Future<Output = Result<(), AwsError>>,
+        expected: OperationResult,
+    ) -> Result<StackState, SynthError> {
+        let earlier_events = self.aws.events(stack_id, |_| false).await?;
+        let mut progress = DeploymentProgress::starting_after(&earlier_events);
+        match start.await {
+            Ok(()) => {}
+            // The operation may have started although the reply was lost.
+            Err(cause @ AwsError::Unreachable { .. }) => return Err(self.connection_lost(cause)),
+            Err(error) => return Err(error.into()),
+        }
+        let (result, state) = self.wait_until(stack_id, &mut progress, WaitUntil::Ended).await?;
+        if result != expected {
+            return Err(self.operation_error(&state, &progress, result));
+        }
+        Ok(state)
+    }
+
+    /// Reports events until the operation has ended.
+    async fn wait_until(
         &self,
         stack_id: &str,
         progress: &mut DeploymentProgress,
-        until: Until,
-    ) -> Result<(End, StackState), SynthError> {
+        until: WaitUntil,
+    ) -> Result<(OperationResult, StackState), SynthError> {
         let poll = self.aws.poll_interval(POLL);
-        let (mut list, mut silences) = (self.output.resources(), 0);
+        let mut list = ResourceList::new(*self.output);
+        let mut failed_reads = 0;
         loop {
-            match look(self.aws, stack_id, progress, &mut list).await {
+            match self.report_events(stack_id, progress, &mut list).await {
                 Ok(state) => {
-                    silences = 0;
-                    // What is read may be from before it began.
-                    let end = end(&state.status).filter(|_| progress.has_begun());
-                    let is_busy = ground(Some(&state.status)) == Ground::Busy;
-                    if let Some(end) = end.filter(|_| until == Until::Ended || !is_busy) {
-                        return Ok((end, state));
+                    failed_reads = 0;
+                    let is_busy = stack_condition(Some(&state.status)) == StackCondition::Busy;
+                    let can_stop = until == WaitUntil::Ended || !is_busy;
+                    // Until the first event, the status is that of the previous operation.
+                    if let Some(result) = operation_result(&state.status)
+                        && progress.has_started()
+                        && can_stop
+                    {
+                        return Ok((result, state));
                     }
                 }
-                Err(error) if silences < MAX_SILENCES && !error.is_final() => silences += 1,
-                Err(error) => return Err(self.lost_sight(error)),
+                Err(error) if failed_reads < MAX_FAILED_READS && !error.is_final() => {
+                    failed_reads += 1;
+                }
+                Err(error) => return Err(self.connection_lost(error)),
             }
-            list.beat(progress.done());
+            list.print_heartbeat(progress.finished_resources());
             sleep(poll).await;
         }
     }
 
-    /// Why nothing can be done with the stack that CloudFormation left half-way.
-    pub(super) async fn stuck(&self, state: &StackState) -> Result<SynthError, SynthError> {
-        let found = last_failure(&self.aws.events(&state.id, |_| false).await?);
-        let cause = found
-            .as_ref()
-            .map(|found| format!("{}: {}", name(found, self.stack, self.made_in), found.reason));
-        let advice = found.map_or_else(
-            || "the stack's events in CloudFormation's console say why".to_owned(),
-            |found| found.advice(),
-        );
-        let help = format!("{advice}, then {}", way_out(self.stack, &state.status));
+    /// Prints new events and returns the state of the stack.
+    async fn report_events(
+        &self,
+        stack_id: &str,
+        progress: &mut DeploymentProgress,
+        list: &mut ResourceList,
+    ) -> Result<StackState, AwsError> {
+        // The state is read first, so that the events include all events up to the state.
+        let state = self.aws.stack(stack_id).await?;
+        let events = self.aws.events(stack_id, |id| progress.has_seen(id)).await?;
+        for line in progress.add_events(events) {
+            list.print(&line);
+        }
+        state.ok_or(AwsError::Reply { missing: "the stack" })
+    }
+
+    /// Returns the error for a stack that CloudFormation could not roll back or delete.
+    pub(super) async fn stuck_error(&self, state: &StackState) -> Result<SynthError, SynthError> {
+        let events = self.aws.events(&state.id, |_| false).await?;
+        let (cause, advice) = match last_operation_failure(&events) {
+            Some(failure) => {
+                let cause = format!("{}: {}", self.describe(&failure), failure.reason);
+                (Some(cause), failure.advice())
+            }
+            None => (None, "find the cause in the stack's events in the AWS console".to_owned()),
+        };
+        let help = format!("{advice}, then {}", unstick_commands(self.stack, &state.status));
         let (stack, status) = (self.stack.to_owned(), state.status.clone());
         Ok(SynthError::StackStuck { stack, status, cause, help })
     }
 
-    fn lost_sight(&self, cause: AwsError) -> SynthError {
-        SynthError::LostSight { stack: self.stack.to_owned(), command: self.command, cause }
+    fn connection_lost(&self, cause: AwsError) -> SynthError {
+        SynthError::ConnectionLost { stack: self.stack.to_owned(), command: self.command, cause }
     }
 
-    /// Why it is not as it was wanted.
-    fn failed(&self, state: &StackState, progress: &DeploymentProgress, end: End) -> SynthError {
-        let found = failure(progress.failures()).unwrap_or_else(|| Failure {
+    /// Returns the error for an operation with an unexpected result.
+    fn operation_error(
+        &self,
+        state: &StackState,
+        progress: &DeploymentProgress,
+        result: OperationResult,
+    ) -> SynthError {
+        let failure = first_failure(progress.failures()).unwrap_or_else(|| DeploymentFailure {
             logical_id: None,
             resource_type: String::new(),
             reason: state.reason.clone().unwrap_or_else(|| state.status.clone()),
         });
-        let (stack, command) = (self.stack, self.command);
+        let (stack, command, advice) = (self.stack, self.command, failure.advice());
+        let help = if state.status == "UPDATE_ROLLBACK_FAILED" {
+            let commands = unstick_commands(stack, &state.status);
+            format!("{advice}, then {commands}; the update is only partly rolled back")
+        } else {
+            let stack_state = describe_state(stack, &state.status, result);
+            format!("{advice}, then run `synth {command}` again; {stack_state}")
+        };
+        let done = match command {
+            "destroy" => "deleted",
+            "restore" => "imported",
+            _ => "deployed",
+        };
         SynthError::DeployFailed {
-            what: name(&found, stack, self.made_in),
-            done: match command {
-                "destroy" => "deleted",
-                "restore" => "taken into the stack",
-                _ => "deployed",
-            },
-            help: match state.status.as_str() {
-                status @ "UPDATE_ROLLBACK_FAILED" => {
-                    let way_out = way_out(stack, status);
-                    format!("{}, then {way_out}; the stack is half changed", found.advice())
-                }
-                status => {
-                    let left = left(stack, status, end);
-                    format!("{}, then run `synth {command}` again; {left}", found.advice())
-                }
-            },
-            reason: found.reason,
+            resource: self.describe(&failure),
+            done,
+            reason: failure.reason,
+            help,
+        }
+    }
+
+    /// Describes the failed resource: logical id, type, and source location.
+    fn describe(&self, failure: &DeploymentFailure) -> String {
+        let Some(id) = &failure.logical_id else { return format!("the stack {}", self.stack) };
+        match self.sources.get(id) {
+            Some(source) => format!("{id} ({}, defined in {source})", failure.resource_type),
+            None => format!("{id} ({})", failure.resource_type),
         }
     }
 }
 
-async fn look(
-    aws: &Aws,
-    stack_id: &str,
-    progress: &mut DeploymentProgress,
-    list: &mut ResourceList,
-) -> Result<StackState, AwsError> {
-    // The state first: what it says has its events.
-    let state = aws.stack(stack_id).await?;
-    let events = aws.events(stack_id, |id| progress.knows(id)).await?;
-    for line in progress.take(events) {
-        list.tell(&line);
-    }
-    state.ok_or(AwsError::Reply { missing: "the stack" })
-}
-
-/// The resource at fault: its name in the stack, its type, and the line that made it.
-fn name(found: &Failure, stack: &str, made_in: &BTreeMap<String, Place>) -> String {
-    let Some(id) = &found.logical_id else { return format!("the stack {stack}") };
-    let place = made_in.get(id).map(|place| format!(", made in {place}"));
-    format!("{id} ({}{})", found.resource_type, place.unwrap_or_default())
-}
-
-/// How a stack was left.
-fn left(stack: &str, status: &str, end: End) -> String {
-    match (end, status) {
-        (End::RolledBack, "ROLLBACK_COMPLETE") => format!(
-            "nothing of the stack {stack} runs, and the next deployment makes it anew; protected tables \
-             that it had made already stay, empty"
+/// Describes the state of a stack after a failed operation.
+fn describe_state(stack: &str, status: &str, result: OperationResult) -> String {
+    match (result, status) {
+        (OperationResult::RolledBack, "ROLLBACK_COMPLETE") => format!(
+            "the creation of stack {stack} was rolled back, and the next deployment creates it again; \
+             protected tables that were already created are kept, empty"
         ),
-        (End::RolledBack, _) => format!("the stack {stack} is as it was before"),
-        _ => format!("the stack {stack} is in {status}"),
+        (OperationResult::RolledBack, _) => {
+            format!("stack {stack} was rolled back to its previous state")
+        }
+        _ => format!("stack {stack} has the status {status}"),
     }
 }
 
-/// The commands out of such a status.
-fn way_out(stack: &str, status: &str) -> String {
+/// Returns the commands that repair a stuck stack.
+fn unstick_commands(stack: &str, status: &str) -> String {
     match status {
         "DELETE_FAILED" => {
-            "run `synth destroy`, which deletes the rest, and `synth deploy` if the \
-                            stack is wanted"
+            "run `synth destroy` to delete the rest, and `synth deploy` to create the \
+                            stack again"
                 .to_owned()
         }
         "UPDATE_ROLLBACK_FAILED" => format!(
-            "run `aws cloudformation continue-update-rollback --stack-name {stack}`, and then `synth \
-             deploy`"
+            "run `aws cloudformation continue-update-rollback --stack-name {stack}`, then `synth deploy`"
         ),
         _ => format!(
-            "run `aws cloudformation describe-stack-events --stack-name {stack}`, mend what failed \
-             last, and run `synth deploy`"
+            "run `aws cloudformation describe-stack-events --stack-name {stack}`, fix the last failure, \
+             and run `synth deploy`"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! `synth init`.
+//! `synth init`: writes a `cellar.yaml` that lists every field and its default.
 
 use std::env;
 use std::path::Path;
@@ -9,22 +9,22 @@ use serde_json::json;
 use crate::cli::{InitArguments, Output};
 use crate::error::SynthError;
 use crate::output_file::write_output;
-use crate::project::{CONFIG_FILE, Named};
+use crate::project::{CONFIG_FILE, ConfigSelection};
 
-/// Writes or prints a configuration with every field.
+/// Writes the configuration file, or prints it with `--print`.
 pub(crate) fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &InitArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let text = Config::documented_yaml();
     if arguments.print {
-        output.result(&json!({ "yaml": text }), &text);
+        output.print_result(&json!({ "yaml": text }), &text);
         return Ok(());
     }
     let here = env::current_dir().map_err(SynthError::Process)?;
     let path = here.join(config.file.unwrap_or(Path::new(CONFIG_FILE)));
     write_output(&path, arguments.force, text.as_bytes())?;
-    output.result(&json!({ "written": path }), &format!("Wrote {}", path.display()));
+    output.print_result(&json!({ "written": path }), &format!("Wrote {}", path.display()));
     Ok(())
 }

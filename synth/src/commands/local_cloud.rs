@@ -1,4 +1,4 @@
-//! The hidden command that runs a local cloud in the background.
+//! The hidden command that runs the local stack in the background.
 
 use std::io::Read as _;
 
@@ -9,15 +9,15 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::LocalCloudArguments;
 use crate::error::SynthError;
-use crate::local_cloud::{serve, start};
+use crate::local_cloud::{serve_until_stopped, start};
 
-/// Runs the template from stdin until it is told to end; what it has to say goes to the log that
-/// its parent opened.
+/// Runs the template from stdin until the process is stopped. Log lines go to stderr, which the parent
+/// process has redirected to the log file.
 pub(crate) async fn run(arguments: &LocalCloudArguments, ports: Ports) -> Result<(), SynthError> {
-    // A session of its own: it outlives the terminal, and Ctrl-C there is not for it. Fails only
-    // for who leads a session already.
+    // A session of its own keeps the process running when its terminal closes, and protects it from
+    // Ctrl-C there. Fails only if the process already leads a session.
     let _ = rustix::process::setsid();
-    // The embedded DynamoDB warns of every refused condition, which here is daily business.
+    // The embedded DynamoDB warns of every failed condition, which is normal here.
     let levels =
         Targets::new().with_default(LevelFilter::INFO).with_target("dynoxide", LevelFilter::ERROR);
     let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);
@@ -26,6 +26,6 @@ pub(crate) async fn run(arguments: &LocalCloudArguments, ports: Ports) -> Result
     std::io::stdin().read_to_string(&mut template).map_err(SynthError::Process)?;
     let options = Options { stack: arguments.stack.clone(), port: arguments.port };
     let folder = StateFolder::new(&arguments.folder);
-    serve(start(&template, &folder, &options, ports).await?).await;
+    serve_until_stopped(start(&template, &folder, &options, ports).await?).await;
     Ok(())
 }

@@ -1,187 +1,227 @@
-//! `synth logs` of a stack in AWS; `logs_local` is the one on this machine.
+//! `synth logs`: shows the logs of the functions in AWS, or of the local stack (see `logs_local`).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::sleep;
 
 use super::logs_local;
-use super::watched::{Place, Watched};
-use crate::aws::{AwsError, LogEvent, PAGES_MAX, Wish, pattern_of};
+use super::observed::{ObservedStack, StackLocation};
+use crate::aws::{AwsError, LogEvent, LogQuery, PAGES_MAX, text_pattern};
 use crate::cli::{FunctionArgument, LogsArguments, Output};
 use crate::error::SynthError;
-use crate::log_lines::{FAULT_WORDS, Line, Newest, Seen, is_fault, is_of_lambda, moment};
-use crate::project::Named;
+use crate::log_lines::{FAULT_WORDS, LogLine, Newest, SeenLines, is_fault, is_platform_line};
+use crate::moment::utc_ms;
+use crate::project::ConfigSelection;
 
-/// How often a log that is followed is read: the service allows few requests a second.
+/// Interval at which a followed log is read. CloudWatch Logs accepts only a few requests per second.
 const POLL: Duration = Duration::from_secs(3);
-/// How late a line may come to be told by who follows.
+/// Largest delay with which a line may appear in a followed log.
 const OVERLAP_MS: u64 = 60_000;
-/// Lines of one read of a log that is followed.
+/// Largest number of new lines per read of a followed log.
 const FOLLOWED_LINES: usize = 100_000;
-/// How often in a row AWS may not answer who follows.
-const MAX_SILENCES: u32 = 10;
+/// Largest number of consecutive failed reads of a followed log.
+const MAX_FAILED_READS: u32 = 10;
 
-/// Shows what the functions log.
+/// Prints the logs of the functions. `--follow` ends with Ctrl-C.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &LogsArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let work = async {
-        match Place::of(config, &arguments.place)? {
-            Place::Local => logs_local::run(config, arguments, output).await,
-            Place::Aws => Box::pin(aws(config, arguments, output)).await,
+    let print_logs = async {
+        match StackLocation::of(config, &arguments.place)? {
+            StackLocation::Local => logs_local::run(config, arguments, output).await,
+            StackLocation::Aws => Box::pin(print_aws_logs(config, arguments, output)).await,
         }
     };
     if !arguments.follow {
-        return work.await;
+        return print_logs.await;
     }
     tokio::select! {
-        ended = work => ended,
-        // Who follows has no other way to end it.
+        result = print_logs => result,
         Ok(()) = tokio::signal::ctrl_c() => Ok(()),
     }
 }
 
-/// A function and where it logs.
-struct Group {
+/// The log group of a function.
+struct LogGroup {
     function: &'static str,
     name: String,
 }
 
-async fn aws(
-    config: Named<'_>,
+async fn print_aws_logs(
+    config: ConfigSelection<'_>,
     arguments: &LogsArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let endpoint_url = arguments.place.endpoint_url.as_deref();
-    let watched = Watched::find(config, endpoint_url).await?;
-    let groups = groups(&watched, &arguments.functions);
+    let stack = ObservedStack::find(config, endpoint_url).await?;
+    let groups = log_groups(&stack, &arguments.functions);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let from = now.saturating_sub(arguments.since);
-    let reader = Reader { watched: &watched, groups: &groups, arguments, output };
-    let from_ms = u64::try_from(from.as_millis()).unwrap_or_default();
-    let (limit, mut seen) =
-        (usize::try_from(arguments.limit).unwrap_or(usize::MAX), Seen::default());
-    let shown = reader.show(from_ms, limit, &mut seen).await?;
+    let start = now.saturating_sub(arguments.since);
+    let start_ms = u64::try_from(start.as_millis()).unwrap_or_default();
+    let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
+    let reader = LogReader { stack: &stack, groups: &groups, arguments, output };
+    let mut seen = SeenLines::default();
+    let printed = reader.print_lines(start_ms, limit, &mut seen).await?;
     if arguments.follow {
-        return reader.follow(from_ms, &mut seen).await;
+        return reader.follow(start_ms, &mut seen).await;
     }
-    if shown == 0 {
+    if printed == 0 {
         let since = humantime::format_duration(arguments.since);
-        output.note(&format!("No such line in the last {since}; --since looks further back."));
+        output.note(&format!("No matching lines in the last {since}; --since sets the period."));
     }
     Ok(())
 }
 
-/// Log groups by the ids that the template gives them.
-fn groups(watched: &Watched, functions: &[FunctionArgument]) -> Vec<Group> {
-    let all = [
+/// Returns the log groups of the selected functions; of all functions if none is selected.
+fn log_groups(stack: &ObservedStack, selected: &[FunctionArgument]) -> Vec<LogGroup> {
+    let functions = [
         (FunctionArgument::Api, "api", "ApiLogGroup"),
         (FunctionArgument::Relay, "relay", "RelayLogGroup"),
         (FunctionArgument::Indexer, "indexer", "IndexerLogGroup"),
         (FunctionArgument::Webhook, "webhook", "WebhookLogGroup"),
         (FunctionArgument::Snapshot, "snapshot", "SnapshotLogGroup"),
     ];
-    let wanted = all.iter().filter(|(id, ..)| functions.is_empty() || functions.contains(id));
-    let groups = wanted.filter_map(|(_, function, logical_id)| {
-        let name = watched.physical_id(logical_id)?.to_owned();
-        Some(Group { function, name })
-    });
-    groups.collect()
+    let mut groups = Vec::new();
+    for (argument, function, logical_id) in functions {
+        let is_selected = selected.is_empty() || selected.contains(&argument);
+        if is_selected && let Some(name) = stack.physical_id(logical_id) {
+            groups.push(LogGroup { function, name: name.to_owned() });
+        }
+    }
+    groups
 }
 
-struct Reader<'a> {
-    watched: &'a Watched,
-    groups: &'a [Group],
+struct LogReader<'a> {
+    stack: &'a ObservedStack,
+    groups: &'a [LogGroup],
     arguments: &'a LogsArguments,
     output: &'a Output,
 }
 
-impl Reader<'_> {
-    /// Shows what was logged from then on and was not shown before. Says how many lines that were.
-    async fn show(&self, from_ms: u64, limit: usize, seen: &mut Seen) -> Result<usize, AwsError> {
+impl LogReader<'_> {
+    /// Prints the lines since `start_ms` that are not in `seen`, at most the newest `limit`. Returns the
+    /// number of printed lines.
+    async fn print_lines(
+        &self,
+        start_ms: u64,
+        limit: usize,
+        seen: &mut SeenLines,
+    ) -> Result<usize, AwsError> {
         let mut newest = Newest::new(limit);
         for group in self.groups {
-            let wish = Wish {
-                log_group_name: group.name.clone(),
-                start_time: from_ms,
-                filter_pattern: self.pattern(),
-            };
-            let take = |events: Vec<LogEvent>| {
-                for event in events {
-                    self.take(group, event, &mut newest, seen);
-                }
-            };
-            let is_all = self.watched.aws.log_events(&wish, take).await?;
-            if !is_all {
-                self.output.note(&format!(
-                    "The log of {} was not read to its end, but for {PAGES_MAX} pages: give a \
-                     shorter --since.",
-                    group.function
-                ));
-            }
+            self.read_group(group, start_ms, &mut newest, seen).await?;
         }
-        if newest.left_out() > 0 {
-            let left_out = newest.left_out();
-            self.output.note(&format!("{left_out} older lines are not shown: see --limit."));
+        let dropped = newest.dropped();
+        if dropped > 0 {
+            self.output.note(&format!("{dropped} older lines are not shown: see --limit."));
         }
-        let mut shown = 0;
         let width = self.groups.iter().map(|group| group.function.len()).max().unwrap_or_default();
+        let mut printed = 0;
         for line in newest.into_sorted() {
-            self.output.result(&line, &line.text(width));
-            shown += 1;
+            self.output.print_result(&line, &line.text(width));
+            printed += 1;
         }
-        Ok(shown)
+        Ok(printed)
     }
 
-    fn take(&self, group: &Group, event: LogEvent, newest: &mut Newest<Line>, seen: &mut Seen) {
-        let (at_ms, fault) = (event.timestamp, is_fault(&event.message));
-        let wanted = if self.arguments.errors {
-            fault
-        } else {
-            // What Lambda says of a call that was cut off, nobody else says.
-            self.arguments.all || fault || !is_of_lambda(&event.message)
+    /// Adds the lines of a log group to `newest`.
+    async fn read_group(
+        &self,
+        group: &LogGroup,
+        start_ms: u64,
+        newest: &mut Newest<LogLine>,
+        seen: &mut SeenLines,
+    ) -> Result<(), AwsError> {
+        let query = LogQuery {
+            log_group_name: group.name.clone(),
+            start_time: start_ms,
+            filter_pattern: self.filter_pattern(),
         };
-        // A filter may not look at capitals and order.
-        let text = self.arguments.filter.as_ref();
-        if !wanted || text.is_some_and(|text| !event.message.contains(text)) {
+        let add_page = |events: Vec<LogEvent>| {
+            for event in events {
+                self.add_event(group, event, newest, seen);
+            }
+        };
+        let is_complete = self.stack.aws.log_events(&query, add_page).await?;
+        if !is_complete {
+            self.output.note(&format!(
+                "Only the first {PAGES_MAX} pages of the {} log were read: use a shorter --since.",
+                group.function
+            ));
+        }
+        Ok(())
+    }
+
+    /// Adds an event to `newest`, if the options select it and it was not seen before.
+    fn add_event(
+        &self,
+        group: &LogGroup,
+        event: LogEvent,
+        newest: &mut Newest<LogLine>,
+        seen: &mut SeenLines,
+    ) {
+        if !self.is_selected(&event.message) {
             return;
         }
-        // Which function's: ids are of a log group.
-        let id = event.event_id.as_ref().unwrap_or(&event.message);
-        let id = format!("{} {} {id}", group.function, event.log_stream_name);
-        // Only who follows reads a line twice.
-        if self.arguments.follow && !seen.is_new(at_ms, id) {
-            return;
+        let at_ms = event.timestamp;
+        if self.arguments.follow {
+            // Ids are unique only within a log group, and an emulator may not set them.
+            let id = event.event_id.as_ref().unwrap_or(&event.message);
+            let id = format!("{} {} {id}", group.function, event.log_stream_name);
+            if !seen.insert(at_ms, id) {
+                return;
+            }
         }
-        let (message, stream) = (event.message, event.log_stream_name);
-        let line = Line { at: moment(at_ms), function: group.function, message, stream };
+        let line = LogLine {
+            at: utc_ms(at_ms),
+            function: group.function,
+            message: event.message,
+            stream: event.log_stream_name,
+        };
         newest.push(at_ms, line);
     }
 
-    /// What the service is to look for. It knows no "all of these and any of those": with a text, faults
-    /// are looked for here, as they are in an emulator, which knows no "any" at all.
-    fn pattern(&self) -> Option<String> {
+    /// Returns whether the options select a line. The filter of CloudWatch Logs is less exact.
+    fn is_selected(&self, message: &str) -> bool {
+        if let Some(text) = &self.arguments.filter
+            && !message.contains(text)
+        {
+            return false;
+        }
+        let is_fault = is_fault(message);
+        if self.arguments.errors {
+            return is_fault;
+        }
+        // A timeout is reported only by a platform line, which is a fault.
+        self.arguments.all || is_fault || !is_platform_line(message)
+    }
+
+    /// Returns the pattern for the filter of CloudWatch Logs. The filter cannot combine a text with
+    /// alternatives, and an emulator does not support alternatives, so [`Self::is_selected`] decides.
+    fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {
-            Some(text) => Some(pattern_of(text)),
-            None if self.arguments.errors && !self.watched.aws.is_emulator() => {
+            Some(text) => Some(text_pattern(text)),
+            None if self.arguments.errors && !self.stack.aws.is_emulator() => {
                 Some(FAULT_WORDS.map(|word| format!("?{word}")).join(" "))
             }
             None => None,
         }
     }
 
-    /// Shows what comes, until somebody ends it.
-    async fn follow(&self, from_ms: u64, seen: &mut Seen) -> Result<(), SynthError> {
-        let poll = self.watched.aws.poll_interval(POLL);
-        let (mut from_ms, mut silences) = (from_ms, 0);
+    /// Prints new lines forever.
+    async fn follow(&self, start_ms: u64, seen: &mut SeenLines) -> Result<(), SynthError> {
+        let poll = self.stack.aws.poll_interval(POLL);
+        let (mut start_ms, mut failed_reads) = (start_ms, 0);
         loop {
             sleep(poll).await;
-            from_ms = seen.go_on(from_ms, OVERLAP_MS);
-            match self.show(from_ms, FOLLOWED_LINES, seen).await {
-                Ok(_) => silences = 0,
-                Err(AwsError::Unreachable { .. }) if silences < MAX_SILENCES => silences += 1,
+            start_ms = seen.next_start_ms(start_ms, OVERLAP_MS);
+            match self.print_lines(start_ms, FOLLOWED_LINES, seen).await {
+                Ok(_) => failed_reads = 0,
+                Err(AwsError::Unreachable { .. }) if failed_reads < MAX_FAILED_READS => {
+                    failed_reads += 1;
+                }
                 Err(error) => return Err(error.into()),
             }
         }

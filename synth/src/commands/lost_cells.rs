@@ -1,4 +1,4 @@
-//! `synth reprocess --cells`: cells whose long text is lost are named, and say so from then on.
+//! `synth reprocess --cells`: lists cells whose long text is lost, and stores #LOST! in them.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,108 +11,118 @@ use cellar_engine::system::{SystemClock, SystemRandom};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
-use super::confirm::confirm;
-use super::data::Data;
+use super::data::StackData;
+use super::maintenance::{MaintenanceOptions, MaintenancePlan};
 use crate::cli::{Output, ReprocessArguments};
-use crate::error::SynthError;
+use crate::error::{MaintenanceError, SynthError};
 
-/// The author of the entries that replace cells.
+/// Author of the entries that replace cells.
 const AUTHOR: &str = "synth reprocess";
-/// Rows that people are shown; programs get all.
+/// Largest number of rows in the text. The JSON contains all.
 const MAX_SHOWN_ROWS: usize = 50;
-/// Characters of the beginning of a text that are shown.
+/// Number of characters of a lost text that are shown.
 const PREVIEW_CHARACTERS: usize = 40;
 
-/// The lost cells, and the entries that replace them.
+/// The report, as printed with `--json`.
 #[derive(Serialize)]
 struct CellsReport {
     spreadsheet: LogId,
     dry_run: bool,
     cells: Vec<Row>,
-    /// Whether a dry run stopped before it had found all.
+    /// Whether there may be more lost cells than listed.
     more: bool,
-    /// The entries that replace the cells.
+    /// Positions of the entries that replace the cells.
     positions: Vec<Position>,
 }
 
+/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     sheet: String,
     cell: String,
-    /// How the text began.
+    /// Start of the text.
     preview: String,
     why: String,
 }
 
-/// Shows the cells, asks, and has them replaced.
+/// Lists the lost cells, and replaces them after confirmation.
 pub(super) async fn run(
-    data: &Data,
+    data: &StackData,
     log: LogId,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let logs = logs(data)?;
-    let step = output.step("Look at the cells");
-    let found = logs.lost_cells(log).await.map_err(SynthError::LostCells);
+    let step = output.step("Check the cells");
+    let found = logs.lost_cells(log).await.map_err(MaintenanceError::LostCells);
     let found =
-        step.ended(found, |found| format!("{} lost", shown(found.cells.len(), found.more)))?;
+        step.finish(found, |found| format!("{} lost", count_text(found.cells.len(), found.more)))?;
     let mut report = CellsReport {
         spreadsheet: log,
         dry_run: arguments.dry_run,
-        cells: found.cells.iter().map(Row::of).collect(),
+        cells: found.cells.iter().map(Row::new).collect(),
         more: found.more,
         positions: Vec::new(),
     };
-    if arguments.dry_run || report.cells.is_empty() {
-        output.result(&report, &report.text());
-        return Ok(());
+    let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
+    let count = count_text(report.cells.len(), report.more);
+    let plan = MaintenancePlan {
+        text: &|| report.text(),
+        due: report.cells.len(),
+        action: "replacing cells",
+        question: format!("Write #LOST! into {count} cells?"),
+    };
+    if options.should_carry_out(plan, output).await? {
+        replace_cells(&logs, &mut report, output).await?;
     }
-    if !arguments.yes && !output.is_for_programs() {
-        output.note(&report.text());
-        let cells = shown(report.cells.len(), report.more);
-        confirm("replacing cells", &format!("Write #LOST! into {cells} cells?")).await?;
-    }
-    (report.cells, report.more) = (Vec::new(), true);
-    let step = output.step("Replace the cells");
-    while report.more {
-        let replaced = logs.replace_lost_cells(log, AUTHOR).await.map_err(SynthError::LostCells);
-        let replaced = match replaced {
-            Ok(replaced) => replaced,
-            Err(error) => {
-                step.failed();
-                return Err(error);
-            }
-        };
-        report.cells.extend(replaced.cells.iter().map(Row::of));
-        report.positions.extend(replaced.positions);
-        report.more = replaced.more;
-    }
-    step.done(&format!("{} replaced", report.cells.len()));
-    output.result(&report, &report.text());
+    output.print_result(&report, &report.text());
     Ok(())
 }
 
-/// The logs, as the API has them.
-fn logs(data: &Data) -> Result<Logs, SynthError> {
-    let (_, _, incarnation) = data.indexed()?;
+/// Replaces all lost cells and lists them in the report.
+async fn replace_cells(
+    logs: &Logs,
+    report: &mut CellsReport,
+    output: &Output,
+) -> Result<(), SynthError> {
+    report.cells.clear();
+    report.more = true;
+    let step = output.step("Replace the cells");
+    while report.more {
+        let replaced = match logs.replace_lost_cells(report.spreadsheet, AUTHOR).await {
+            Ok(replaced) => replaced,
+            Err(error) => {
+                step.fail();
+                return Err(MaintenanceError::LostCells(error).into());
+            }
+        };
+        report.cells.extend(replaced.cells.iter().map(Row::new));
+        report.positions.extend(replaced.positions);
+        report.more = replaced.more;
+    }
+    step.succeed(&format!("{} replaced", report.cells.len()));
+    Ok(())
+}
+
+/// Returns the logs of the stack, for edits at its incarnation.
+fn logs(data: &StackData) -> Result<Logs, SynthError> {
+    let incarnation = data.feed()?.incarnation;
     let (entries, segments) = (Arc::clone(&data.tables), Arc::clone(&data.tables));
     let blobs = Arc::clone(&data.blobs);
     let logs = Logs::new(entries, segments, blobs, Arc::new(SystemClock), Arc::new(SystemRandom));
-    Ok(logs.at_incarnation(incarnation))
+    Ok(logs.with_incarnation(incarnation))
 }
 
-/// How many, if they were all counted.
-fn shown(cells: usize, more: bool) -> String {
-    format!("{cells}{}", if more { " or more" } else { "" })
+fn count_text(cells: usize, more: bool) -> String {
+    if more { format!("{cells} or more") } else { cells.to_string() }
 }
 
 impl Row {
-    fn of(cell: &LostCell) -> Self {
-        let preview = cell.preview.chars().take(PREVIEW_CHARACTERS).collect();
+    fn new(cell: &LostCell) -> Self {
         Self {
             sheet: cell.sheet_name.clone(),
             cell: cell.place.to_string(),
-            preview,
+            preview: cell.preview.chars().take(PREVIEW_CHARACTERS).collect(),
             why: cell.why.clone(),
         }
     }
@@ -123,10 +133,30 @@ impl CellsReport {
         if self.cells.is_empty() {
             return "Every text of the spreadsheet can be read.".to_owned();
         }
+        let mut text = format!("{}\n{}\n", self.spreadsheet, self.table());
+        let hidden_rows = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
+        // Writing to a String cannot fail.
+        if hidden_rows > 0 {
+            let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
+        }
+        let count = count_text(self.cells.len(), self.more);
+        let _ = match self.positions.last() {
+            None => write!(
+                text,
+                "{count} lost. If the bucket lost objects, restore their older versions first, or run \
+                 `synth reprocess --rebuild --spreadsheet {}`.",
+                self.spreadsheet
+            ),
+            Some(position) => write!(text, "{count} replaced by #LOST!, at {position}."),
+        };
+        text
+    }
+
+    fn table(&self) -> Table {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(["sheet", "cell", "the text began with", "why"]);
+        table.set_header(["sheet", "cell", "start of the text", "why"]);
         for row in self.cells.iter().take(MAX_SHOWN_ROWS) {
             table.add_row([
                 escape(&row.sheet),
@@ -135,22 +165,6 @@ impl CellsReport {
                 escape(&row.why),
             ]);
         }
-        let mut text = format!("{}\n{table}\n", self.spreadsheet);
-        let more = self.cells.len().saturating_sub(MAX_SHOWN_ROWS);
-        // Writing to a String cannot fail.
-        if more > 0 {
-            let _ = writeln!(text, "… and {more} more, which --json shows");
-        }
-        let cells = shown(self.cells.len(), self.more);
-        let _ = match self.positions.as_slice() {
-            [] => write!(
-                text,
-                "{cells} lost. If the bucket lost objects, restore their older versions first, or run \
-                 `synth reprocess --rebuild --spreadsheet {}`.",
-                self.spreadsheet
-            ),
-            [.., last] => write!(text, "{cells} replaced by #LOST!, at {last}."),
-        };
-        text
+        table
     }
 }

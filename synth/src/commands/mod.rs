@@ -1,7 +1,7 @@
 //! The commands, one file each.
 
+mod aws_deployment;
 pub(crate) mod bundle;
-mod changes;
 pub(crate) mod ci;
 mod confirm;
 pub(crate) mod cost;
@@ -20,27 +20,27 @@ mod interrupt;
 pub(crate) mod local_cloud;
 pub(crate) mod logs;
 mod logs_local;
-mod look;
 mod lost_cells;
+mod maintenance;
+mod observed;
 pub(crate) mod offload;
 mod offload_report;
+mod parameter_changes;
 pub(crate) mod plan;
-mod prepare;
+mod preview;
 pub(crate) mod purge;
 mod purge_report;
 mod rebuild;
-mod remember;
 pub(crate) mod reprocess;
 mod reprocess_report;
 pub(crate) mod restore;
 pub(crate) mod runbook;
 mod runbook_text;
 pub(crate) mod smoke;
+mod snapshot_repair;
 pub(crate) mod status;
 mod status_aws;
+mod summary;
 pub(crate) mod template;
 pub(crate) mod token;
-mod watched;
 pub(crate) mod webhook;
-
-pub(crate) use interrupt::Stage;

@@ -2,37 +2,37 @@
 
 use std::sync::Arc;
 
-use cellar_engine::retention::{Offloader, Planned, RetentionError};
+use cellar_engine::retention::{Offloader, PlannedSegment, RetentionError};
 use cellar_engine::system::SystemClock;
 use cellar_log::retention::Policy;
 
-use super::confirm::confirm;
-use super::data::Data;
+use super::data::StackData;
+use super::maintenance::{Batch, MaintenanceOptions, MaintenancePlan};
 use super::offload_report::{self, Report, SegmentOutcome};
 use crate::cli::{OffloadArguments, Output};
-use crate::error::SynthError;
-use crate::local_cloud::Run;
-use crate::project::{Named, Project};
+use crate::error::{MaintenanceError, SynthError};
+use crate::local_cloud::LocalFunctions;
+use crate::project::{ConfigSelection, Project};
 
-/// Plans, confirms and offloads.
+/// Offloads the segments that are due, after confirmation.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &OffloadArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let project = Project::find(config)?;
     let days = arguments.offload_after_days.or(project.config.offload_after_days);
     let Some(offload_after_days) = days else {
-        output.result(&Report::everything_is_kept(), offload_report::EVERYTHING_IS_KEPT);
+        output.print_result(&Report::not_configured(), offload_report::NOT_CONFIGURED);
         return Ok(());
     };
     let keep_segments = arguments.keep_segments.unwrap_or(project.config.keep_segments);
     let policy = Policy { offload_after_days, keep_segments };
-    let data = Data::reach(config, &arguments.place, Run::Everything).await?;
+    let data = StackData::open(config, &arguments.place, LocalFunctions::Running).await?;
     let (tables, blobs) = (Arc::clone(&data.tables), Arc::clone(&data.blobs));
     let offloader = Offloader::new(Arc::clone(&tables) as _, tables, blobs, Arc::new(SystemClock));
     let result = offload(&offloader, policy, arguments, output).await;
-    data.leave().await;
+    data.close().await;
     result
 }
 
@@ -45,56 +45,59 @@ async fn offload(
     let mut planned = Vec::new();
     let step = output.step("List the log segments");
     let survey = offloader.survey(policy, |segment| planned.push(segment)).await;
-    step.ended(survey.map_err(SynthError::Survey), |()| format!("{} segments", planned.len()))?;
-    let due = planned.iter().filter(|planned| offload_report::is_due(planned)).count();
-    if arguments.dry_run || due == 0 {
-        let outcomes =
-            planned.iter().map(|planned| SegmentOutcome::Planned(planned.clone())).collect();
-        let report = Report::new(policy, true, outcomes);
-        output.result(&report, &report.text());
+    step.finish(survey.map_err(MaintenanceError::OffloadSurvey), |()| {
+        format!("{} segments", planned.len())
+    })?;
+    let due = planned.iter().filter(|segment| offload_report::is_due(segment)).count();
+    let plan_report = || {
+        let outcomes = planned.iter().cloned().map(SegmentOutcome::Planned).collect();
+        Report::new(policy, true, outcomes)
+    };
+    let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
+    let plan = MaintenancePlan {
+        text: &|| plan_report().text(),
+        due,
+        action: "offloading",
+        question: format!("Offload {due} segments?"),
+    };
+    if !options.should_carry_out(plan, output).await? {
+        let report = plan_report();
+        output.print_result(&report, &report.text());
         return Ok(());
     }
-    if !arguments.yes && !output.is_for_programs() {
-        let outcomes =
-            planned.iter().map(|planned| SegmentOutcome::Planned(planned.clone())).collect();
-        output.note(&Report::new(policy, true, outcomes).text());
-        confirm("offloading", &format!("Offload {due} segments?")).await?;
-    }
-    let (outcomes, failed, first) = carry_out(offloader, planned, output).await;
+    let Batch { outcomes, failed, first_error } = offload_all(offloader, planned, output).await;
     let report = Report::new(policy, false, outcomes);
-    output.result(&report, &report.text());
-    match first {
-        Some(first) => Err(SynthError::Offload { failed, segments: due, first }),
+    output.print_result(&report, &report.text());
+    match first_error {
+        Some(first) => Err(MaintenanceError::Offload { failed, due, first }.into()),
         None => Ok(()),
     }
 }
 
-/// Offloads segment by segment. If one fails, the others are still offloaded.
-async fn carry_out(
+/// Offloads the due segments one after another.
+async fn offload_all(
     offloader: &Offloader,
-    planned: Vec<Planned>,
+    planned: Vec<PlannedSegment>,
     output: &Output,
-) -> (Vec<SegmentOutcome>, usize, Option<RetentionError>) {
-    let (mut outcomes, mut failed, mut first) = (Vec::new(), 0, None);
+) -> Batch<SegmentOutcome, RetentionError> {
+    let mut batch = Batch::default();
     for planned in planned {
         if !offload_report::is_due(&planned) {
-            outcomes.push(SegmentOutcome::Planned(planned));
+            batch.add(SegmentOutcome::Planned(planned));
             continue;
         }
-        let (log, num) = (planned.segment.log, planned.segment.num);
-        let step = output.step(&format!("Offload segment {num} of {log}"));
-        match offloader.carry_out(&planned).await {
+        let (log, number) = (planned.segment.log, planned.segment.num);
+        let step = output.step(&format!("Offload segment {number} of {log}"));
+        match offloader.execute(&planned).await {
             Ok(done) => {
-                step.done(&format!("{} entries trimmed", done.deleted));
-                outcomes.push(SegmentOutcome::Done(planned, done));
+                step.succeed(&format!("{} entries trimmed", done.deleted));
+                batch.add(SegmentOutcome::Done(planned, done));
             }
             Err(error) => {
-                step.failed();
-                failed += 1;
-                outcomes.push(SegmentOutcome::Failed(planned, error.to_string()));
-                first.get_or_insert(error);
+                step.fail();
+                batch.add_failure(SegmentOutcome::Failed(planned, error.to_string()), error);
             }
         }
     }
-    (outcomes, failed, first)
+    batch
 }

@@ -1,29 +1,30 @@
 //! The report of `synth offload`: a table per spreadsheet, and the totals.
 
 use std::fmt::Write as _;
-use std::time::{Duration, UNIX_EPOCH};
 
 use cellar_base::identity::LogId;
-use cellar_engine::retention::{Done, Planned};
+use cellar_engine::retention::{OffloadOutcome, PlannedSegment};
 use cellar_log::{retention::Keep, retention::Plan, retention::Policy};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
+use crate::moment::table_time;
+
 /// Printed if `offload_after_days` is not configured.
-pub(super) const EVERYTHING_IS_KEPT: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
+pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
      `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
-/// Right-aligned columns.
-const NUMBERS: [usize; 3] = [0, 1, 2];
+/// Indexes of the right-aligned columns.
+const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
 /// A segment and its outcome.
 pub(super) enum SegmentOutcome {
     /// Planned, or kept.
-    Planned(Planned),
+    Planned(PlannedSegment),
     /// Offloaded and trimmed.
-    Done(Planned, Done),
+    Done(PlannedSegment, OffloadOutcome),
     /// Failed, with the reason.
-    Failed(Planned, String),
+    Failed(PlannedSegment, String),
 }
 
 /// The report, as printed with `--json`.
@@ -36,6 +37,7 @@ pub(super) struct Report {
     total: Total,
 }
 
+/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -49,6 +51,7 @@ struct Row {
     deleted: u64,
 }
 
+/// Totals of all segments.
 #[derive(Default, Serialize)]
 struct Total {
     segments: usize,
@@ -59,47 +62,56 @@ struct Total {
 }
 
 /// Returns whether the plan does anything.
-pub(super) fn is_due(planned: &Planned) -> bool {
+pub(super) fn is_due(planned: &PlannedSegment) -> bool {
     matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
 
 impl Report {
-    /// The report if `offload_after_days` is not configured.
-    pub(super) fn everything_is_kept() -> Self {
-        let (segments, total) = (Vec::new(), Total::default());
-        let (offload_after_days, keep_segments) = (None, None);
-        Self { offload_after_days, keep_segments, dry_run: false, segments, total }
+    /// Builds the report if `offload_after_days` is not configured.
+    pub(super) fn not_configured() -> Self {
+        Self {
+            offload_after_days: None,
+            keep_segments: None,
+            dry_run: false,
+            segments: Vec::new(),
+            total: Total::default(),
+        }
     }
 
     /// Builds the report of these segments.
     pub(super) fn new(policy: Policy, dry_run: bool, outcomes: Vec<SegmentOutcome>) -> Self {
         let mut total = Total { segments: outcomes.len(), ..Total::default() };
-        let segments = outcomes.into_iter().map(|outcome| {
-            let row = Row::of(outcome, policy);
+        let segments: Vec<Row> =
+            outcomes.into_iter().map(|outcome| Row::new(outcome, policy)).collect();
+        for row in &segments {
             if row.action != "keep" {
                 total.offload_segments += 1;
                 total.offload_entries = total.offload_entries.saturating_add(row.entries);
                 total.offload_bytes = total.offload_bytes.saturating_add(row.bytes);
             }
             total.deleted = total.deleted.saturating_add(row.deleted);
-            row
-        });
-        let segments = segments.collect();
-        let (days, keep) = (Some(policy.offload_after_days), Some(policy.keep_segments));
-        Self { offload_after_days: days, keep_segments: keep, dry_run, segments, total }
+        }
+        let Policy { offload_after_days, keep_segments } = policy;
+        Self {
+            offload_after_days: Some(offload_after_days),
+            keep_segments: Some(keep_segments),
+            dry_run,
+            segments,
+            total,
+        }
     }
 
-    /// The report as text.
+    /// Returns the report as text.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        for rows in self.segments.chunk_by(|one, two| one.spreadsheet == two.spreadsheet) {
+        for rows in self.segments.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{}\n{}\n", first.spreadsheet, table(rows));
         }
         let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =
             &self.total;
-        let sum = match (offload_segments, self.dry_run) {
+        let totals = match (offload_segments, self.dry_run) {
             (0, _) => format!("Nothing to offload: all {segments} segments stay in the tables."),
             (due, true) => format!(
                 "To offload: {due} of {segments} segments, {offload_entries} entries, {} KB.",
@@ -109,15 +121,15 @@ impl Report {
                 format!("Offloaded: {due} of {segments} segments; {deleted} entries trimmed.")
             }
         };
-        text + &sum
+        text + &totals
     }
 }
 
 impl Row {
-    fn of(outcome: SegmentOutcome, policy: Policy) -> Self {
-        let (planned, action, why, offload, deleted) = match outcome {
+    fn new(outcome: SegmentOutcome, policy: Policy) -> Self {
+        let (planned, action, why, offloaded, deleted) = match outcome {
             SegmentOutcome::Planned(planned) => {
-                let (action, why) = plan_text(planned.plan, policy);
+                let (action, why) = describe_plan(planned.plan, policy);
                 (planned, action, why, None, 0)
             }
             SegmentOutcome::Done(planned, done) => {
@@ -134,13 +146,14 @@ impl Row {
             ended: planned.ended_s,
             action,
             why,
-            offloaded: offload.or(planned.segment.offloaded),
+            offloaded: offloaded.or(planned.segment.offloaded),
             deleted,
         }
     }
 }
 
-fn plan_text(plan: Plan, policy: Policy) -> (&'static str, String) {
+/// Returns the action of a plan and its reason.
+fn describe_plan(plan: Plan, policy: Policy) -> (&'static str, String) {
     let Policy { offload_after_days: days, keep_segments } = policy;
     match plan {
         Plan::Keep(Keep::Newest) => ("keep", format!("one of the newest {keep_segments}")),
@@ -158,7 +171,7 @@ fn table(rows: &[Row]) -> Table {
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["segment", "entries", "bytes", "closed (UTC)", "action", "why"]);
     for row in rows {
-        let ended = row.ended.map_or_else(|| "-".to_owned(), day);
+        let ended = row.ended.map_or_else(|| "-".to_owned(), table_time);
         table.add_row([
             row.segment.to_string(),
             row.entries.to_string(),
@@ -168,19 +181,10 @@ fn table(rows: &[Row]) -> Table {
             row.why.clone(),
         ]);
     }
-    for column in NUMBERS {
-        if let Some(column) = table.column_mut(column) {
+    for index in NUMBER_COLUMNS {
+        if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     table
-}
-
-/// Formats any time that a record may hold.
-pub(super) fn day(unix_s: u64) -> String {
-    /// The last second of the year 9999.
-    const LAST_S: u64 = 253_402_300_799;
-    let time = UNIX_EPOCH + Duration::from_secs(unix_s.min(LAST_S));
-    let text = humantime::format_rfc3339_seconds(time).to_string();
-    text.replace('T', " ").trim_end_matches('Z').to_owned()
 }

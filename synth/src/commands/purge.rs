@@ -1,4 +1,4 @@
-//! `synth purge`: deleted spreadsheets that nobody can restore any more, for good.
+//! `synth purge`: permanently removes spreadsheets that can no longer be undeleted.
 
 use std::sync::Arc;
 
@@ -8,73 +8,50 @@ use cellar_engine::catalog::CatalogStore;
 use cellar_engine::purge::{PlannedPurge, PurgeError, PurgePorts, Purger};
 use cellar_engine::system::{SystemClock, SystemRandom};
 
-use super::confirm::confirm;
-use super::data::Data;
+use super::data::StackData;
+use super::maintenance::{Batch, MaintenanceOptions, MaintenancePlan};
 use super::purge_report::{PurgeOutcome, Report};
 use crate::cli::{Output, PurgeArguments};
-use crate::error::SynthError;
-use crate::local_cloud::Run;
-use crate::project::Named;
+use crate::error::{MaintenanceError, SynthError};
+use crate::local_cloud::LocalFunctions;
+use crate::project::ConfigSelection;
 
-/// Whom the history of a spreadsheet names as the one who purged it: no issuer of tokens is called so.
-const OPERATOR: (&str, &str) = ("cellar:operator", "synth purge");
+/// Issuer of the person who purges, in the catalog. No token has this issuer.
+const OPERATOR_ISSUER: &str = "cellar:operator";
+/// Subject of the person who purges, in the catalog.
+const OPERATOR_SUBJECT: &str = "synth purge";
 
-/// Why deleted spreadsheets were not purged.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
-pub(crate) enum PurgeFailure {
-    /// Deleted spreadsheets that could not be purged.
-    #[error("{failed} of {due} deleted spreadsheets were not purged: {first}")]
-    #[diagnostic(
-        code(synth::purge),
-        help(
-            "what is left of them goes when you run it again, which goes on where this one ended"
-        )
-    )]
-    NotDone {
-        /// How many failed.
-        failed: usize,
-        /// How many were to be purged.
-        due: usize,
-        /// Why the first did.
-        first: PurgeError,
-    },
-    /// What is deleted could not be found out.
-    #[error("the tables could not be read: {0}")]
-    #[diagnostic(code(synth::purge_survey), help("nothing was changed; run it again"))]
-    Survey(PurgeError),
-}
-
-/// Shows what is to go, asks, and removes it.
+/// Purges the deleted spreadsheets that are due, after confirmation.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &PurgeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let data = Data::reach(config, &arguments.place, Run::Everything).await?;
+    let data = StackData::open(config, &arguments.place, LocalFunctions::Running).await?;
     let result = match purger(&data) {
         Ok(purger) => purge(&purger, arguments, output).await,
         Err(error) => Err(error),
     };
-    data.leave().await;
+    data.close().await;
     result
 }
 
-fn purger(data: &Data) -> Result<Purger, SynthError> {
-    let (streams, ..) = data.indexed()?;
+fn purger(data: &StackData) -> Result<Purger, SynthError> {
+    let feed = data.feed()?;
     let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
     let ports = PurgePorts {
         entries: Arc::clone(&data.tables) as _,
         segments: Arc::clone(&data.tables) as _,
         retention: Arc::clone(&data.tables) as _,
-        pending: data.snapshots.as_ref().map(|(pending, _)| Arc::clone(pending) as _),
+        pending: data.snapshots.as_ref().map(|snapshots| Arc::clone(&snapshots.pending) as _),
         blobs: Arc::clone(&data.blobs) as _,
         versions: Arc::clone(&data.blobs) as _,
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
     };
-    let catalog = CatalogStore::new(streams, clock, random);
-    let (issuer, subject) = OPERATOR;
-    let operator = Person { issuer: issuer.to_owned(), subject: subject.to_owned() };
+    let catalog = CatalogStore::new(Arc::clone(&feed.streams) as _, clock, random);
+    let operator =
+        Person { issuer: OPERATOR_ISSUER.to_owned(), subject: OPERATOR_SUBJECT.to_owned() };
     Ok(Purger::new(ports, catalog, operator))
 }
 
@@ -83,26 +60,31 @@ async fn purge(
     arguments: &PurgeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let step = output.step("Look for deleted spreadsheets");
-    let survey = purger.survey().await.map_err(PurgeFailure::Survey);
-    let planned = step.ended(survey, |planned| format!("{} are deleted", planned.len()))?;
+    let step = output.step("Find deleted spreadsheets");
+    let survey = purger.survey().await.map_err(MaintenanceError::PurgeSurvey);
+    let planned = step.finish(survey, |planned| format!("{} deleted", planned.len()))?;
     let due = planned.iter().filter(|planned| is_due(planned)).count();
-    let as_planned = || planned.iter().cloned().map(PurgeOutcome::Planned).collect();
-    if arguments.dry_run || due == 0 {
-        let report = Report::new(true, as_planned());
-        output.result(&report, &report.text());
+    let plan_report = || {
+        let outcomes = planned.iter().cloned().map(PurgeOutcome::Planned).collect();
+        Report::new(true, outcomes)
+    };
+    let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
+    let plan = MaintenancePlan {
+        text: &|| plan_report().text(),
+        due,
+        action: "purging",
+        question: format!("Permanently remove {due} spreadsheets? This cannot be undone."),
+    };
+    if !options.should_carry_out(plan, output).await? {
+        let report = plan_report();
+        output.print_result(&report, &report.text());
         return Ok(());
     }
-    if !arguments.yes && !output.is_for_programs() {
-        output.note(&Report::new(true, as_planned()).text());
-        let question = format!("Delete {due} spreadsheets for good? Nothing brings them back.");
-        confirm("purging", &question).await?;
-    }
-    let (outcomes, failed, first) = carry_out(purger, planned, output).await;
+    let Batch { outcomes, failed, first_error } = purge_all(purger, planned, output).await;
     let report = Report::new(false, outcomes);
-    output.result(&report, &report.text());
-    match first {
-        Some(first) => Err(PurgeFailure::NotDone { failed, due, first }.into()),
+    output.print_result(&report, &report.text());
+    match first_error {
+        Some(first) => Err(MaintenanceError::Purge { failed, due, first }.into()),
         None => Ok(()),
     }
 }
@@ -111,31 +93,30 @@ fn is_due(planned: &PlannedPurge) -> bool {
     planned.plan == DeletedPlan::Purge
 }
 
-/// One after the other, forks first: one that fails does not keep the others, but for what it was forked of.
-async fn carry_out(
+/// Purges the due spreadsheets one after another. The survey lists forks before their sources, because a
+/// source cannot be purged before its forks.
+async fn purge_all(
     purger: &Purger,
     planned: Vec<PlannedPurge>,
     output: &Output,
-) -> (Vec<PurgeOutcome>, usize, Option<PurgeError>) {
-    let (mut outcomes, mut failed, mut first) = (Vec::new(), 0, None);
+) -> Batch<PurgeOutcome, PurgeError> {
+    let mut batch = Batch::default();
     for planned in planned {
         if !is_due(&planned) {
-            outcomes.push(PurgeOutcome::Planned(planned));
+            batch.add(PurgeOutcome::Planned(planned));
             continue;
         }
         let step = output.step(&format!("Purge {}", planned.log));
-        match purger.carry_out(planned.log).await {
+        match purger.purge(planned.log).await {
             Ok(removed) => {
-                step.done(&format!("{} entries, {} objects", removed.entries, removed.objects));
-                outcomes.push(PurgeOutcome::Purged(planned, removed));
+                step.succeed(&format!("{} entries, {} objects", removed.entries, removed.objects));
+                batch.add(PurgeOutcome::Purged(planned, removed));
             }
             Err(error) => {
-                step.failed();
-                failed += 1;
-                outcomes.push(PurgeOutcome::Failed(planned, error.to_string()));
-                first.get_or_insert(error);
+                step.fail();
+                batch.add_failure(PurgeOutcome::Failed(planned, error.to_string()), error);
             }
         }
     }
-    (outcomes, failed, first)
+    batch
 }

@@ -1,24 +1,24 @@
-//! What `synth purge` shows: the deleted spreadsheets, and what is done with each.
+//! The report of `synth purge`: a table of deleted spreadsheets, and the totals.
 
 use cellar_base::identity::LogId;
 use cellar_catalog::purge::DeletedPlan;
-use cellar_engine::purge::{PlannedPurge, Removed};
+use cellar_engine::purge::{PlannedPurge, PurgedData};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
-use super::offload_report::day;
+use crate::moment::table_time;
 
-/// A deleted spreadsheet and what became of it.
+/// A deleted spreadsheet and its outcome.
 pub(super) enum PurgeOutcome {
-    /// It is as it was, so far.
+    /// Planned, or kept.
     Planned(PlannedPurge),
-    /// It is gone.
-    Purged(PlannedPurge, Removed),
-    /// It is not, or not wholly: why.
+    /// Purged.
+    Purged(PlannedPurge, PurgedData),
+    /// Failed, with the reason. Parts of the spreadsheet may be removed.
     Failed(PlannedPurge, String),
 }
 
-/// All of it, as programs get it.
+/// The report, as printed with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     dry_run: bool,
@@ -26,6 +26,7 @@ pub(super) struct Report {
     total: Total,
 }
 
+/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -40,6 +41,7 @@ struct Row {
     object_bytes: u64,
 }
 
+/// Totals of all spreadsheets.
 #[derive(Default, Serialize)]
 struct Total {
     deleted: usize,
@@ -51,11 +53,11 @@ struct Total {
 }
 
 impl Report {
-    /// Of these spreadsheets.
+    /// Builds the report of these spreadsheets.
     pub(super) fn new(dry_run: bool, outcomes: Vec<PurgeOutcome>) -> Self {
-        let spreadsheets: Vec<Row> = outcomes.into_iter().map(Row::of).collect();
+        let spreadsheets: Vec<Row> = outcomes.into_iter().map(Row::new).collect();
         let count = |action| spreadsheets.iter().filter(|row| row.action == action).count();
-        let sum = |of: fn(&Row) -> u64| spreadsheets.iter().map(of).sum();
+        let sum = |field: fn(&Row) -> u64| spreadsheets.iter().map(field).sum();
         let total = Total {
             deleted: spreadsheets.len(),
             purge: count("purge") + count("purged"),
@@ -67,20 +69,20 @@ impl Report {
         Self { dry_run, spreadsheets, total }
     }
 
-    /// For people.
+    /// Returns the report as text.
     pub(super) fn text(&self) -> String {
         let Total { deleted, purge, entries, objects, object_bytes, .. } = &self.total;
-        let sum = match (deleted, purge, self.dry_run) {
+        let totals = match (deleted, purge, self.dry_run) {
             (0, ..) => return "No spreadsheet is deleted.".to_owned(),
-            (_, 0, _) => format!("Nothing to purge: {deleted} deleted spreadsheets stay."),
+            (_, 0, _) => format!("Nothing to purge: {deleted} deleted spreadsheets are kept."),
             (_, due, true) => format!("To purge: {due} of {deleted} deleted spreadsheets."),
             (_, due, false) => format!(
                 "Purged: {due} of {deleted} deleted spreadsheets; {entries} entries and {objects} \
-                 objects of {} KB are gone.",
+                 objects ({} KB) were removed.",
                 object_bytes.div_ceil(1_024)
             ),
         };
-        format!("{}\n\n{sum}", self.table())
+        format!("{}\n\n{totals}", self.table())
     }
 
     fn table(&self) -> Table {
@@ -92,7 +94,7 @@ impl Report {
             table.add_row([
                 row.spreadsheet.to_string(),
                 row.name.clone(),
-                day(row.deleted),
+                table_time(row.deleted),
                 row.action.to_owned(),
                 row.why.clone(),
             ]);
@@ -102,11 +104,11 @@ impl Report {
 }
 
 impl Row {
-    fn of(outcome: PurgeOutcome) -> Self {
-        let nothing = Removed::default();
+    fn new(outcome: PurgeOutcome) -> Self {
+        let nothing = PurgedData::default();
         let (planned, action, why, removed) = match outcome {
             PurgeOutcome::Planned(planned) => {
-                let (action, why) = planned_words(planned.plan);
+                let (action, why) = describe_plan(planned.plan);
                 (planned, action, why, nothing)
             }
             PurgeOutcome::Purged(planned, removed) => {
@@ -133,13 +135,14 @@ impl Row {
     }
 }
 
-fn planned_words(plan: DeletedPlan) -> (&'static str, String) {
+/// Returns the action of a plan and its reason.
+fn describe_plan(plan: DeletedPlan) -> (&'static str, String) {
     match plan {
         DeletedPlan::Restorable { until_s } => {
-            ("keep", format!("can be restored until {}", day(until_s)))
+            ("keep", format!("can be undeleted until {}", table_time(until_s)))
         }
-        DeletedPlan::Forked { forks: 1 } => ("keep", "a fork of it needs its entries".to_owned()),
-        DeletedPlan::Forked { forks } => ("keep", format!("{forks} forks of it need its entries")),
+        DeletedPlan::Forked { forks: 1 } => ("keep", "a fork needs its entries".to_owned()),
+        DeletedPlan::Forked { forks } => ("keep", format!("{forks} forks need its entries")),
         DeletedPlan::Purge => ("purge", "deleted more than 30 days ago".to_owned()),
     }
 }
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn people_see_what_stays_and_why() {
+    fn the_text_explains_kept_spreadsheets() {
         let plans = [
             DeletedPlan::Restorable { until_s: 1_797_838_133 },
             DeletedPlan::Forked { forks: 1 },
@@ -163,37 +166,38 @@ mod tests {
         ];
         let outcomes = (1..).zip(plans).map(|(n, plan)| PurgeOutcome::Planned(planned(n, plan)));
         let text = Report::new(true, outcomes.collect()).text();
-        for said in [
-            "can be restored until 2026-12-21",
-            "a fork of it needs",
-            "2 forks of it need",
+        for expected in [
+            "can be undeleted until 2026-12-21",
+            "a fork needs",
+            "2 forks need",
             "deleted more than 30 days ago",
             "To purge: 1 of 4 deleted spreadsheets.",
         ] {
-            assert!(text.contains(said), "{said}: {text}");
+            assert!(text.contains(expected), "{expected}: {text}");
         }
-        let stays = PurgeOutcome::Planned(planned(1, DeletedPlan::Forked { forks: 1 }));
-        let text = Report::new(false, vec![stays]).text();
-        assert!(text.ends_with("Nothing to purge: 1 deleted spreadsheets stay."), "{text}");
+        let kept = PurgeOutcome::Planned(planned(1, DeletedPlan::Forked { forks: 1 }));
+        let text = Report::new(false, vec![kept]).text();
+        assert!(text.ends_with("Nothing to purge: 1 deleted spreadsheets are kept."), "{text}");
         assert_eq!(Report::new(true, vec![]).text(), "No spreadsheet is deleted.");
     }
 
     #[test]
-    fn what_is_gone_is_counted_and_what_failed_is_said() {
-        let removed = Removed { entries: 7, objects: 3, object_bytes: 2_049 };
+    fn the_text_contains_totals_and_failures() {
+        let removed = PurgedData { entries: 7, objects: 3, object_bytes: 2_049 };
         let report = Report::new(
             false,
             vec![
                 PurgeOutcome::Purged(planned(1, DeletedPlan::Purge), removed),
                 PurgeOutcome::Failed(
                     planned(2, DeletedPlan::Purge),
-                    "the bucket is away".to_owned(),
+                    "the bucket is unreachable".to_owned(),
                 ),
             ],
         );
         let text = report.text();
-        let sum = "Purged: 1 of 2 deleted spreadsheets; 7 entries and 3 objects of 3 KB are gone.";
-        assert!(text.ends_with(sum) && text.contains("the bucket is away"), "{text}");
+        let sum =
+            "Purged: 1 of 2 deleted spreadsheets; 7 entries and 3 objects (3 KB) were removed.";
+        assert!(text.ends_with(sum) && text.contains("the bucket is unreachable"), "{text}");
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["total"]["failed"], 1);
         assert_eq!(json["spreadsheets"][0]["object_bytes"], 2_049);

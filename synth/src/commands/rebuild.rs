@@ -1,4 +1,4 @@
-//! `synth reprocess --rebuild`: every snapshot of one spreadsheet anew.
+//! `synth reprocess --rebuild`: rebuilds every snapshot of one spreadsheet.
 
 use std::collections::VecDeque;
 
@@ -6,54 +6,78 @@ use cellar_base::identity::LogId;
 use cellar_engine::reprocess::{Begun, RebuildPlan, ToRebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::confirm::confirm;
-use super::reprocess::Surroundings;
-use super::reprocess_report::{Fate, Report, ReprocessOutcome};
+use super::maintenance::{MaintenanceOptions, MaintenancePlan};
+use super::reprocess_report::{JobsResult, Report, ReprocessOutcome};
+use super::snapshot_repair::SnapshotRepair;
 use crate::cli::{Output, ReprocessArguments};
-use crate::error::SynthError;
+use crate::error::{MaintenanceError, SynthError};
 
-/// Shows what is to be made anew, asks, and has it done.
+/// Starts the rebuild of all snapshots of a spreadsheet, after confirmation.
 pub(super) async fn run(
-    surroundings: &Surroundings,
+    snapshot_repair: &SnapshotRepair,
     log: LogId,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let step = output.step("Read the log");
-    let plan = surroundings.reprocess.plan_rebuild(log).await.map_err(SynthError::Rebuild);
-    let plan = step.ended(plan, |plan| format!("{} entries", plan.seen.entries))?;
-    let due = plan.snapshots.iter().filter(|anew| anew.under_way_s.is_none()).count();
-    let planned = || {
-        let snapshots =
-            plan.snapshots.iter().map(|anew| ReprocessOutcome::ToRebuild(log, anew.clone()));
-        snapshots.chain(offloaded(&plan)).collect()
+    let planned = snapshot_repair.reprocess.plan_rebuild(log).await;
+    let planned = step.finish(planned.map_err(MaintenanceError::Rebuild), |planned| {
+        format!("{} entries", planned.seen.entries)
+    })?;
+    let is_due = |snapshot: &&ToRebuild| snapshot.under_way_s.is_none();
+    let due = planned.snapshots.iter().filter(is_due).count();
+    let plan_report = || {
+        let mut outcomes: Vec<ReprocessOutcome> = planned
+            .snapshots
+            .iter()
+            .map(|snapshot| ReprocessOutcome::ToRebuild(log, snapshot.clone()))
+            .collect();
+        outcomes.extend(offloaded_outcomes(&planned));
+        Report::new(planned.seen, arguments, outcomes, JobsResult::None)
     };
-    if arguments.dry_run || due == 0 {
-        let report = Report::new(plan.seen, arguments, planned(), Fate::None);
-        output.result(&report, &report.text());
+    let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
+    let plan = MaintenancePlan {
+        text: &|| plan_report().plan_text(),
+        due,
+        action: "the rebuild",
+        question: format!("Rebuild {due} snapshots?"),
+    };
+    if !options.should_carry_out(plan, output).await? {
+        let report = plan_report();
+        output.print_result(&report, &report.text());
         return Ok(());
     }
-    if !arguments.yes && !output.is_for_programs() {
-        output.note(&Report::new(plan.seen, arguments, planned(), Fate::None).plan());
-        confirm("the rebuild", &format!("Make {due} snapshots anew?")).await?;
-    }
-    let (mut outcomes, mut sent) = (Vec::new(), VecDeque::new());
-    let step = output.step("Have the snapshots made anew");
-    let each = |anew: &ToRebuild, begun: &Begun| {
-        if *begun == Begun::Begun {
-            sent.push_back(SnapshotJob { log, position: anew.at });
-        }
-        outcomes.push(ReprocessOutcome::Begun(log, anew.clone(), begun.clone()));
-    };
-    let begun = surroundings.reprocess.begin_rebuild(&plan, each).await;
-    step.ended(begun.map_err(SynthError::Rebuild), |()| format!("{} begun", sent.len()))?;
-    outcomes.extend(offloaded(&plan));
-    let fate = surroundings.follow(sent, output).await;
-    let report = Report::new(plan.seen, arguments, outcomes, fate);
-    output.result(&report, &report.text());
+    let (mut outcomes, jobs) = start_rebuild(snapshot_repair, &planned, output).await?;
+    outcomes.extend(offloaded_outcomes(&planned));
+    let jobs = snapshot_repair.wait_for_jobs(jobs, output).await;
+    let report = Report::new(planned.seen, arguments, outcomes, jobs);
+    output.print_result(&report, &report.text());
     Ok(())
 }
 
-fn offloaded(plan: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
-    plan.offloaded.iter().map(|at| ReprocessOutcome::Offloaded(plan.log, *at))
+/// Starts the rebuild and returns the outcome of each snapshot, and the jobs that were sent.
+async fn start_rebuild(
+    snapshot_repair: &SnapshotRepair,
+    planned: &RebuildPlan,
+    output: &Output,
+) -> Result<(Vec<ReprocessOutcome>, VecDeque<SnapshotJob>), SynthError> {
+    let mut outcomes = Vec::new();
+    let mut jobs = VecDeque::new();
+    let step = output.step("Start the rebuild");
+    let record = |snapshot: &ToRebuild, begun: &Begun| {
+        if *begun == Begun::Begun {
+            jobs.push_back(SnapshotJob { log: planned.log, position: snapshot.at });
+        }
+        outcomes.push(ReprocessOutcome::Begun(planned.log, snapshot.clone(), begun.clone()));
+    };
+    let started = snapshot_repair.reprocess.begin_rebuild(planned, record).await;
+    step.finish(started.map_err(MaintenanceError::Rebuild), |()| {
+        format!("{} started", jobs.len())
+    })?;
+    Ok((outcomes, jobs))
+}
+
+/// Returns the snapshots that are not rebuilt because their entries are offloaded.
+fn offloaded_outcomes(planned: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
+    planned.offloaded.iter().map(|position| ReprocessOutcome::Offloaded(planned.log, *position))
 }

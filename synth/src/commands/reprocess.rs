@@ -1,196 +1,141 @@
-//! `synth reprocess`: what was lost on the way from an entry to its snapshot is found, and sent again.
+//! `synth reprocess`: repairs missing snapshots and entry bodies marked for expiry.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use cellar_engine::ports::PortError;
-use cellar_engine::reprocess::{Finding, Mended, Reprocess, ReprocessPorts, Scope};
-use cellar_engine::system::SystemClock;
+use cellar_engine::reprocess::{Finding, Mended, Scope};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::confirm::confirm;
-use super::data::Data;
-use super::reprocess_report::{Fate, Report, ReprocessOutcome};
+use super::data::StackData;
+use super::maintenance::{Batch, MaintenanceOptions, MaintenancePlan};
+use super::reprocess_report::{JobsResult, Report, ReprocessOutcome};
+use super::snapshot_repair::SnapshotRepair;
 use super::{lost_cells, rebuild};
 use crate::cli::{Output, ReprocessArguments};
-use crate::error::SynthError;
-use crate::local_cloud::Run;
-use crate::project::Named;
+use crate::error::{MaintenanceError, SynthError};
+use crate::local_cloud::LocalFunctions;
+use crate::project::ConfigSelection;
 
-/// How long a cloud that was started for this goes on without finishing a snapshot.
-const STALLED: Duration = Duration::from_secs(5 * 60);
-const POLL: Duration = Duration::from_millis(250);
-
-/// Shows what is to be mended, asks, and has it done.
+/// Repairs snapshots and bodies, or runs `--rebuild` or `--cells`, after confirmation.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    // A look changes nothing, not even by what waits in the queues of a cloud that does not run.
-    let run = if arguments.dry_run { Run::Nothing } else { Run::Everything };
-    let data = Data::reach(config, &arguments.place, run).await?;
-    let result = work(&data, arguments, output).await;
-    data.leave().await;
+    // A dry run must not start functions, which would process the jobs in the queues.
+    let functions =
+        if arguments.dry_run { LocalFunctions::Suspended } else { LocalFunctions::Running };
+    let data = StackData::open(config, &arguments.place, functions).await?;
+    let result = run_mode(&data, arguments, output).await;
+    data.close().await;
     result
 }
 
-async fn work(
-    data: &Data,
+async fn run_mode(
+    data: &StackData,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    if let Some(log) = arguments.spreadsheet.filter(|_| arguments.cells) {
-        return lost_cells::run(data, log, arguments, output).await;
+    if let Some(log) = arguments.spreadsheet {
+        if arguments.cells {
+            return lost_cells::run(data, log, arguments, output).await;
+        }
+        if arguments.rebuild {
+            return rebuild::run(&SnapshotRepair::new(data)?, log, arguments, output).await;
+        }
     }
-    let surroundings = Surroundings::of(data)?;
-    match arguments.spreadsheet.filter(|_| arguments.rebuild) {
-        Some(log) => rebuild::run(&surroundings, log, arguments, output).await,
-        None => reprocess(&surroundings, arguments, output).await,
-    }
+    repair(&SnapshotRepair::new(data)?, arguments, output).await
 }
 
-/// What both ways of reprocessing work with.
-pub(super) struct Surroundings {
-    pub(super) reprocess: Reprocess,
-    /// The URL of the stack that runs by itself; none if it was started for this.
-    running: Option<String>,
-}
-
-impl Surroundings {
-    fn of(data: &Data) -> Result<Self, SynthError> {
-        let Some((pending, jobs)) = data.snapshots.clone() else {
-            let url = data.running.clone().unwrap_or_default();
-            return Err(SynthError::OtherCloud { url, what: "version" });
-        };
-        let tables = Arc::clone(&data.tables);
-        let ports = ReprocessPorts {
-            entries: Arc::clone(&tables) as _,
-            segments: Arc::clone(&tables) as _,
-            retention: tables,
-            pending,
-            blobs: Arc::clone(&data.blobs) as _,
-            jobs,
-            clock: Arc::new(SystemClock),
-        };
-        Ok(Self { reprocess: Reprocess::new(ports), running: data.running.clone() })
-    }
-
-    /// Waits for the snapshots whose jobs were sent, if nobody else makes them.
-    pub(super) async fn follow(&self, mut sent: VecDeque<SnapshotJob>, output: &Output) -> Fate {
-        let jobs = sent.len();
-        if jobs == 0 {
-            return Fate::None;
-        }
-        if let Some(url) = self.running.clone() {
-            return Fate::Left { url };
-        }
-        let step = output.step("Make the snapshots");
-        let made = self.wait(&mut sent).await;
-        let left = sent.len();
-        match made {
-            Ok(()) if left == 0 => step.done(&format!("{jobs} made")),
-            Ok(()) => step.failed(),
-            // They were sent all the same, and what is said of them is right.
-            Err(error) => {
-                step.failed();
-                output.note(&format!("What became of them is not known: {error}"));
-            }
-        }
-        Fate::Waited { jobs, left }
-    }
-
-    /// Until all are made, or none was for long.
-    async fn wait(&self, sent: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
-        let (mut left, mut moved) = (sent.len(), Instant::now());
-        loop {
-            self.reprocess.drop_done(sent).await?;
-            if sent.len() < left {
-                (left, moved) = (sent.len(), Instant::now());
-            }
-            if sent.is_empty() || moved.elapsed() > STALLED {
-                return Ok(());
-            }
-            tokio::time::sleep(POLL).await;
-        }
-    }
-}
-
-async fn reprocess(
-    surroundings: &Surroundings,
+async fn repair(
+    snapshot_repair: &SnapshotRepair,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let scope = Scope { log: arguments.spreadsheet, since_s: arguments.since.unwrap_or_default() };
     let mut findings = Vec::new();
-    let step = output.step("Look at the logs");
-    let seen = surroundings.reprocess.survey(scope, |finding| findings.push(finding)).await;
-    let seen = step.ended(seen.map_err(SynthError::Look), |seen| {
-        format!("{} entries, {} findings", seen.entries, findings.len())
+    let step = output.step("Check the logs");
+    let survey = snapshot_repair.reprocess.survey(scope, |finding| findings.push(finding)).await;
+    let survey = step.finish(survey.map_err(MaintenanceError::ReprocessSurvey), |survey| {
+        format!("{} entries, {} findings", survey.entries, findings.len())
     })?;
-    let (due, lost) =
-        (count(&findings, |f| f.found.is_due()), count(&findings, |f| f.found.is_lost()));
-    let planned = || findings.iter().cloned().map(ReprocessOutcome::Planned).collect();
-    if arguments.dry_run || due == 0 {
-        let report = Report::new(seen, arguments, planned(), Fate::None);
-        output.result(&report, &report.text());
-        return if lost == 0 { Ok(()) } else { Err(SynthError::Lost { lost }) };
+    let due = findings.iter().filter(|finding| finding.found.is_due()).count();
+    let lost_before = findings.iter().filter(|finding| finding.found.is_lost()).count();
+    let plan_report = || {
+        let outcomes = findings.iter().cloned().map(ReprocessOutcome::Planned).collect();
+        Report::new(survey, arguments, outcomes, JobsResult::None)
+    };
+    let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
+    let plan = MaintenancePlan {
+        text: &|| plan_report().plan_text(),
+        due,
+        action: "reprocessing",
+        question: format!("Repair {due} findings?"),
+    };
+    if !options.should_carry_out(plan, output).await? {
+        let report = plan_report();
+        output.print_result(&report, &report.text());
+        return check_lost(lost_before);
     }
-    if !arguments.yes && !output.is_for_programs() {
-        output.note(&Report::new(seen, arguments, planned(), Fate::None).plan());
-        confirm("reprocessing", &format!("Mend {due} findings?")).await?;
-    }
-    let Done { outcomes, sent, gone, failed, first } = mend(surroundings, findings, output).await;
-    let lost = lost.saturating_add(gone);
-    let fate = surroundings.follow(sent, output).await;
-    let report = Report::new(seen, arguments, outcomes, fate);
-    output.result(&report, &report.text());
-    match first {
-        Some(first) => Err(SynthError::Reprocess { failed, due, first }),
-        None if lost > 0 => Err(SynthError::Lost { lost }),
-        None => Ok(()),
+    let Repairs { batch, sent_jobs, lost_meanwhile } =
+        repair_all(snapshot_repair, findings, output).await;
+    let Batch { outcomes, failed, first_error } = batch;
+    let jobs = snapshot_repair.wait_for_jobs(sent_jobs, output).await;
+    let report = Report::new(survey, arguments, outcomes, jobs);
+    output.print_result(&report, &report.text());
+    match first_error {
+        Some(first) => Err(MaintenanceError::Reprocess { failed, due, first }.into()),
+        None => check_lost(lost_before + lost_meanwhile),
     }
 }
 
-fn count(findings: &[Finding], counts: impl Fn(&Finding) -> bool) -> usize {
-    findings.iter().filter(|finding| counts(finding)).count()
+/// Fails if there are findings that this command cannot repair.
+fn check_lost(lost: usize) -> Result<(), SynthError> {
+    if lost > 0 {
+        return Err(MaintenanceError::Lost { lost }.into());
+    }
+    Ok(())
 }
 
-/// What became of all findings.
+/// The result of all repairs.
 #[derive(Default)]
-struct Done {
-    outcomes: Vec<ReprocessOutcome>,
-    sent: VecDeque<SnapshotJob>,
-    /// Bodies that went between the look and the deed.
-    gone: usize,
-    failed: usize,
-    first: Option<PortError>,
+struct Repairs {
+    batch: Batch<ReprocessOutcome, PortError>,
+    sent_jobs: VecDeque<SnapshotJob>,
+    /// Number of bodies that were deleted between survey and repair.
+    lost_meanwhile: usize,
 }
 
-/// Does one after the other: one that fails does not keep the others.
-async fn mend(surroundings: &Surroundings, findings: Vec<Finding>, output: &Output) -> Done {
+/// Repairs the findings one after another.
+async fn repair_all(
+    snapshot_repair: &SnapshotRepair,
+    findings: Vec<Finding>,
+    output: &Output,
+) -> Repairs {
     let step = output.step("Send jobs and keep bodies");
-    let mut done = Done::default();
+    let mut repairs = Repairs::default();
     for finding in findings {
-        match surroundings.reprocess.mend(&finding).await {
-            Ok(mended) => {
-                if mended == Mended::Sent {
-                    done.sent.push_back(SnapshotJob { log: finding.log, position: finding.at });
+        match snapshot_repair.reprocess.mend(&finding).await {
+            Ok(repaired) => {
+                if repaired == Mended::Sent {
+                    let job = SnapshotJob { log: finding.log, position: finding.at };
+                    repairs.sent_jobs.push_back(job);
                 }
-                done.gone += usize::from(mended == Mended::Lost);
-                done.outcomes.push(ReprocessOutcome::Done(finding, mended));
+                if repaired == Mended::Lost {
+                    repairs.lost_meanwhile += 1;
+                }
+                repairs.batch.add(ReprocessOutcome::Done(finding, repaired));
             }
             Err(error) => {
-                done.failed += 1;
-                done.outcomes.push(ReprocessOutcome::Failed(finding, error.to_string()));
-                done.first.get_or_insert(error);
+                let outcome = ReprocessOutcome::Failed(finding, error.to_string());
+                repairs.batch.add_failure(outcome, error);
             }
         }
     }
-    match done.failed {
-        0 => step.done(&format!("{} jobs sent", done.sent.len())),
-        _ => step.failed(),
+    if repairs.batch.failed == 0 {
+        step.succeed(&format!("{} jobs sent", repairs.sent_jobs.len()));
+    } else {
+        step.fail();
     }
-    done
+    repairs
 }

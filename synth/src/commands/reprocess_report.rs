@@ -1,4 +1,4 @@
-//! What `synth reprocess` shows: what was looked at, a table for each spreadsheet, and what comes of it.
+//! The report of `synth reprocess`: a table per spreadsheet, the totals, and the state of the sent jobs.
 
 use std::fmt::Write as _;
 
@@ -10,60 +10,64 @@ use serde::Serialize;
 
 use crate::cli::ReprocessArguments;
 
-/// Rows of one spreadsheet that people are shown; programs get all.
+/// Largest number of rows per spreadsheet in the text. The JSON contains all.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// Something that was found, and what became of it.
+/// A finding with its outcome.
 pub(super) enum ReprocessOutcome {
-    /// It was left as it is, so far.
+    /// A finding that was not repaired yet.
     Planned(Finding),
-    /// Something was done about it, if there was anything to do.
+    /// A finding that was repaired, or needs no repair.
     Done(Finding, Mended),
-    /// It failed: why.
+    /// A finding whose repair failed, with the reason.
     Failed(Finding, String),
-    /// A snapshot that would be made anew.
+    /// A snapshot to rebuild.
     ToRebuild(LogId, ToRebuild),
-    /// A snapshot that is made anew.
+    /// A snapshot whose rebuild was started.
     Begun(LogId, ToRebuild, Begun),
-    /// A snapshot whose entry is offloaded, so that it is not made anew.
+    /// A snapshot that is not rebuilt because its entry is offloaded.
     Offloaded(LogId, Position),
 }
 
-/// What becomes of the jobs that were sent.
+/// State of the jobs that were sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Fate {
-    /// There are none.
+pub(super) enum JobsResult {
+    /// No jobs were sent.
     None,
-    /// A cloud that runs does them.
-    Left {
-        /// Its URL.
+    /// The running stack processes the jobs.
+    #[serde(rename = "left")]
+    LeftToStack {
+        /// URL of the stack.
         url: String,
     },
-    /// A cloud was started for them, and waited for.
+    /// The command waited for the jobs.
     Waited {
-        /// How many there were.
+        /// Number of jobs.
         jobs: usize,
-        /// How many are not done.
-        left: usize,
+        /// Number of jobs that have not finished.
+        #[serde(rename = "left")]
+        unfinished: usize,
     },
 }
 
-/// All of it, as programs get it.
+/// The report, as printed with `--json`.
 #[derive(Serialize)]
 pub(super) struct Report {
     spreadsheet: Option<LogId>,
     since: Option<u64>,
     rebuild: bool,
     dry_run: bool,
-    looked_at: LookedAt,
+    #[serde(rename = "looked_at")]
+    checked: Checked,
     findings: Vec<Row>,
     total: Total,
-    jobs: Fate,
+    jobs: JobsResult,
 }
 
+/// Numbers of checked records.
 #[derive(Serialize)]
-struct LookedAt {
+struct Checked {
     spreadsheets: u64,
     segments: u64,
     entries: u64,
@@ -72,6 +76,7 @@ struct LookedAt {
     pending_snapshots: u64,
 }
 
+/// A row of the table.
 #[derive(Serialize)]
 struct Row {
     spreadsheet: LogId,
@@ -81,6 +86,7 @@ struct Row {
     why: String,
 }
 
+/// Numbers of rows by action.
 #[derive(Default, Serialize)]
 struct Total {
     found: usize,
@@ -95,88 +101,77 @@ struct Total {
 }
 
 impl Report {
-    /// Of these findings.
+    /// Builds the report of these outcomes.
     pub(super) fn new(
-        seen: Seen,
+        survey: Seen,
         arguments: &ReprocessArguments,
         outcomes: Vec<ReprocessOutcome>,
-        jobs: Fate,
+        jobs: JobsResult,
     ) -> Self {
         let mut total = Total { found: outcomes.len(), ..Total::default() };
-        let mut findings: Vec<Row> = outcomes.into_iter().map(Row::of).collect();
-        findings.iter().for_each(|row| total.add(row.action));
-        // A log's records come before its entries.
-        findings.sort_by_key(|row| (row.spreadsheet, row.position));
-        let ReprocessArguments { spreadsheet: log, since, rebuild, dry_run, .. } = *arguments;
-        Self {
-            spreadsheet: log,
-            since,
-            rebuild,
-            dry_run,
-            looked_at: LookedAt::from(seen),
-            findings,
-            total,
-            jobs,
+        let mut findings: Vec<Row> = outcomes.into_iter().map(Row::new).collect();
+        for row in &findings {
+            total.count(row.action);
         }
+        findings.sort_by_key(|row| (row.spreadsheet, row.position));
+        let ReprocessArguments { spreadsheet, since, rebuild, dry_run, .. } = *arguments;
+        let checked = Checked::from(survey);
+        Self { spreadsheet, since, rebuild, dry_run, checked, findings, total, jobs }
     }
 
-    /// For people, at the end.
+    /// Returns the report as text.
     pub(super) fn text(&self) -> String {
-        let mut text = self.plan();
-        let end = match &self.jobs {
-            Fate::None => None,
-            Fate::Left { url } => Some(format!(
-                "The local cloud at {url} makes the snapshots now; `synth reprocess --local --dry-run` \
-                 shows what is left."
-            )),
-            Fate::Waited { jobs, left: 0 } => {
-                Some(format!("All {jobs} snapshots are made; nothing runs now."))
+        let jobs_text = match &self.jobs {
+            JobsResult::None => return self.plan_text(),
+            JobsResult::LeftToStack { url } => format!(
+                "The stack at {url} now builds the snapshots; `synth reprocess --dry-run` shows the \
+                 unfinished ones."
+            ),
+            JobsResult::Waited { jobs, unfinished: 0 } => {
+                format!("All {jobs} snapshots are built.")
             }
-            Fate::Waited { jobs, left } => Some(format!(
-                "{left} of {jobs} snapshots are not made yet: their jobs wait in the queue, and go on \
-                 with `synth deploy --local`."
-            )),
+            JobsResult::Waited { jobs, unfinished } => format!(
+                "{unfinished} of {jobs} snapshots are not built yet: `synth deploy --local` continues \
+                 with their jobs."
+            ),
         };
-        end.into_iter().for_each(|end| {
-            let _ = write!(text, "\n{end}");
-        });
-        text
+        format!("{}\n{jobs_text}", self.plan_text())
     }
 
-    /// For people, before they say yes.
-    pub(super) fn plan(&self) -> String {
+    /// Returns the text without the state of the jobs, for the confirmation prompt.
+    pub(super) fn plan_text(&self) -> String {
         let mut text = String::new();
-        for rows in self.findings.chunk_by(|one, two| one.spreadsheet == two.spreadsheet) {
+        for rows in self.findings.chunk_by(|one, other| one.spreadsheet == other.spreadsheet) {
             let Some(first) = rows.first() else { continue };
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{}\n{}", first.spreadsheet, table(rows));
-            let more = rows.len().saturating_sub(MAX_SHOWN_ROWS);
-            if more > 0 {
-                let _ = writeln!(text, "… and {more} more, which --json shows");
+            let hidden_rows = rows.len().saturating_sub(MAX_SHOWN_ROWS);
+            if hidden_rows > 0 {
+                let _ = writeln!(text, "… and {hidden_rows} more (see --json)");
             }
             let _ = writeln!(text);
         }
-        let LookedAt {
+        let Checked {
             spreadsheets,
             segments,
             entries,
             snapshots,
             large_entries,
             pending_snapshots,
-        } = &self.looked_at;
+        } = &self.checked;
         let _ = writeln!(
             text,
-            "Looked at: {spreadsheets} spreadsheets, {segments} segments, {entries} entries, \
+            "Checked: {spreadsheets} spreadsheets, {segments} segments, {entries} entries, \
              {snapshots} Snapshot entries, {large_entries} large entries, {pending_snapshots} pending \
              snapshots."
         );
-        text + &self.total.sum()
+        text + &self.total.text()
     }
 }
 
 impl Total {
-    fn add(&mut self, action: &str) {
-        let count = match action {
+    fn count(&mut self, action: &str) {
+        let counter = match action {
             "send" => &mut self.send,
             "sent" => &mut self.sent,
             "keep" => &mut self.keep,
@@ -187,123 +182,130 @@ impl Total {
             "lost" => &mut self.lost,
             _ => return,
         };
-        *count += 1;
+        *counter += 1;
     }
 
-    fn sum(&self) -> String {
-        let parts = [
+    fn text(&self) -> String {
+        let counts = [
             (self.send, "jobs to send"),
             (self.keep, "bodies to keep"),
-            (self.rebuild, "snapshots to make anew"),
+            (self.rebuild, "snapshots to rebuild"),
             (self.sent, "jobs sent"),
             (self.kept, "bodies kept"),
-            (self.rebuilding, "snapshots made anew from now on"),
+            (self.rebuilding, "snapshots in rebuild"),
             (self.failed, "failed"),
-            (self.lost, "not to be mended so"),
+            (self.lost, "not repairable by this command"),
         ];
-        let parts = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
-        match parts.as_slice() {
-            [] => "Nothing to do.".to_owned(),
-            parts => format!("{}.", parts.join(", ")),
+        let parts: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, label)| format!("{count} {label}"))
+            .collect();
+        if parts.is_empty() {
+            return "Nothing to do.".to_owned();
         }
+        format!("{}.", parts.join(", "))
     }
 }
 
-impl From<Seen> for LookedAt {
-    fn from(seen: Seen) -> Self {
+impl From<Seen> for Checked {
+    fn from(survey: Seen) -> Self {
         Self {
-            spreadsheets: seen.logs,
-            segments: seen.segments,
-            entries: seen.entries,
-            snapshots: seen.snapshots,
-            large_entries: seen.bodies,
-            pending_snapshots: seen.pending,
+            spreadsheets: survey.logs,
+            segments: survey.segments,
+            entries: survey.entries,
+            snapshots: survey.snapshots,
+            large_entries: survey.bodies,
+            pending_snapshots: survey.pending,
         }
     }
 }
 
 impl Row {
-    fn of(outcome: ReprocessOutcome) -> Self {
-        let row = |spreadsheet, position, found, action, why| Self {
-            spreadsheet,
-            position,
-            found,
-            action,
-            why,
-        };
+    fn new(outcome: ReprocessOutcome) -> Self {
         match outcome {
-            ReprocessOutcome::Planned(finding) => Self::finding(&finding, None),
-            ReprocessOutcome::Done(finding, mended) => Self::finding(&finding, Some(mended)),
+            ReprocessOutcome::Planned(finding) => Self::of_finding(&finding, None),
+            ReprocessOutcome::Done(finding, repaired) => Self::of_finding(&finding, Some(repaired)),
             ReprocessOutcome::Failed(finding, why) => {
-                Self { action: "failed", why, ..Self::finding(&finding, None) }
+                Self { action: "failed", why, ..Self::of_finding(&finding, None) }
             }
-            ReprocessOutcome::ToRebuild(log, anew) => match anew.under_way_s {
-                Some(silent_s) => row(log, anew.at, "snapshot", "wait", going_on(silent_s)),
-                None => row(log, anew.at, "snapshot", "rebuild", from(&anew)),
+            ReprocessOutcome::ToRebuild(log, snapshot) => match snapshot.under_way_s {
+                Some(silent_s) => Self::waiting_for_rebuild(log, &snapshot, silent_s),
+                None => Self::of_snapshot(log, &snapshot, "rebuild"),
             },
-            ReprocessOutcome::Begun(log, anew, Begun::Begun) => {
-                row(log, anew.at, "snapshot", "rebuilding", from(&anew))
+            ReprocessOutcome::Begun(log, snapshot, Begun::Begun) => {
+                Self::of_snapshot(log, &snapshot, "rebuilding")
             }
-            ReprocessOutcome::Begun(log, anew, Begun::UnderWay) => {
-                let silent_s = anew.under_way_s.unwrap_or_default();
-                row(log, anew.at, "snapshot", "wait", going_on(silent_s))
+            ReprocessOutcome::Begun(log, snapshot, Begun::UnderWay) => {
+                let silent_s = snapshot.under_way_s.unwrap_or_default();
+                Self::waiting_for_rebuild(log, &snapshot, silent_s)
             }
-            ReprocessOutcome::Offloaded(log, at) => {
-                let why = "its entry is offloaded: its root cannot be replaced, and reads before the \
-                           first of the others may lack objects";
-                row(log, at, "offloaded_snapshot", "skip", why.to_owned())
+            ReprocessOutcome::Offloaded(spreadsheet, position) => {
+                let why = "the entry is offloaded: its root cannot be replaced, and reads before the \
+                           first rebuilt snapshot may lack objects";
+                let (found, action) = ("offloaded_snapshot", "skip");
+                Self { spreadsheet, position, found, action, why: why.to_owned() }
             }
         }
     }
 
-    fn finding(finding: &Finding, mended: Option<Mended>) -> Self {
-        let (found, planned, why) = words(&finding.found);
-        let action = match mended {
-            None | Some(Mended::Nothing) => planned,
+    fn of_finding(finding: &Finding, repaired: Option<Mended>) -> Self {
+        let (found, planned_action, why) = describe(&finding.found);
+        let action = match repaired {
+            None | Some(Mended::Nothing) => planned_action,
             Some(Mended::Sent) => "sent",
             Some(Mended::Kept) => "kept",
             Some(Mended::Lost) => "lost",
         };
         Self { spreadsheet: finding.log, position: finding.at, found, action, why }
     }
+
+    fn of_snapshot(log: LogId, snapshot: &ToRebuild, action: &'static str) -> Self {
+        let why = if snapshot.root.is_some() { "built before" } else { "never built" };
+        Self {
+            spreadsheet: log,
+            position: snapshot.at,
+            found: "snapshot",
+            action,
+            why: why.to_owned(),
+        }
+    }
+
+    fn waiting_for_rebuild(log: LogId, snapshot: &ToRebuild, silent_s: u64) -> Self {
+        let why = format!("an earlier rebuild was active {silent_s} s ago");
+        Self { why, ..Self::of_snapshot(log, snapshot, "wait") }
+    }
 }
 
-fn going_on(silent_s: u64) -> String {
-    format!("a rebuild was on it {silent_s} s ago")
-}
-
-fn from(anew: &ToRebuild) -> String {
-    let so_far = if anew.root.is_some() { "it was made before" } else { "it was never made" };
-    so_far.to_owned()
-}
-
-/// What it is, what is done about it, and why.
-fn words(found: &Found) -> (&'static str, &'static str, String) {
+/// Returns the name of a finding, the planned action, and the reason.
+fn describe(found: &Found) -> (&'static str, &'static str, String) {
     match found {
-        Found::NotMade => ("not_made", "send", "its snapshot was not made".to_owned()),
+        Found::NotMade => ("not_made", "send", "the snapshot was not built".to_owned()),
         Found::PassedOver => {
-            let why = "a later snapshot is made: nobody needs this one (--rebuild makes it)";
+            let why = "a later snapshot is built, so this one is not needed (--rebuild builds it)";
             ("passed_over", "skip", why.to_owned())
         }
         Found::RootMissing => {
-            let why = "it is said to be made, and has no root: make it anew with --rebuild";
+            let why =
+                "the snapshot is recorded as built but has no root: rebuild it with --rebuild";
             ("root_missing", "lost", why.to_owned())
         }
         Found::Offloaded => {
-            ("offloaded", "skip", "its snapshot was not made before it was offloaded".to_owned())
+            let why = "the entry was offloaded before its snapshot was built";
+            ("offloaded", "skip", why.to_owned())
         }
         Found::UnderWay { silent_s } => {
-            ("under_way", "wait", format!("a worker was on it {silent_s} s ago"))
+            ("under_way", "wait", format!("a worker was active {silent_s} s ago"))
         }
         Found::Abandoned { silent_s } => {
-            ("abandoned", "send", format!("nobody has been on it for {silent_s} s"))
+            ("abandoned", "send", format!("no worker was active for {silent_s} s"))
         }
         Found::BodyPending { key } => {
-            ("body_pending", "keep", format!("its body {key} would expire"))
+            ("body_pending", "keep", format!("the body {key} would expire"))
         }
         Found::BodyLost { key } => {
-            ("body_lost", "lost", format!("its body {key} is gone: restore its older version"))
+            let why = format!("the body {key} was deleted: restore its older version");
+            ("body_lost", "lost", why)
         }
         Found::Unreadable { why } => ("unreadable", "lost", why.clone()),
     }

@@ -1,56 +1,61 @@
-//! `synth restore`: the tables as they were at a moment, beside those that there are, ready for the next
-//! deployment.
+//! `synth restore`: restores the tables to a point in time and imports them into the stack. The next
+//! deployment switches the functions to them.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cellar_stacks::cellar::{ARTIFACT_BUCKET, OUTPUT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables};
-use cellar_stacks::{Config, Template};
+use cellar_stacks::Config;
+use cellar_stacks::cellar::{
+    ARTIFACT_BUCKET, OUTPUT_EVENT_STREAM_TABLE, OUTPUT_TABLES, TABLES, tables,
+};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
+use super::aws_deployment::upload_template;
 use super::confirm::confirm;
 use super::follow::Follower;
-use super::interrupt::{Stage, interruptible};
-use super::prepare::upload_template;
-use super::template::synthesize;
-use super::watched::own_deployed_stack;
-use crate::aws::{Aws, Import, Recoverable, StackState};
+use super::interrupt::interruptible;
+use super::observed::own_deployed_stack;
+use crate::aws::{Aws, Import, RestorableRange, StackState};
 use crate::cli::{Output, ProgressStep, RestoreArguments, RestoreTime};
-use crate::deployment::{Ground, RestoreError, Restoring, ground, restored_name, was_there};
+use crate::deployment::{
+    DeploymentPhase, RestoreError, StackCondition, TableRestore, existed_at, restored_table_name,
+    stack_condition,
+};
 use crate::error::SynthError;
 use crate::moment::utc;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
 use crate::raise_incarnation::raise_incarnation;
+use crate::synthesis::synthesize;
 
-/// How often it is asked whether a table is there.
+/// Interval at which the restored tables are checked.
 const POLL: Duration = Duration::from_secs(5);
-/// How long that may take; large tables take hours.
-const PATIENCE: Duration = Duration::from_secs(12 * 3_600);
+/// Timeout of the restore of a table; large tables take hours.
+const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
-/// Restores the tables, takes them into the stack, and says how they come into use.
+/// Restores the tables, imports them into the stack, and prints how to switch to them.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &RestoreArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let stage = Cell::new(Stage::Before);
+    let phase = Cell::new(DeploymentPhase::Preparing);
     let project = Project::find(config)?;
-    let work = Box::pin(restore(&project, arguments, output, &stage));
-    interruptible(&project.config.stack, &stage, work).await
+    let work = Box::pin(restore(&project, arguments, output, &phase));
+    interruptible(&project.config.stack, &phase, work).await
 }
 
-/// A restore on its way.
+/// A restore in progress.
 struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     state: StackState,
-    /// The tables that the functions use, in the order of [`tables`]; without the last one if the stack is of a
-    /// Cellar that had no streams.
-    in_use: Vec<String>,
-    /// How many of them are restored, from the first on.
-    restored: usize,
+    /// Names of the current tables in the order of [`tables`]. The EventStream table, which is the last
+    /// one, is missing if the stack was deployed by a version without it.
+    current_tables: Vec<String>,
+    /// Number of tables to restore, from the first on.
+    restored_count: usize,
     output: &'a Output,
 }
 
@@ -58,133 +63,165 @@ async fn restore(
     project: &Project,
     arguments: &RestoreArguments,
     output: &Output,
-    stage: &Cell<Stage>,
+    phase: &Cell<DeploymentPhase>,
 ) -> Result<(), SynthError> {
-    let restore = Restore::begin(project, arguments, output).await?;
-    let at_s = restore.moment(arguments.to).await?;
-    let (stack, names) = (&restore.project.config.stack, restore.names(at_s));
-    let decided = restore.decide(&names).await?;
+    let restore = Restore::prepare(project, arguments, output).await?;
+    let at_s = restore.choose_time(arguments.to).await?;
+    let names = restore.restored_names(at_s);
+    let plan = restore.plan(&names).await?;
     if !arguments.yes {
-        let place = restore.aws.place();
-        let question = format!(
-            "Restore the {} tables of {stack} in {place} as they were at {}? They are made beside the \
-             old ones, which stay in use until `synth deploy`.",
-            names.len(),
-            utc(at_s)
-        );
-        confirm("the restore", &question).await?;
+        restore.confirm(&names, at_s).await?;
     }
-    output.note(&format!("If this is interrupted, `synth restore --to {}` goes on.", utc(at_s)));
-    stage.set(Stage::Restoring);
-    restore.make_tables(&names, at_s).await?;
-    if !decided.is_imported {
-        restore.import(&decided).await?;
+    output.note(&format!("To resume after an interruption: synth restore --to {}", utc(at_s)));
+    phase.set(DeploymentPhase::Restoring);
+    restore.restore_tables(&names, at_s).await?;
+    if !plan.is_imported {
+        restore.import(&plan).await?;
     }
-    restore.tell(&decided, at_s)
+    restore.update_config(plan.incarnation)?;
+    restore.print_result(&plan, at_s);
+    Ok(())
 }
 
 impl<'a> Restore<'a> {
     /// Finds the stack and its tables.
-    async fn begin(
+    ///
+    /// # Errors
+    /// [`SynthError::StackBusy`] if the stack is being changed, [`RestoreError::IncompleteStack`] if it
+    /// does not name its tables.
+    async fn prepare(
         project: &'a Project,
         arguments: &RestoreArguments,
         output: &'a Output,
     ) -> Result<Self, SynthError> {
         let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
-        let stack = project.config.stack.clone();
+        let stack = &project.config.stack;
         let state = own_deployed_stack(project, &aws).await?;
-        if ground(Some(&state.status)) != Ground::Update {
-            return Err(SynthError::StackBusy { stack, status: state.status });
+        if stack_condition(Some(&state.status)) != StackCondition::Ready {
+            return Err(SynthError::StackBusy { stack: stack.clone(), status: state.status });
         }
-        let source = |output: &str| {
-            let what = "outputs that name its tables";
-            let name = state.outputs.get(output).cloned();
-            name.ok_or_else(|| RestoreError::OtherStack { stack: stack.clone(), what })
-        };
-        let is_there =
-            |name: &&str| *name != OUTPUT_STREAM_TABLE || state.outputs.contains_key(*name);
-        let in_use = OUTPUT_TABLES.into_iter().filter(is_there).map(source);
-        let in_use = in_use.collect::<Result<Vec<_>, RestoreError>>()?;
-        let is_later = streams_are_later(&aws, &state, arguments.to).await?;
-        let restored = in_use.len().saturating_sub(usize::from(is_later));
-        Ok(Self { project, aws, state, in_use, restored, output })
-    }
-
-    /// The tables that are restored.
-    fn sources(&self) -> impl Iterator<Item = &String> + Clone {
-        self.in_use.iter().take(self.restored)
-    }
-
-    /// The moment, which all tables can be restored to; Unix seconds.
-    async fn moment(&self, to: RestoreTime) -> Result<u64, SynthError> {
-        if let RestoreTime::At(at_s) = to {
-            // What was begun goes on, however long ago that was.
-            if let Some(first) = self.names(at_s).first()
-                && self.aws.restored_table(first).await?.is_some()
-            {
-                return Ok(at_s);
+        let mut current_tables = Vec::new();
+        for output in OUTPUT_TABLES {
+            match state.outputs.get(output) {
+                Some(name) => current_tables.push(name.clone()),
+                None if output == OUTPUT_EVENT_STREAM_TABLE => {}
+                None => {
+                    let missing = "outputs that name its tables";
+                    let stack = stack.clone();
+                    return Err(RestoreError::IncompleteStack { stack, missing }.into());
+                }
             }
         }
-        let step = self.output.step("Look how far back the tables can be restored");
-        let window = self.window().await;
-        let window =
-            step.ended(window, |window| format!("{} to {}", utc(window.from_s), utc(window.to_s)))?;
-        match to {
-            RestoreTime::Latest => Ok(window.to_s),
-            RestoreTime::At(at_s) if (window.from_s..=window.to_s).contains(&at_s) => Ok(at_s),
+        let mut restored_count = current_tables.len();
+        if event_stream_table_is_newer(&aws, &state, arguments.to).await? {
+            restored_count = restored_count.saturating_sub(1);
+        }
+        Ok(Self { project, aws, state, current_tables, restored_count, output })
+    }
+
+    /// Returns the names of the tables to restore.
+    fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
+        self.current_tables.iter().take(self.restored_count)
+    }
+
+    /// Returns the time to restore to, in Unix seconds.
+    ///
+    /// # Errors
+    /// [`RestoreError::OutOfRange`] if not all tables can be restored to the requested time.
+    async fn choose_time(&self, requested: RestoreTime) -> Result<u64, SynthError> {
+        if let RestoreTime::At(at_s) = requested
+            && self.has_started(at_s).await?
+        {
+            return Ok(at_s);
+        }
+        let step = self.output.step("Read the restorable range of the tables");
+        let range = self.restorable_range().await;
+        let range =
+            step.finish(range, |range| format!("{} to {}", utc(range.from_s), utc(range.to_s)))?;
+        match requested {
+            RestoreTime::Latest => Ok(range.to_s),
+            RestoreTime::At(at_s) if (range.from_s..=range.to_s).contains(&at_s) => Ok(at_s),
             RestoreTime::At(at_s) => Err(SynthError::from(RestoreError::OutOfRange {
                 at: utc(at_s),
-                from: utc(window.from_s),
-                to: utc(window.to_s),
+                from: utc(range.from_s),
+                to: utc(range.to_s),
             })),
         }
     }
 
-    /// From when to when all of them can be.
-    async fn window(&self) -> Result<Recoverable, SynthError> {
-        let mut window = Recoverable { from_s: 0, to_s: u64::MAX };
-        for table in self.sources() {
-            let recoverable = self.aws.recoverable(table).await?;
-            let recoverable =
-                recoverable.ok_or_else(|| RestoreError::NoRecovery { table: table.clone() })?;
-            window.from_s = window.from_s.max(recoverable.from_s);
-            window.to_s = window.to_s.min(recoverable.to_s);
+    /// Returns whether an earlier run has started the restore to this time. Such a restore can resume even
+    /// if the time is no longer restorable.
+    async fn has_started(&self, at_s: u64) -> Result<bool, SynthError> {
+        let names = self.restored_names(at_s);
+        let Some(first) = names.first() else { return Ok(false) };
+        Ok(self.aws.describe_table(first).await?.is_some())
+    }
+
+    /// Returns the range of times to which all tables can be restored.
+    async fn restorable_range(&self) -> Result<RestorableRange, SynthError> {
+        let mut common = RestorableRange { from_s: 0, to_s: u64::MAX };
+        for table in self.source_tables() {
+            let Some(range) = self.aws.restorable_range(table).await? else {
+                return Err(RestoreError::NoRecovery { table: table.clone() }.into());
+            };
+            common.from_s = common.from_s.max(range.from_s);
+            common.to_s = common.to_s.min(range.to_s);
         }
-        Ok(window)
+        Ok(common)
     }
 
-    /// The names of the tables as they were at a moment.
-    fn names(&self, at_s: u64) -> Vec<String> {
-        let ids = self.sources().zip(tables(0)).map(|(_, id)| id);
-        ids.map(|id| restored_name(&self.project.config.stack, &id, at_s)).collect()
+    /// Returns the names of the restored tables.
+    fn restored_names(&self, at_s: u64) -> Vec<String> {
+        let ids = self.source_tables().zip(tables(0)).map(|(_, id)| id);
+        ids.map(|id| restored_table_name(&self.project.config.stack, &id, at_s)).collect()
     }
 
-    async fn decide(&self, names: &[String]) -> Result<Restoring, SynthError> {
+    async fn plan(&self, names: &[String]) -> Result<TableRestore, SynthError> {
         let resources = self.aws.resources(&self.state.id).await?;
-        let named = resources.iter().map(|resource| {
-            (resource.logical_id.as_str(), resource.physical_id.as_deref().unwrap_or_default())
-        });
-        let named: Vec<_> = named.collect();
-        Ok(Restoring::decide(names, self.project.config.incarnation, &named))
+        let ids_and_names: Vec<(&str, &str)> = resources
+            .iter()
+            .map(|resource| {
+                let name = resource.physical_id.as_deref().unwrap_or_default();
+                (resource.logical_id.as_str(), name)
+            })
+            .collect();
+        Ok(TableRestore::plan(names, self.project.config.incarnation, &ids_and_names))
     }
 
-    /// Has DynamoDB make the tables, all at the same time, and waits for them.
-    async fn make_tables(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
+    async fn confirm(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
+        let question = format!(
+            "Restore the {} tables of {} in {} to {}? They are added beside the current tables, which \
+             stay in use until `synth deploy`.",
+            names.len(),
+            self.project.config.stack,
+            self.aws.place(),
+            utc(at_s)
+        );
+        confirm("the restore", &question).await
+    }
+
+    /// Starts the restore of all tables, then waits for each.
+    async fn restore_tables(&self, names: &[String], at_s: u64) -> Result<(), SynthError> {
         let key = self.project.config.encryption.key();
-        for (source, name) in self.sources().zip(names) {
-            if self.aws.restored_table(name).await?.is_none() {
+        for (source, name) in self.source_tables().zip(names) {
+            if self.aws.describe_table(name).await?.is_none() {
                 self.aws.restore_table(source, name, at_s, key).await?;
             }
         }
-        for (source, name) in self.sources().zip(names) {
+        for (source, name) in self.source_tables().zip(names) {
             let step = self.output.step(&format!("Restore {name}"));
-            let restored = self.wait_for(source, name, at_s, &step).await;
-            step.ended(restored, |()| format!("from {source}"))?;
+            let restored = self.wait_for_table(source, name, at_s, &step).await;
+            step.finish(restored, |()| format!("from {source}"))?;
         }
         Ok(())
     }
 
-    async fn wait_for(
+    /// Waits until a table is restored.
+    ///
+    /// # Errors
+    /// [`RestoreError::NameTaken`] if the table has another origin, [`RestoreError::Slow`] after
+    /// [`TABLE_TIMEOUT`].
+    async fn wait_for_table(
         &self,
         source: &str,
         name: &str,
@@ -192,115 +229,127 @@ impl<'a> Restore<'a> {
         step: &ProgressStep,
     ) -> Result<(), SynthError> {
         let poll = self.aws.poll_interval(POLL);
-        let (begun, mut said) = (Instant::now(), 0);
-        while begun.elapsed() < PATIENCE {
-            let table = self.aws.restored_table(name).await?;
-            if let Some(table) = &table {
-                let source_arn = self.aws.table_arn(source);
-                let is_other = table.source_arn.as_ref().is_some_and(|arn| *arn != source_arn)
-                    || table.at_s.is_some_and(|restored_s| restored_s != at_s);
-                if is_other {
+        let source_arn = self.aws.table_arn(source);
+        let started = Instant::now();
+        let mut shown_minutes = 0;
+        while started.elapsed() < TABLE_TIMEOUT {
+            if let Some(table) = self.aws.describe_table(name).await? {
+                let has_other_source =
+                    table.source_arn.as_ref().is_some_and(|arn| *arn != source_arn);
+                let has_other_time =
+                    table.restored_to_s.is_some_and(|restored_to_s| restored_to_s != at_s);
+                if has_other_source || has_other_time {
                     let (table, source_table) = (name.to_owned(), source.to_owned());
                     return Err(RestoreError::NameTaken { table, source_table }.into());
                 }
+                if table.is_active {
+                    return Ok(());
+                }
             }
-            if table.is_some_and(|table| table.is_active) {
-                return Ok(());
-            }
-            let minutes = begun.elapsed().as_secs() / 60;
-            if minutes > said {
-                step.does(&format!("{minutes} minutes so far"));
-                said = minutes;
+            let minutes = started.elapsed().as_secs() / 60;
+            if minutes > shown_minutes {
+                step.update(&format!("{minutes} minutes so far"));
+                shown_minutes = minutes;
             }
             sleep(poll).await;
         }
         Err(RestoreError::Slow { table: name.to_owned() }.into())
     }
 
-    /// Takes the tables into the stack, where nothing uses them yet.
-    async fn import(&self, decided: &Restoring) -> Result<(), SynthError> {
-        let stack = self.project.config.stack.clone();
-        let other = |what| RestoreError::OtherStack { stack: stack.clone(), what };
-        let config = Config { incarnation: decided.incarnation, ..self.project.config.clone() };
-        let wanted: Template = synthesize(&config)?;
+    /// Imports the restored tables into the stack. The functions do not use them yet.
+    async fn import(&self, plan: &TableRestore) -> Result<(), SynthError> {
+        let stack = &self.project.config.stack;
+        let incomplete = |missing| RestoreError::IncompleteStack { stack: stack.clone(), missing };
+        let config = Config { incarnation: plan.incarnation, ..self.project.config.clone() };
+        let wanted = synthesize(&config)?.to_value();
         let deployed = self.aws.template(&self.state.id).await?;
-        let template = decided.import_template(&deployed, &wanted.to_value());
-        let template = template.ok_or_else(|| other("template that can be read"))?;
-        let bucket = self.state.parameters.get(ARTIFACT_BUCKET);
-        let bucket = bucket.ok_or_else(|| other("bucket of bundles"))?;
+        let template = plan
+            .import_template(&deployed, &wanted)
+            .ok_or_else(|| incomplete("readable template"))?;
+        let bucket = self
+            .state
+            .parameters
+            .get(ARTIFACT_BUCKET)
+            .ok_or_else(|| incomplete("artifact bucket"))?;
         let template_url = upload_template(&self.aws, self.output, bucket, template).await?;
         let import = Import {
             stack: stack.clone(),
-            name: format!("cellar-{}", uuid::Uuid::new_v4()),
+            change_set_name: format!("cellar-{}", uuid::Uuid::new_v4()),
             template_url,
             parameters: self.state.parameters.keys().cloned().collect(),
-            tables: decided.tables.clone(),
+            tables: plan.tables.clone(),
         };
         let change_set = self.aws.create_import(&import).await?;
-        let made_in = BTreeMap::new();
-        let (aws, output) = (&self.aws, self.output);
-        let follower =
-            Follower { aws, output, stack: &stack, command: "restore", made_in: &made_in };
+        let (aws, output, sources) = (&self.aws, self.output, BTreeMap::new());
+        let follower = Follower { aws, output, stack, command: "restore", sources: &sources };
         follower.execute(&change_set.id, &change_set.stack_id).await.map(drop)
     }
 
-    /// Puts the incarnation into the configuration, and says what comes next.
-    fn tell(&self, decided: &Restoring, at_s: u64) -> Result<(), SynthError> {
-        let (project, incarnation) = (self.project, decided.incarnation);
-        let stage = project.stage.as_deref();
-        if project.config.incarnation != incarnation {
-            let snippet = match stage {
-                None => format!("incarnation: {incarnation}"),
-                Some(stage) => format!("stages:\n  {stage}:\n    incarnation: {incarnation}"),
-            };
-            project.edit(|text| raise_incarnation(text, stage, incarnation), snippet)?;
+    /// Sets the incarnation in the configuration file.
+    fn update_config(&self, incarnation: u32) -> Result<(), SynthError> {
+        if self.project.config.incarnation == incarnation {
+            return Ok(());
         }
-        let staged = stage.map_or_else(String::new, |stage| format!(" --stage {stage}"));
-        let leaving = decided.leaving.iter().map(|id| format!(" --allow-data-loss {id}"));
-        let deploy = format!("synth{staged} deploy{}", leaving.collect::<String>());
-        let made = match decided.tables.len() {
-            TABLES => "",
-            _ => {
-                "There was no EventStream table at that moment: the deployment makes an empty one. "
-            }
+        let stage = self.project.stage.as_deref();
+        let snippet = match stage {
+            None => format!("incarnation: {incarnation}"),
+            Some(stage) => format!("stages:\n  {stage}:\n    incarnation: {incarnation}"),
         };
-        let names: Vec<&str> = decided.tables.iter().map(|(_, name)| name.as_str()).collect();
+        self.project.edit_config(|text| raise_incarnation(text, stage, incarnation), snippet)
+    }
+
+    /// Prints the restored tables and the commands that switch to them.
+    fn print_result(&self, plan: &TableRestore, at_s: u64) {
+        let project = self.project;
+        let stage_option = match &project.stage {
+            Some(stage) => format!(" --stage {stage}"),
+            None => String::new(),
+        };
+        let loss_options: String =
+            plan.removed_ids.iter().map(|id| format!(" --allow-data-loss {id}")).collect();
+        let deploy = format!("synth{stage_option} deploy{loss_options}");
+        let stream_note = if plan.tables.len() == TABLES {
+            ""
+        } else {
+            "The EventStream table did not exist at that time: the deployment creates an empty one.\n"
+        };
+        let names: Vec<&str> = plan.tables.iter().map(|(_, name)| name.as_str()).collect();
         let text = format!(
-            "The tables as they were at {at} are in the stack {stack}, and nothing uses them yet:\n  {}\n\
-             {file} has `incarnation: {incarnation}` now: commit it, and look at `synth{staged} diff`. Then\n  \
-             {deploy}\nmakes the functions use them. What was edited after {at} is not in them; clients \
-             load anew by themselves. {made}The old tables stay in the account, as they are at that moment, \
-             and cost their storage: {}.\nAfterwards, `synth{staged} reprocess --dry-run` looks for snapshots \
-             that have to be made again, and `synth{staged} feed repair` makes the feed and the lists of \
-             spreadsheets anew.",
-            names.join("\n  "),
-            self.in_use.join(", "),
+            "The tables were restored to {at} and added to stack {stack}. The functions do not use them \
+             yet:\n  {names}\n{file} now contains `incarnation: {incarnation}`. Commit this change, check \
+             `synth{stage_option} diff`, and switch the functions to the restored tables:\n  {deploy}\n\
+             Edits after {at} are not in the restored tables; clients reload automatically. \
+             {stream_note}The current tables stay in the account with all edits until the deployment, \
+             and their storage costs money: {current}.\nAfter the deployment, find snapshots to rebuild with \
+             `synth{stage_option} reprocess --dry-run`, and update the feed and the spreadsheet lists with \
+             `synth{stage_option} feed repair`.",
             at = utc(at_s),
             stack = project.config.stack,
+            names = names.join("\n  "),
             file = project.config_file.display(),
+            incarnation = plan.incarnation,
+            current = self.current_tables.join(", "),
         );
         let result = json!({
             "stack": project.config.stack,
             "at": utc(at_s),
-            "incarnation": incarnation,
+            "incarnation": plan.incarnation,
             "tables": names,
-            "old_tables": self.in_use,
+            "old_tables": self.current_tables,
             "deploy": deploy,
         });
-        self.output.result(&result, &text);
-        Ok(())
+        self.output.print_result(&result, &text);
     }
 }
 
-/// Whether the stack has a EventStream table that was not there at the moment.
-async fn streams_are_later(
+/// Returns whether the stack has an EventStream table that was created after the requested time.
+async fn event_stream_table_is_newer(
     aws: &Aws,
     state: &StackState,
-    to: RestoreTime,
+    requested: RestoreTime,
 ) -> Result<bool, SynthError> {
-    let (Some(table), RestoreTime::At(at_s)) = (state.outputs.get(OUTPUT_STREAM_TABLE), to) else {
-        return Ok(false);
-    };
-    let made_s = aws.restored_table(table).await?.and_then(|table| table.made_s);
-    Ok(made_s.is_some_and(|made_s| !was_there(made_s, at_s)))
+    let Some(table) = state.outputs.get(OUTPUT_EVENT_STREAM_TABLE) else { return Ok(false) };
+    let RestoreTime::At(at_s) = requested else { return Ok(false) };
+    let created_s = aws.describe_table(table).await?.and_then(|table| table.created_s);
+    Ok(created_s.is_some_and(|created_s| !existed_at(created_s, at_s)))
 }

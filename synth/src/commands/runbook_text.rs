@@ -1,4 +1,5 @@
-//! The text of the runbook: `templates/runbook.md.hbs`, and a part for each alarm of the template.
+//! The text of the runbook, rendered from `templates/runbook.md.hbs` and a section for each alarm of the
+//! stack.
 
 use std::collections::BTreeMap;
 
@@ -15,39 +16,40 @@ use serde_json::Value;
 
 const RUNBOOK: &str = include_str!("../../../templates/runbook.md.hbs");
 
-/// The part of an alarm, which is a template too.
-macro_rules! part {
+/// The logical id of an alarm with the template of its section.
+macro_rules! alarm_section {
     ($id:literal) => {
         ($id, include_str!(concat!("../../../templates/runbook/", $id, ".md.hbs")))
     };
 }
 
-/// What each alarm means, by its logical id, in the order of the runbook.
-const ALARMS: [(&str, &str); 11] = [
-    part!("ApiErrorsAlarm"),
-    part!("ApiThrottlesAlarm"),
-    part!("ApiRequestsAlarm"),
-    part!("EntryWriteUnitsAlarm"),
-    part!("RelayIteratorAgeAlarm"),
-    part!("IndexerIteratorAgeAlarm"),
-    part!("WebhookIteratorAgeAlarm"),
-    part!("ChangeStreamDeadLetterAlarm"),
-    part!("SnapshotErrorsAlarm"),
-    part!("SnapshotQueueAgeAlarm"),
-    part!("SnapshotDeadLetterAlarm"),
+/// The sections of the alarms, in the order of the runbook.
+const ALARM_SECTIONS: [(&str, &str); 11] = [
+    alarm_section!("ApiErrorsAlarm"),
+    alarm_section!("ApiThrottlesAlarm"),
+    alarm_section!("ApiRequestsAlarm"),
+    alarm_section!("EntryWriteUnitsAlarm"),
+    alarm_section!("RelayIteratorAgeAlarm"),
+    alarm_section!("IndexerIteratorAgeAlarm"),
+    alarm_section!("WebhookIteratorAgeAlarm"),
+    alarm_section!("ChangeStreamDeadLetterAlarm"),
+    alarm_section!("SnapshotErrorsAlarm"),
+    alarm_section!("SnapshotQueueAgeAlarm"),
+    alarm_section!("SnapshotDeadLetterAlarm"),
 ];
 
 const ALARM: &str = ResourceType::Alarm.name();
 
+/// Variables of the runbook template.
 #[derive(Serialize)]
-struct Runbook<'a> {
+struct RunbookView<'a> {
     stack: &'a str,
     region: Option<&'a str>,
     named: bool,
     notified: Option<String>,
     dashboard: Option<String>,
     tracing: bool,
-    alarms: Vec<AlarmPart>,
+    alarms: Vec<AlarmView>,
     alarm_count: usize,
     when_requests: String,
     tables: [String; TABLES],
@@ -57,52 +59,45 @@ struct Runbook<'a> {
     retention_days: u32,
 }
 
+/// Variables of an alarm.
 #[derive(Serialize)]
-struct AlarmPart {
+struct AlarmView {
     id: &'static str,
     description: String,
     when: String,
     body: String,
 }
 
-/// The runbook of a stack; its names are looked up by the commands themselves if none are given.
+/// Renders the runbook of a stack. Without `names` (physical names by logical id), the commands in the runbook
+/// look up each name.
 pub(super) fn render(
     config: &Config,
     template: &Template,
     names: Option<BTreeMap<String, String>>,
 ) -> Result<String, RenderError> {
     let named = names.is_some();
-    let of = names.unwrap_or_default();
-    let names = Names { of, template: template.clone(), incarnation: config.incarnation };
-    let dashboard = template.resource("Dashboard").map(|_| names.plain("Dashboard"));
-    let topic = template.resource("AlarmTopic").map(|_| names.plain("AlarmTopic"));
+    let names = ResourceNames {
+        physical: names.unwrap_or_default(),
+        template: template.clone(),
+        incarnation: config.incarnation,
+    };
+    let dashboard = template.resource("Dashboard").map(|_| names.in_sentence("Dashboard"));
+    let topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
     let mut templates = Handlebars::new();
-    // It is no HTML; what is put in has been checked.
+    // The output is Markdown, and all inserted values have been checked.
     templates.register_escape_fn(handlebars::no_escape);
     templates.set_strict_mode(true);
     templates.register_helper("name", Box::new(names));
-    let mut alarms = Vec::new();
-    for (id, part) in ALARMS {
-        let Some(alarm) = template.resource(id) else { continue };
-        let body = templates.render_template(part, &())?;
-        let description = text_of(alarm, "AlarmDescription");
-        let description = description.trim_end_matches(SEE_RUNBOOK).to_owned();
-        alarms.push(AlarmPart { id, description, when: when(alarm), body });
-    }
-    let notified = [topic.map(|topic| format!("the topic `{topic}`, which sends email")), {
-        let own = config.alarms.topic_arn.as_ref();
-        own.map(|arn| format!("`{arn}`"))
-    }];
-    let notified: Vec<String> = notified.into_iter().flatten().collect();
+    let alarms = alarm_views(&templates, template)?;
     let key = config.encryption.key();
-    let runbook = Runbook {
+    let view = RunbookView {
         stack: &config.stack,
         region: config.region.as_deref(),
         named,
-        notified: (!notified.is_empty()).then(|| notified.join(" and ")),
+        notified: notified_topics(topic.as_deref(), config),
         dashboard,
         tracing: config.tracing,
-        alarm_count: alarms_of(template).count(),
+        alarm_count: alarm_ids(template).count(),
         alarms,
         when_requests: format!("{} requests", config.alarms.requests_per_5_minutes),
         tables: tables(config.incarnation),
@@ -111,67 +106,100 @@ pub(super) fn render(
         key_region: key.and_then(|key| key.split(':').nth(3)).unwrap_or("REGION"),
         retention_days: config.log_retention_days,
     };
-    templates.render_template(RUNBOOK, &runbook)
+    templates.render_template(RUNBOOK, &view)
 }
 
-fn alarms_of(template: &Template) -> impl Iterator<Item = &str> {
+/// Renders the sections of the stack's alarms.
+fn alarm_views(
+    templates: &Handlebars<'_>,
+    template: &Template,
+) -> Result<Vec<AlarmView>, RenderError> {
+    let mut views = Vec::new();
+    for (id, section) in ALARM_SECTIONS {
+        let Some(alarm) = template.resource(id) else { continue };
+        let body = templates.render_template(section, &())?;
+        let description = text_property(alarm, "AlarmDescription");
+        let description = description.trim_end_matches(SEE_RUNBOOK).to_owned();
+        views.push(AlarmView { id, description, when: alarm_condition(alarm), body });
+    }
+    Ok(views)
+}
+
+/// Lists the topics that alarms notify; `None` if there are none.
+fn notified_topics(topic: Option<&str>, config: &Config) -> Option<String> {
+    let mut topics = Vec::new();
+    if let Some(topic) = topic {
+        topics.push(format!("the topic `{topic}`, which sends email"));
+    }
+    if let Some(arn) = &config.alarms.topic_arn {
+        topics.push(format!("`{arn}`"));
+    }
+    if topics.is_empty() { None } else { Some(topics.join(" and ")) }
+}
+
+/// Returns the logical ids of the template's alarms.
+fn alarm_ids(template: &Template) -> impl Iterator<Item = &str> {
     let alarms = template.resources().filter(|(_, resource)| resource.resource_type == ALARM);
     alarms.map(|(id, _)| id)
 }
 
-fn text_of(alarm: &Resource, property: &str) -> String {
+fn text_property(alarm: &Resource, property: &str) -> String {
     alarm.properties.get(property).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// From when on an alarm is off, as the template says it.
-fn when(alarm: &Resource) -> String {
+/// Describes the condition under which an alarm fires.
+fn alarm_condition(alarm: &Resource) -> String {
     let number = |property: &str| alarm.properties.get(property).and_then(Value::as_u64);
-    let (above, periods) = (number("Threshold"), number("EvaluationPeriods"));
+    let threshold = number("Threshold").unwrap_or_default();
     let minutes = number("Period").unwrap_or_default() / 60;
-    let often = match periods {
-        Some(periods @ 2..) => format!(", {periods} times one after the other"),
+    let repetition = match number("EvaluationPeriods") {
+        Some(periods @ 2..) => format!(", {periods} times in a row"),
         _ => String::new(),
     };
     format!(
-        "`{}` ({}) is above {} within {minutes} minutes{often}",
-        text_of(alarm, "MetricName"),
-        text_of(alarm, "Statistic").to_lowercase(),
-        above.unwrap_or_default()
+        "`{}` ({}) is above {threshold} within {minutes} minutes{repetition}",
+        text_property(alarm, "MetricName"),
+        text_property(alarm, "Statistic").to_lowercase(),
     )
 }
 
-/// `{{name "LogicalId"}}`: how a command names a resource. An id that the template does not have is
-/// a fault of the runbook.
-struct Names {
-    of: BTreeMap<String, String>,
+/// The template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails for an id
+/// that the stack does not have.
+struct ResourceNames {
+    /// Physical names by logical id; empty if the commands look up the names.
+    physical: BTreeMap<String, String>,
     template: Template,
     incarnation: u32,
 }
 
-impl Names {
-    /// The name for a command: the name itself, or what looks it up.
-    fn word(&self, logical_id: &str) -> String {
-        match self.of.get(logical_id) {
+impl ResourceNames {
+    /// Returns the name for a shell command: the name itself, or an expression that looks up the name.
+    fn in_command(&self, logical_id: &str) -> String {
+        match self.physical.get(logical_id) {
             Some(name) => name.clone(),
             None => format!("\"$(name {logical_id})\""),
         }
     }
 
-    /// The logical id of a table that was restored is another.
-    fn at_incarnation(&self, logical_id: &str) -> String {
-        let all = |incarnation| tables(incarnation).into_iter().chain([feed_table(incarnation)]);
-        let mut restored = all(0).zip(all(self.incarnation));
-        let found = restored.find(|(first, _)| first == logical_id);
-        found.map_or_else(|| logical_id.to_owned(), |(_, now)| now)
+    /// Returns the current logical id: tables have another id in each incarnation.
+    fn current_id(&self, logical_id: &str) -> String {
+        let table_ids =
+            |incarnation| tables(incarnation).into_iter().chain([feed_table(incarnation)]);
+        for (first_id, current_id) in table_ids(0).zip(table_ids(self.incarnation)) {
+            if first_id == logical_id {
+                return current_id;
+            }
+        }
+        logical_id.to_owned()
     }
 
-    /// The name for a sentence.
-    fn plain(&self, logical_id: &str) -> String {
-        self.of.get(logical_id).map_or_else(|| logical_id.to_owned(), Clone::clone)
+    /// Returns the name for a sentence: the physical name, or else the logical id.
+    fn in_sentence(&self, logical_id: &str) -> String {
+        self.physical.get(logical_id).cloned().unwrap_or_else(|| logical_id.to_owned())
     }
 }
 
-impl handlebars::HelperDef for Names {
+impl handlebars::HelperDef for ResourceNames {
     fn call<'reg: 'rc, 'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -181,13 +209,13 @@ impl handlebars::HelperDef for Names {
         out: &mut dyn Output,
     ) -> HelperResult {
         let id = helper.param(0).and_then(|id| id.value().as_str()).unwrap_or_default();
-        let id = &self.at_incarnation(id);
+        let id = &self.current_id(id);
         if self.template.resource(id).is_none() {
             let why = format!("the stack has no resource `{id}`");
             return Err(RenderErrorReason::Other(why).into());
         }
-        let in_sentence = helper.hash_get("plain").is_some();
-        let name = if in_sentence { self.plain(id) } else { self.word(id) };
+        let is_plain = helper.hash_get("plain").is_some();
+        let name = if is_plain { self.in_sentence(id) } else { self.in_command(id) };
         out.write(&name)?;
         Ok(())
     }
@@ -209,11 +237,11 @@ mod tests {
         cellar_stack(config, Architecture::X86_64).unwrap()
     }
 
-    fn runbook(config: &Config, names: Option<BTreeMap<String, String>>) -> String {
+    fn render_runbook(config: &Config, names: Option<BTreeMap<String, String>>) -> String {
         render(config, &template_of(config), names).unwrap()
     }
 
-    fn everything() -> Config {
+    fn full_config() -> Config {
         let mut config = Config { dashboard: true, tracing: true, ..Config::default() };
         config.stack = "books".to_owned();
         config.region = Some("eu-central-1".to_owned());
@@ -226,25 +254,25 @@ mod tests {
     }
 
     #[test]
-    fn every_alarm_has_its_part_and_every_part_its_alarm() {
-        let config = everything();
+    fn every_alarm_has_a_section() {
+        let config = full_config();
         let template = template_of(&config);
-        let parts: BTreeSet<_> = ALARMS.map(|(id, _)| id).into();
-        assert_eq!(parts, alarms_of(&template).collect());
-        let text = runbook(&config, None);
-        for (id, part) in ALARMS {
+        let sections: BTreeSet<_> = ALARM_SECTIONS.map(|(id, _)| id).into();
+        assert_eq!(sections, alarm_ids(&template).collect());
+        let text = render_runbook(&config, None);
+        for (id, section) in ALARM_SECTIONS {
             assert!(text.contains(&format!("### {id}\n")), "{id}");
-            for said in ["**Meaning:**", "**Investigate", "gnore it"] {
-                assert!(part.contains(said), "{id}: {said}");
+            for expected in ["**Meaning:**", "**Investigate", "gnore it"] {
+                assert!(section.contains(expected), "{id}: {expected}");
             }
-            assert!(part.contains("**Fix:**") || part.contains("and fix:**"), "{id}");
+            assert!(section.contains("**Fix:**") || section.contains("and fix:**"), "{id}");
         }
     }
 
     #[test]
     fn the_committed_runbook_is_current() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/runbook.md");
-        let now = runbook(&Config::default(), None);
+        let now = render_runbook(&Config::default(), None);
         if env::var_os("UPDATE_SNAPSHOTS").is_some() {
             fs::write(&path, &now).unwrap();
         }
@@ -257,37 +285,37 @@ mod tests {
     }
 
     #[test]
-    fn names_are_looked_up_or_written_out() {
+    fn commands_look_up_names_or_contain_them() {
         let config = Config::default();
-        let text = runbook(&config, None);
+        let text = render_runbook(&config, None);
         assert!(text.contains("aws logs tail \"$(name ApiLogGroup)\""), "{text}");
         assert!(text.contains("\nname() {\n"));
         let template = template_of(&config);
         let names = template.resources().map(|(id, _)| (id.to_owned(), format!("its-{id}")));
-        let text = runbook(&config, Some(names.collect()));
+        let text = render_runbook(&config, Some(names.collect()));
         assert!(text.contains("aws logs tail its-ApiLogGroup"), "{text}");
         assert!(!text.contains("$(name "), "{text}");
     }
 
     #[test]
-    fn tables_that_were_restored_are_named_as_they_are() {
-        let text = runbook(&Config { incarnation: 2, ..Config::default() }, None);
+    fn restored_tables_have_their_current_ids() {
+        let text = render_runbook(&Config { incarnation: 2, ..Config::default() }, None);
         assert!(text.contains("Value=\"$(name EntryTableIncarnation2)\""), "{text}");
         assert!(text.contains("--allow-data-loss SegmentTableIncarnation2 "), "{text}");
         assert!(!text.contains("EntryTable)") && !text.contains("SegmentTable "), "{text}");
     }
 
     #[test]
-    fn the_runbook_follows_the_configuration() {
-        let text = runbook(&Config::default(), None);
+    fn the_runbook_depends_on_the_configuration() {
+        let text = render_runbook(&Config::default(), None);
         assert!(
             text.contains("No notifications are configured")
                 && text.contains("logs.REGION.amazonaws")
         );
         assert!(text.contains("above 30000 within 5 minutes"), "{text}");
-        let config = everything();
-        let text = runbook(&config, None);
-        for said in [
+        let config = full_config();
+        let text = render_runbook(&config, None);
+        for expected in [
             "# Runbook of books\n",
             "export AWS_REGION=eu-central-1\n",
             "Alarms notify the topic `AlarmTopic`",
@@ -296,14 +324,14 @@ mod tests {
             "log-group:books-*",
             config.encryption.key().unwrap(),
         ] {
-            assert!(text.contains(said), "{said}");
+            assert!(text.contains(expected), "{expected}");
         }
         assert!(!text.contains("this stack has none"), "{text}");
     }
 
     #[test]
-    fn links_lead_to_headings() {
-        let text = runbook(&everything(), None);
+    fn links_point_to_existing_headings() {
+        let text = render_runbook(&full_config(), None);
         let headings: BTreeSet<String> = text
             .lines()
             .filter_map(|line| line.strip_prefix("## "))
@@ -319,10 +347,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_the_stack_does_not_have_is_a_fault() {
+    fn an_unknown_id_is_an_error() {
         let template = template_of(&Config::default());
         let mut templates = Handlebars::new();
-        let names = Names { of: BTreeMap::new(), template, incarnation: 0 };
+        let names = ResourceNames { physical: BTreeMap::new(), template, incarnation: 0 };
         templates.register_helper("name", Box::new(names));
         let error = templates.render_template("{{name \"Buckett\"}}", &()).unwrap_err();
         assert!(error.to_string().contains("no resource `Buckett`"), "{error}");

@@ -1,56 +1,71 @@
-//! `synth smoke`.
+//! `synth smoke`: runs the smoke test against a stack's URL.
 
 use std::env;
 use std::time::Duration;
 
 use cellar::profile::{Profile, same_api};
 use cellar_local::Occupancy;
+use cellar_runtime::token::KeyPair;
 
 use crate::cli::{Output, SmokeArguments, SmokeFormat};
 use crate::error::SynthError;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, Target};
-use crate::tokens::{own_key, read_key};
+use crate::tokens::{operator_key, read_key};
 
-/// Checks a running stack from outside.
+/// Runs the smoke test and prints its report.
+///
+/// # Errors
+/// [`SynthError::Smoke`] if a check fails.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &SmokeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
     let project = Project::find(config)?;
-    let here = env::current_dir().map_err(SynthError::Process)?;
-    let (given_url, given_token) = (arguments.url.as_deref(), arguments.token.as_deref());
-    let profile = Profile::for_command(&here, given_url, given_token)?.map(|(_, profile)| profile);
-    // The token of the profile is for the profile's API and never sent to another.
-    let profile = profile.filter(|profile| given_url.is_none_or(|url| same_api(&profile.url, url)));
-    let from_profile = |field: fn(&Profile) -> Option<String>| profile.as_ref().and_then(field);
-    let url = arguments.url.clone().or_else(|| from_profile(|profile| Some(profile.url.clone())));
-    let token = arguments.token.clone().or_else(|| from_profile(|profile| profile.token.clone()));
-    let Some(url) = url else {
+    let profile = matching_profile(arguments)?;
+    let profile_url = profile.as_ref().map(|profile| profile.url.clone());
+    let profile_token = profile.as_ref().and_then(|profile| profile.token.clone());
+    let Some(url) = arguments.url.clone().or(profile_url) else {
         return Err(SynthError::NotDeployed);
     };
-    let Some(token) = token else {
+    let Some(token) = arguments.token.clone().or(profile_token) else {
         return Err(SynthError::NoToken { url });
     };
-    // The key of the local cloud signs only for the local cloud.
-    let local = match project.local_state().occupancy()? {
-        Occupancy::By(running) => same_api(&running.url, &url),
-        Occupancy::Free | Occupancy::Unknown => false,
-    };
-    let pair = match (local, &profile) {
-        (true, _) => read_key(&project.local_key()).ok(),
-        // The operator's key signs for what was deployed from here.
-        (false, Some(_)) => own_key(&project)?,
-        (false, None) => None,
-    };
-    let signer = pair.as_ref().map(|pair| (pair, &project.config));
-    let settle = Duration::from_secs(arguments.wait_seconds.into());
-    let report = smoke::run(&Target { url: &url, token: &token, signer, settle }).await;
+    let key_pair = signing_key(&project, &url, profile.is_some())?;
+    let signer = key_pair.as_ref().map(|key_pair| (key_pair, &project.config));
+    let startup_timeout = Duration::from_secs(arguments.wait_seconds.into());
+    let report = smoke::run(&Target { url: &url, token: &token, signer, startup_timeout }).await;
     let text = match arguments.format {
         SmokeFormat::Text => report.text(),
         SmokeFormat::Junit => report.junit(&url)?,
     };
-    output.result(&report, &text);
+    output.print_result(&report, &text);
     report.result()
+}
+
+/// Returns the profile unless `--url` is given for another API: the saved token is sent only to its own API.
+fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, SynthError> {
+    let here = env::current_dir().map_err(SynthError::Process)?;
+    let (url, token) = (arguments.url.as_deref(), arguments.token.as_deref());
+    let Some((_, profile)) = Profile::for_command(&here, url, token)? else { return Ok(None) };
+    let is_same_api = url.is_none_or(|url| same_api(&profile.url, url));
+    Ok(if is_same_api { Some(profile) } else { None })
+}
+
+/// Returns the key pair that signs tokens for the API: the local key for the running local stack, the
+/// operator's key for the stack of the profile.
+fn signing_key(
+    project: &Project,
+    url: &str,
+    has_profile: bool,
+) -> Result<Option<KeyPair>, SynthError> {
+    let is_local_stack = match project.local_state().occupancy()? {
+        Occupancy::By(running) => same_api(&running.url, url),
+        Occupancy::Free | Occupancy::Unknown => false,
+    };
+    if is_local_stack {
+        return Ok(read_key(&project.local_key()).ok());
+    }
+    if has_profile { operator_key(project) } else { Ok(None) }
 }

@@ -1,4 +1,4 @@
-//! `synth status`: the stack on this machine; `status_aws` is the one in AWS.
+//! `synth status`: shows the local stack, or the stack in AWS (see `status_aws`).
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,39 +7,45 @@ use cellar::Client;
 use cellar_local::{Occupancy, Running};
 use serde::Serialize;
 
+use super::observed::StackLocation;
 use super::status_aws;
-use super::watched::Place;
 use crate::cli::{Output, StatusArguments};
 use crate::error::SynthError;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
 
+/// Status of the local stack.
 #[derive(Serialize)]
 struct Status<'a> {
+    /// Name of the deployed stack.
     stack: Option<String>,
+    /// The state folder.
     state: &'a Path,
     database_bytes: Option<u64>,
+    /// Whether a process is starting or stopping the stack.
     busy: bool,
     running: Option<Running>,
     healthy: Option<bool>,
 }
 
-/// Shows what runs: here, or in AWS.
+/// Prints the status of the stack.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &StatusArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    match Place::of(config, &arguments.place)? {
-        Place::Local => local(config, output).await,
-        Place::Aws => {
+    match StackLocation::of(config, &arguments.place)? {
+        StackLocation::Local => print_local_status(config, output).await,
+        StackLocation::Aws => {
             let endpoint_url = arguments.place.endpoint_url.as_deref();
             Box::pin(status_aws::run(config, endpoint_url, output)).await
         }
     }
 }
 
-/// Shows the local cloud: whether it runs, where, and whether it answers.
-async fn local(config: Named<'_>, output: &Output) -> Result<(), SynthError> {
+async fn print_local_status(
+    config: ConfigSelection<'_>,
+    output: &Output,
+) -> Result<(), SynthError> {
     let folder = Project::find_folder(config)?.local_state();
     let occupancy = folder.occupancy()?;
     let busy = occupancy == Occupancy::Unknown;
@@ -62,34 +68,37 @@ async fn local(config: Named<'_>, output: &Output) -> Result<(), SynthError> {
         running,
         healthy,
     };
-    output.result(&status, &text(&status));
+    output.print_result(&status, &text(&status));
     Ok(())
 }
 
 fn text(status: &Status<'_>) -> String {
     let state = status.state.display();
-    let size = status.database_bytes.map(|bytes| format!(" ({} KB)", bytes.div_ceil(1_024)));
-    let size = size.unwrap_or_default();
+    let size = match status.database_bytes {
+        Some(bytes) => format!(" ({} KB)", bytes.div_ceil(1_024)),
+        None => String::new(),
+    };
     let Some(running) = &status.running else {
-        let next = "Start it with `cargo run -p synth -- deploy --local`.";
+        let start_hint = "Start it with `cargo run -p synth -- deploy --local`.";
         return match (status.busy, &status.stack) {
-            (true, _) => format!("A local cloud starts or ends here, in {state}."),
+            (true, _) => format!("A local stack is starting or stopping in {state}."),
             (false, Some(stack)) => {
-                format!("{stack} is not running. Its data is in {state}{size}.\n{next}")
+                format!("{stack} is not running. Its data is in {state}{size}.\n{start_hint}")
             }
             (false, None) => format!(
-                "Nothing is deployed here.\n{next}\n`synth status --aws` looks for a stack in AWS."
+                "No local stack is deployed here.\n{start_hint}\n`synth status --aws` shows the stack \
+                 in AWS."
             ),
         };
     };
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let up = Duration::from_secs(now_s.saturating_sub(running.started_s));
-    let health = if status.healthy == Some(true) { "healthy" } else { "NOT answering" };
+    let uptime = Duration::from_secs(now_s.saturating_sub(running.started_s));
+    let health = if status.healthy == Some(true) { "healthy" } else { "NOT responding" };
     format!(
-        "{} runs at {} ({health})\n  process  {}, for {}\n  state    {state}{size}",
+        "{} is running at {} ({health})\n  process  {}, for {}\n  state    {state}{size}",
         status.stack.as_deref().unwrap_or("cellar"),
         running.url,
         running.pid,
-        humantime::format_duration(up)
+        humantime::format_duration(uptime)
     )
 }

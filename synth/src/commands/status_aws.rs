@@ -1,4 +1,4 @@
-//! `synth status` of a stack in AWS: what runs, and what is wrong with it.
+//! `synth status` of a stack in AWS: status, active alarms and dead letters.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,16 +8,17 @@ use cellar_stacks::cellar::{ARTIFACT_KEY, OUTPUT_API_URL};
 use cellar_stacks::constructs::ResourceType;
 use serde::Serialize;
 
-use super::watched::Watched;
+use super::observed::ObservedStack;
 use crate::aws::AwsError;
 use crate::cli::Output;
 use crate::error::SynthError;
-use crate::log_lines::moment;
-use crate::project::Named;
+use crate::moment::utc_ms;
+use crate::project::ConfigSelection;
 
-/// Queues that only hold what nobody could do.
+/// Suffix of the logical ids of dead letter queues.
 const DEAD_LETTERS: &str = "DeadLetters";
 
+/// Status of a stack in AWS.
 #[derive(Debug, Serialize)]
 struct Status {
     stack: String,
@@ -26,15 +27,16 @@ struct Status {
     reason: Option<String>,
     account: String,
     region: String,
+    /// Time of the last change.
     changed: Option<String>,
     url: Option<String>,
     healthy: Option<bool>,
     bundle: Option<String>,
-    /// Absent if they could not be read.
+    /// Active alarms; absent if they could not be read.
     alarms: Option<Vec<Alarm>>,
-    /// Absent if they could not be counted.
+    /// Queues with dead letters; absent if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Why something is absent.
+    /// Errors of the parts that could not be read.
     unknown: Vec<String>,
 }
 
@@ -51,64 +53,70 @@ struct DeadLetters {
     messages: u64,
 }
 
-/// Shows it.
+/// Prints the status of the stack in AWS. Alarms and dead letters that cannot be read are listed as unknown.
 pub(super) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     endpoint_url: Option<&str>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let watched = Watched::find(config, endpoint_url).await?;
+    let stack = ObservedStack::find(config, endpoint_url).await?;
     let mut unknown = Vec::new();
-    let mut known = |error: AwsError| unknown.push(error.to_string());
-    let alarms = alarms(&watched).await.map_err(&mut known).ok();
-    let dead_letters = dead_letters(&watched).await.map_err(&mut known).ok();
-    let state = &watched.state;
-    let url = state.outputs.get(OUTPUT_API_URL).map(|url| watched.aws.reached_url(url));
+    let mut record_error = |error: AwsError| unknown.push(error.to_string());
+    let alarms = active_alarms(&stack).await.map_err(&mut record_error).ok();
+    let dead_letters = dead_letters(&stack).await.map_err(&mut record_error).ok();
+    let state = &stack.state;
+    let url = state.outputs.get(OUTPUT_API_URL).map(|url| stack.aws.reachable_url(url));
+    let healthy = match &url {
+        Some(url) => Some(is_healthy(url).await?),
+        None => None,
+    };
     let status = Status {
-        stack: watched.name.clone(),
+        stack: stack.name.clone(),
         stack_id: state.id.clone(),
         status: state.status.clone(),
         reason: state.reason.clone(),
-        account: watched.aws.account.clone(),
-        region: watched.aws.region.clone(),
-        changed: state.changed_ms.map(moment),
-        healthy: match &url {
-            Some(url) => Some(answers(url).await?),
-            None => None,
-        },
+        account: stack.aws.account.clone(),
+        region: stack.aws.region.clone(),
+        changed: state.changed_ms.map(utc_ms),
         url,
+        healthy,
         bundle: state.parameters.get(ARTIFACT_KEY).cloned(),
         alarms,
         dead_letters,
         unknown,
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let age = state.changed_ms.map(|ms| now.saturating_sub(Duration::from_millis(ms)));
-    output.result(&status, &text(&status, age));
+    let age =
+        state.changed_ms.map(|changed_ms| now.saturating_sub(Duration::from_millis(changed_ms)));
+    output.print_result(&status, &text(&status, age));
     Ok(())
 }
 
-async fn answers(url: &str) -> Result<bool, SynthError> {
+async fn is_healthy(url: &str) -> Result<bool, SynthError> {
     Ok(Client::new(url, None)?.health().await.is_ok_and(|health| health.ok))
 }
 
-async fn alarms(watched: &Watched) -> Result<Vec<Alarm>, AwsError> {
-    let ids: Vec<(&str, &str)> = watched.of_type(ResourceType::Alarm).collect();
+async fn active_alarms(stack: &ObservedStack) -> Result<Vec<Alarm>, AwsError> {
+    let ids: Vec<(&str, &str)> = stack.ids_of_type(ResourceType::Alarm).collect();
     let names: Vec<String> = ids.iter().map(|(_, name)| (*name).to_owned()).collect();
-    let off = watched.aws.alarms_off(&names).await?;
-    let alarms = ids.into_iter().filter_map(|(logical_id, name)| {
-        let alarm = off.iter().find(|alarm| alarm.alarm_name == name)?;
-        let (logical_id, name) = (logical_id.to_owned(), name.to_owned());
-        Some(Alarm { logical_id, name, reason: alarm.state_reason.clone() })
-    });
-    Ok(alarms.collect())
+    let active = stack.aws.active_alarms(&names).await?;
+    let mut alarms = Vec::new();
+    for (logical_id, name) in ids {
+        if let Some(alarm) = active.iter().find(|alarm| alarm.alarm_name == name) {
+            let (logical_id, name) = (logical_id.to_owned(), name.to_owned());
+            alarms.push(Alarm { logical_id, name, reason: alarm.state_reason.clone() });
+        }
+    }
+    Ok(alarms)
 }
 
-async fn dead_letters(watched: &Watched) -> Result<Vec<DeadLetters>, AwsError> {
+async fn dead_letters(stack: &ObservedStack) -> Result<Vec<DeadLetters>, AwsError> {
     let mut dead_letters = Vec::new();
-    let queues = watched.of_type(ResourceType::Queue);
-    for (logical_id, url) in queues.filter(|(id, _)| id.ends_with(DEAD_LETTERS)) {
-        let messages = watched.aws.waiting_messages(url).await?;
+    for (logical_id, url) in stack.ids_of_type(ResourceType::Queue) {
+        if !logical_id.ends_with(DEAD_LETTERS) {
+            continue;
+        }
+        let messages = stack.aws.message_count(url).await?;
         if messages > 0 {
             dead_letters.push(DeadLetters { logical_id: logical_id.to_owned(), messages });
         }
@@ -119,50 +127,48 @@ async fn dead_letters(watched: &Watched) -> Result<Vec<DeadLetters>, AwsError> {
 fn text(status: &Status, age: Option<Duration>) -> String {
     let Status { stack, account, region, .. } = status;
     let mut lines = vec![format!("{stack} is {} in account {account}, {region}", status.status)];
-    let mut line = |name: &str, text: &str| lines.push(format!("  {name:<8} {}", escape(text)));
+    let mut add_line = |name: &str, text: &str| lines.push(format!("  {name:<8} {}", escape(text)));
     if let Some(reason) = &status.reason {
-        line("because", reason);
+        add_line("reason", reason);
     }
-    let health = if status.healthy == Some(true) { "healthy" } else { "NOT answering" };
+    let health = if status.healthy == Some(true) { "healthy" } else { "NOT responding" };
     match &status.url {
-        Some(url) => line("url", &format!("{url} ({health})")),
-        None => line("url", "none yet"),
+        Some(url) => add_line("url", &format!("{url} ({health})")),
+        None => add_line("url", "none yet"),
     }
     if let (Some(changed), Some(age)) = (&status.changed, age) {
         let age = humantime::format_duration(Duration::from_secs(age.as_secs()));
-        line("changed", &format!("{changed}, {age} ago"));
+        add_line("changed", &format!("{changed}, {age} ago"));
     }
     if let Some(bundle) = &status.bundle {
-        line("bundle", bundle);
+        add_line("bundle", bundle);
     }
     for alarm in status.alarms.iter().flatten() {
-        let reason = alarm.reason.as_deref().unwrap_or("no reason is told");
-        line("ALARM", &format!("{}: {reason}", alarm.logical_id));
+        let reason = alarm.reason.as_deref().unwrap_or("no reason is given");
+        add_line("ALARM", &format!("{}: {reason}", alarm.logical_id));
     }
     for queue in status.dead_letters.iter().flatten() {
-        line("DEAD", &format!("{} messages in {}", queue.messages, queue.logical_id));
+        add_line("DEAD", &format!("{} messages in {}", queue.messages, queue.logical_id));
     }
-    for unknown in &status.unknown {
-        line("unknown", unknown);
+    for error in &status.unknown {
+        add_line("unknown", error);
     }
-    lines.extend(next(status));
+    lines.extend(next_step(status));
     lines.join("\n")
 }
 
-/// What to type, if something is wrong.
-fn next(status: &Status) -> Option<String> {
-    let alarms = status.alarms.iter().flatten().count();
-    let dead_letters = status.dead_letters.iter().flatten().count();
-    match (alarms + dead_letters, status.healthy) {
-        (0, Some(false)) => {
-            Some("`synth logs api --errors` says why it does not answer.".to_owned())
-        }
-        (0, _) => None,
-        _ => Some(
-            "`synth runbook` says what to do about each; `synth logs --errors` shows what failed."
-                .to_owned(),
-        ),
-    }
+/// Returns the commands to run if something is wrong.
+fn next_step(status: &Status) -> Option<String> {
+    let has_alarms = status.alarms.iter().flatten().next().is_some();
+    let has_dead_letters = status.dead_letters.iter().flatten().next().is_some();
+    let next_step = if has_alarms || has_dead_letters {
+        "`synth runbook` describes what to do; `synth logs --errors` shows the errors."
+    } else if status.healthy == Some(false) {
+        "`synth logs api --errors` shows why the API does not respond."
+    } else {
+        return None;
+    };
+    Some(next_step.to_owned())
 }
 
 #[cfg(test)]
@@ -177,7 +183,7 @@ mod tests {
             reason: None,
             account: "1".to_owned(),
             region: "eu-west-1".to_owned(),
-            changed: Some(moment(1_793_516_645_000)),
+            changed: Some(utc_ms(1_793_516_645_000)),
             url: Some("https://u/".to_owned()),
             healthy: Some(true),
             bundle: Some("bundles/b.zip".to_owned()),
@@ -188,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_that_is_well_is_shown_in_four_lines() {
+    fn a_healthy_stack_is_shown_in_four_lines() {
         let shown = text(&healthy(), Some(Duration::from_millis(61_500)));
         let expected = "books is UPDATE_COMPLETE in account 1, eu-west-1\n  \
                         url      https://u/ (healthy)\n  \
@@ -198,11 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_to_do() {
+    fn problems_are_shown_with_the_next_step() {
         let mut status = healthy();
         status.healthy = Some(false);
         assert!(
-            text(&status, None).ends_with("`synth logs api --errors` says why it does not answer.")
+            text(&status, None)
+                .ends_with("`synth logs api --errors` shows why the API does not respond.")
         );
         let (logical_id, name) = ("ApiErrorsAlarm".to_owned(), "a-1".to_owned());
         status.alarms = Some(vec![Alarm { logical_id, name, reason: Some("5 > 4\n".to_owned()) }]);
@@ -211,7 +218,7 @@ mod tests {
         status.unknown.push("cannot read".to_owned());
         let shown = text(&status, None);
         for line in [
-            "url      https://u/ (NOT answering)",
+            "url      https://u/ (NOT responding)",
             "ALARM    ApiErrorsAlarm: 5 > 4\\n",
             "DEAD     3 messages in ChangeStreamDeadLetters",
             "unknown  cannot read",

@@ -1,18 +1,16 @@
-//! `synth template`.
+//! `synth template`: prints the CloudFormation template.
 
-use cellar_stacks::template::Template;
-use cellar_stacks::{Config, cellar_stack};
 use serde_json::json;
 
-use crate::bundle::Host;
 use crate::cli::{Format, Output, TemplateArguments};
 use crate::error::SynthError;
 use crate::output_file::write_output;
-use crate::project::{Named, Project};
+use crate::project::{ConfigSelection, Project};
+use crate::synthesis::synthesize;
 
-/// Prints or writes the template.
+/// Prints the template, or writes it to a file.
 pub(crate) fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &TemplateArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -23,16 +21,11 @@ pub(crate) fn run(
         Format::Yaml => template.to_yaml(),
     };
     let Some(path) = &arguments.output else {
-        output.result(&template.to_value(), &text);
+        output.print_result(&template.to_value(), &text);
         return Ok(());
     };
     write_output(path, true, text.as_bytes())?;
     let written = json!({ "written": path, "bytes": text.len() });
-    output.result(&written, &format!("Wrote {}", path.display()));
+    output.print_result(&written, &format!("Wrote {}", path.display()));
     Ok(())
-}
-
-/// The template of a configuration, for this machine's processor unless it names another.
-pub(crate) fn synthesize(config: &Config) -> Result<Template, SynthError> {
-    Ok(cellar_stack(config, config.architecture_or(Host::this().architecture()))?)
 }

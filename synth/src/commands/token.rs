@@ -5,15 +5,15 @@ use serde_json::json;
 
 use crate::cli::{Output, TokenArguments, TokenCommand, TokenCreateArguments};
 use crate::error::SynthError;
-use crate::project::{Named, Project};
-use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_make_key};
+use crate::project::{ConfigSelection, Project};
+use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_create_key};
 
 /// Subject of a token that is created without one.
 const OPERATOR: &str = "operator";
 
 /// Creates a token, or the key pair that signs tokens.
 pub(crate) fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     arguments: &TokenArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
@@ -37,38 +37,40 @@ fn create(
     let (spreadsheets, role) = arguments.scope();
     let subject = arguments.subject.clone().unwrap_or_else(|| OPERATOR.to_owned());
     let grant = Grant { subject, spreadsheets, role, lifetime: arguments.expires_in };
-    let (token, expires) = mint(&read_key(&path)?, &project.config, grant)?;
-    output.result(&json!({ "token": token, "expires_s": expires }), &token);
+    let (token, expires_s) = mint(&read_key(&path)?, &project.config, grant)?;
+    output.print_result(&json!({ "token": token, "expires_s": expires_s }), &token);
     Ok(())
 }
 
-/// The key of the operator, and what was there of it before.
-pub(super) struct OwnKey {
+/// The operator's key pair.
+pub(super) struct OperatorKey {
     public: PublicKey,
+    /// Whether the private key file already existed.
     existed: bool,
-    listed: bool,
+    /// Whether the configuration already listed the public key.
+    was_listed: bool,
 }
 
-/// Makes the key if there is none, and puts its public half into the configuration if it is not
-/// there: a run that got half-way is finished by the next.
-pub(super) fn ensure_key(project: &Project) -> Result<OwnKey, SynthError> {
+/// Creates the operator's key pair and adds its public key to the configuration, each only if missing, so
+/// that an interrupted run can be repeated.
+pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();
-    let public = read_or_make_key(&key_file)?.public();
-    let listed = project.config.tokens.keys.iter().any(|key| key.id == public.id);
-    if !listed {
-        list(project, &public)?;
+    let public = read_or_create_key(&key_file)?.public();
+    let was_listed = project.config.tokens.keys.iter().any(|key| key.id == public.id);
+    if !was_listed {
+        add_to_config(project, &public)?;
     }
-    Ok(OwnKey { public, existed, listed })
+    Ok(OperatorKey { public, existed, was_listed })
 }
 
-impl OwnKey {
-    /// Where both halves of it are, for people.
+impl OperatorKey {
+    /// Describes the locations of both keys.
     pub(super) fn text(&self, project: &Project) -> String {
         format!(
-            "{} a key pair.\n  private  {} (keep it: whoever has it can make any token)\n  \
-             public   {}, as {}",
-            if self.existed { "There is" } else { "Made" },
+            "{} signing key pair.\n  private  {} (keep it secret: it can sign any token)\n  \
+             public   {}, key id {}",
+            if self.existed { "Using the existing" } else { "Created a" },
             project.operator_key().display(),
             project.config_file.display(),
             self.public.id
@@ -77,23 +79,23 @@ impl OwnKey {
 }
 
 fn init(project: &Project, output: &Output) -> Result<(), SynthError> {
-    let own = ensure_key(project)?;
+    let key = ensure_operator_key(project)?;
     let result = json!({
         "private_key": project.operator_key(),
         "config": project.config_file,
-        "key": { "id": own.public.id, "public_key": own.public.public_key },
-        "existed": own.existed,
-        "listed_before": own.listed,
+        "key": { "id": key.public.id, "public_key": key.public.public_key },
+        "existed": key.existed,
+        "listed_before": key.was_listed,
     });
-    let next = "Deploy to make the stack accept it; then `synth token create --subject NAME`.";
-    output.result(&result, &format!("{}\n\n{next}", own.text(project)));
+    let next = "Next: deploy, so that the stack accepts the key; then run `synth token create --subject NAME`.";
+    output.print_result(&result, &format!("{}\n\n{next}", key.text(project)));
     Ok(())
 }
 
-fn list(project: &Project, public: &PublicKey) -> Result<(), SynthError> {
+fn add_to_config(project: &Project, public: &PublicKey) -> Result<(), SynthError> {
     let snippet = format!(
         "tokens:\n  keys:\n    - id: \"{}\"\n      public_key: \"{}\"",
         public.id, public.public_key
     );
-    project.edit(|text| add_public_key(text, public), snippet)
+    project.edit_config(|text| add_public_key(text, public), snippet)
 }

@@ -1,4 +1,4 @@
-//! `synth webhook`: how far the feed was delivered, the secret, and what is missing.
+//! `synth webhook`: shows the progress of deliveries, manages the signing secret, delivers pending items.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,64 +6,39 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cellar_catalog::feed::Checkpoint;
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::feed::{Webhook, WebhookError};
-use cellar_engine::ports::{Index as _, PortError, WebhookProgresses as _};
+use cellar_engine::ports::{FeedTable as _, WebhookProgresses as _};
 use cellar_runtime::webhook::{Secret, WebhookParts, WebhookSecrets};
 use serde::Serialize;
 
-use super::data::Data;
-use crate::cli::{
-    Output, ProgressStep, WebhookCommand, WebhookPlace, WebhookSecret, WhereArguments,
-};
-use crate::error::SynthError;
-use crate::local_cloud::Run;
-use crate::project::{Named, Project};
+use super::data::StackData;
+use crate::cli::{Output, ProgressStep, WebhookCommand, WebhookPlace, WebhookSecret};
+use crate::error::{MaintenanceError, SynthError};
+use crate::local_cloud::{FeedTables, LocalFunctions};
+use crate::project::{ConfigSelection, Project};
 
-/// How long one round of deliveries takes at most; there are as many as are needed.
-const ROUND: Duration = Duration::from_secs(60);
+/// Largest duration of one delivery run. The command repeats runs until everything is delivered.
+const RUN_DURATION: Duration = Duration::from_secs(60);
 
-/// Why the webhook did not do what was asked for.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
-pub(crate) enum WebhookFailure {
-    /// Nothing is configured.
-    #[error("`cellar.yaml` names no `webhook`, so nothing is delivered")]
-    #[diagnostic(
-        code(synth::no_webhook),
-        help("add `webhook:` with a `url:` to it, and deploy the stack again")
-    )]
-    NotConfigured,
-    /// The webhook's progress or its secret cannot be read or written.
-    #[error("the webhook's state cannot be read or written: {0}")]
-    #[diagnostic(code(synth::webhook), help("run it again; nothing is lost"))]
-    State(PortError),
-    /// The receiver did not accept everything.
-    #[error("not everything was delivered: {0}")]
-    #[diagnostic(
-        code(synth::not_delivered),
-        help("`synth logs webhook` says what the receiver answers; run it again when it is there")
-    )]
-    NotDelivered(WebhookError),
-}
-
-/// How far it has come.
+/// Progress of the deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-struct Status {
-    /// The checkpoint behind what was delivered last; none if nothing ever was.
+struct DeliveryStatus {
+    /// Checkpoint after the last delivered item; `None` if nothing was delivered.
     delivered: Option<u64>,
-    /// The last place of the feed; none if it has nothing.
+    /// Checkpoint of the last item of the feed; `None` if the feed is empty.
     last: Option<u64>,
-    /// Whether the last place was delivered, or there is none.
+    /// Whether all items were delivered.
     complete: bool,
 }
 
-/// The secrets that sign, the newest first.
+/// The secrets that sign deliveries, newest first.
 #[derive(Serialize)]
 struct Secrets {
     secrets: Vec<String>,
 }
 
-/// Does what is asked; whether something was not delivered.
+/// Runs a subcommand of `webhook` and returns whether deliveries are pending.
 pub(crate) async fn run(
-    config: Named<'_>,
+    config: ConfigSelection<'_>,
     command: &WebhookCommand,
     output: &Output,
 ) -> Result<bool, SynthError> {
@@ -72,117 +47,133 @@ pub(crate) async fn run(
         | WebhookCommand::Deliver(WebhookPlace { place })
         | WebhookCommand::Secret(WebhookSecret { place, .. }) => place,
     };
-    let data = reach(config, place).await?;
-    let done = match command {
-        WebhookCommand::Status(_) => status(&data, output).await,
-        WebhookCommand::Secret(secret) => self::secret(&data, secret.rotate, output).await,
+    let data = StackData::open(config, place, LocalFunctions::Running).await?;
+    let result = match command {
+        WebhookCommand::Status(_) => print_status(&data, output).await,
+        WebhookCommand::Secret(arguments) => {
+            print_secret(&data, arguments.rotate, output).await.map(|()| false)
+        }
         WebhookCommand::Deliver(_) => deliver(config, &data, output).await,
     };
-    data.leave().await;
-    done
+    data.close().await;
+    result
 }
 
-async fn reach(config: Named<'_>, place: &WhereArguments) -> Result<Data, SynthError> {
-    Data::reach(config, place, Run::Everything).await
-}
-
-async fn status(data: &Data, output: &Output) -> Result<bool, SynthError> {
-    let status = Status::read(data).await?;
-    output.result(&status, &status.text());
+/// Prints the progress of the deliveries and returns whether deliveries are pending.
+async fn print_status(data: &StackData, output: &Output) -> Result<bool, SynthError> {
+    let status = DeliveryStatus::read(data).await?;
+    output.print_result(&status, &status.text());
     Ok(!status.complete)
 }
 
-async fn secret(data: &Data, rotate: bool, output: &Output) -> Result<bool, SynthError> {
-    let secrets = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
-    let secrets = if rotate { secrets.rotate().await } else { secrets.get().await };
-    let secrets = secrets.map_err(WebhookFailure::State)?;
-    let texts = Secrets { secrets: secrets.iter().map(|it| it.text().to_owned()).collect() };
-    output.result(&texts, secrets.first().map(Secret::text).unwrap_or_default());
+/// Prints the newest signing secret, after creating a new one if `rotate` is set.
+async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result<(), SynthError> {
+    let store = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
+    let secrets = if rotate { store.rotate().await } else { store.get().await };
+    let secrets = secrets.map_err(MaintenanceError::WebhookState)?;
+    let texts = secrets.iter().map(|secret| secret.text().to_owned()).collect();
+    let newest = secrets.first().map(Secret::text).unwrap_or_default();
+    output.print_result(&Secrets { secrets: texts }, newest);
     if rotate && secrets.len() > 1 {
-        output.note("The former secret signs as well, until the next rotation.");
+        output
+            .note("Deliveries are also signed with the previous secret, until the next rotation.");
     }
-    Ok(false)
+    Ok(())
 }
 
-async fn deliver(config: Named<'_>, data: &Data, output: &Output) -> Result<bool, SynthError> {
+/// Delivers all pending items and prints the progress.
+async fn deliver(
+    config: ConfigSelection<'_>,
+    data: &StackData,
+    output: &Output,
+) -> Result<bool, SynthError> {
     let project = Project::find(config)?;
-    let configured = project.config.webhook.clone().ok_or(WebhookFailure::NotConfigured)?;
-    let (streams, index, incarnation) = data.indexed()?;
+    let configured = project.config.webhook.clone().ok_or(MaintenanceError::NoWebhook)?;
+    let FeedTables { streams, feed, incarnation } = data.feed()?;
     let parts = WebhookParts {
-        index,
-        streams,
+        index: Arc::clone(feed),
+        streams: Arc::clone(streams),
         blobs: Arc::clone(&data.blobs) as _,
         url: configured.url,
-        receivers: Receivers::AlsoThisMachine,
+        receivers: Receivers::PublicAndLocalhost,
         events: configured.payloads,
         stack: project.config.stack.clone(),
-        incarnation,
+        incarnation: *incarnation,
     };
     let webhook = parts.build();
-    let step = output.step("Deliver what was not delivered");
-    let delivered = everything(data, &webhook, &step).await;
-    step.ended(delivered, |items| format!("{items} items"))?;
-    status(data, output).await
+    let step = output.step("Deliver pending items");
+    let delivered = deliver_all(data, &webhook, &step).await;
+    step.finish(delivered, |items| format!("{items} items"))?;
+    print_status(data, output).await
 }
 
-/// Delivers until there is nothing more; how many items that were.
-async fn everything(
-    data: &Data,
+/// Delivers until no items are pending, and returns the number of delivered items.
+async fn deliver_all(
+    data: &StackData,
     webhook: &Webhook,
     step: &ProgressStep,
 ) -> Result<usize, SynthError> {
     let mut delivered = 0_usize;
-    while let Status { complete: false, last: Some(last), .. } = Status::read(data).await? {
+    loop {
+        let status = DeliveryStatus::read(data).await?;
+        let Some(last) = status.last else { return Ok(delivered) };
+        if status.complete {
+            return Ok(delivered);
+        }
         let last = Checkpoint::new(last).unwrap_or_default();
         match webhook.deliver((last, last), deadline_ms()).await {
             Ok(items) | Err(WebhookError::More { items }) => {
                 delivered = delivered.saturating_add(items);
             }
-            Err(error) => return Err(WebhookFailure::NotDelivered(error).into()),
+            Err(error) => return Err(MaintenanceError::NotDelivered(error).into()),
         }
-        step.does(&format!("{delivered} items"));
+        step.update(&format!("{delivered} items"));
     }
-    Ok(delivered)
 }
 
+/// Returns the end of a delivery run that starts now, in Unix milliseconds.
 fn deadline_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from((now + ROUND).as_millis()).unwrap_or(u64::MAX)
+    u64::try_from((now + RUN_DURATION).as_millis()).unwrap_or(u64::MAX)
 }
 
-impl Status {
-    async fn read(data: &Data) -> Result<Self, SynthError> {
-        let (_, index, _) = data.indexed()?;
-        let delivered = index.progress().await.map_err(WebhookFailure::State)?;
-        let newest = index.newest_partition(true).await.map_err(WebhookFailure::State)?;
-        let last = match newest {
-            None => None,
-            Some((incarnation, feed)) => {
-                let item = index.last_item(incarnation).await.map_err(WebhookFailure::State)?;
-                let last = item.and_then(|(offset, _)| Checkpoint::at(incarnation, offset).ok());
-                last.map(|last| (feed, last))
-            }
-        };
-        let complete = match (&delivered, &last) {
+impl DeliveryStatus {
+    async fn read(data: &StackData) -> Result<Self, SynthError> {
+        let feed = &data.feed()?.feed;
+        let progress = feed.progress().await.map_err(MaintenanceError::WebhookState)?;
+        let newest_partition =
+            feed.newest_partition(true).await.map_err(MaintenanceError::WebhookState)?;
+        // The last item, with the generation of the feed.
+        let mut last = None;
+        if let Some((partition, generation)) = newest_partition {
+            let item = feed.last_item(partition).await.map_err(MaintenanceError::WebhookState)?;
+            last = item
+                .and_then(|(offset, _)| Checkpoint::at(partition, offset).ok())
+                .map(|checkpoint| (generation, checkpoint));
+        }
+        let complete = match (&progress, &last) {
             (_, None) => true,
             (None, Some(_)) => false,
-            (Some(delivered), Some((feed, last))) => {
-                delivered.feed == feed.id && delivered.next > *last
+            (Some(progress), Some((generation, last))) => {
+                progress.feed == generation.id && progress.next > *last
             }
         };
-        let delivered = delivered.map(|progress| progress.next.number());
-        Ok(Self { delivered, last: last.map(|(_, last)| last.number()), complete })
+        Ok(Self {
+            delivered: progress.map(|progress| progress.next.number()),
+            last: last.map(|(_, checkpoint)| checkpoint.number()),
+            complete,
+        })
     }
 
     fn text(&self) -> String {
         match (self.delivered, self.last) {
-            (_, None) => "There is nothing to deliver: nothing has changed yet.".to_owned(),
+            (_, None) => "Nothing to deliver: the feed is empty.".to_owned(),
             (None, Some(_)) => "Nothing was delivered yet.".to_owned(),
             (Some(delivered), Some(_)) if self.complete => {
                 format!("Everything was delivered, up to checkpoint {delivered}.")
             }
             (Some(delivered), Some(last)) => {
-                format!("Delivered up to checkpoint {delivered}; the feed's last place is {last}.")
+                format!("Delivered up to checkpoint {delivered}; the feed ends at {last}.")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Amounts, and what they cost.
+//! Amounts of meters, and their bill.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,44 +11,45 @@ use serde::Serialize;
 
 use super::meter::{Meter, Rate};
 
-/// Pico-dollars of the smallest amount that is shown to people.
-const SHOWN: u128 = 100_000_000;
-/// Columns of numbers, which stand at the right.
-const NUMBERS: [usize; 2] = [2, 4];
+/// Pico-dollars of the smallest amount in a bill.
+const SMALLEST_SHOWN: u128 = 100_000_000;
+/// Indexes of the right-aligned columns.
+const NUMBER_COLUMNS: [usize; 2] = [2, 4];
 
-/// How much of what is billed was used.
+/// The used amount of each meter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Amounts(BTreeMap<Meter, u128>);
 
 impl Amounts {
-    /// So much more.
+    /// Adds to the amount of a meter.
     pub(crate) fn add(&mut self, meter: Meter, amount: u128) {
         let sum = self.0.entry(meter).or_default();
         *sum = sum.saturating_add(amount);
     }
 
-    /// How much.
+    /// Returns the amount of a meter.
     #[cfg(test)]
-    pub(crate) fn of(&self, meter: Meter) -> u128 {
+    pub(crate) fn get(&self, meter: Meter) -> u128 {
         self.0.get(&meter).copied().unwrap_or_default()
     }
 }
 
-/// What all of it costs.
+/// The cost of amounts, itemized.
 #[derive(Debug, Serialize)]
 pub(crate) struct Bill {
-    items: Vec<Item>,
+    items: Vec<BillItem>,
     /// US dollars, as a decimal number.
     total: String,
     #[serde(skip)]
     sum: Dollars,
 }
 
-/// A line of it.
+/// The cost of one meter.
 #[derive(Debug, Serialize)]
-struct Item {
+struct BillItem {
     service: &'static str,
-    what: &'static str,
+    #[serde(rename = "what")]
+    item: &'static str,
     /// Rounded to thousandths.
     quantity: String,
     unit: &'static str,
@@ -59,34 +60,34 @@ struct Item {
 }
 
 impl Bill {
-    /// Puts prices to amounts; what is zero costs nothing and is left out.
-    pub(crate) fn of(amounts: &Amounts) -> Self {
+    /// Computes the cost of amounts. Meters without usage are left out.
+    pub(crate) fn new(amounts: &Amounts) -> Self {
         let used = amounts.0.iter().filter(|(_, amount)| **amount > 0);
-        let items: Vec<Item> =
-            used.map(|(meter, amount)| Item::of(meter.rate(), *amount)).collect();
+        let items: Vec<BillItem> =
+            used.map(|(meter, amount)| BillItem::new(meter.rate(), *amount)).collect();
         let sum = items.iter().fold(Dollars::default(), |sum, item| sum.add(item.cost));
         Self { items, total: sum.to_decimal(), sum }
     }
 
-    /// What all of it costs together, in dollars.
+    /// Returns the total in dollars, as a decimal number.
     pub(crate) fn total(&self) -> &str {
         &self.total
     }
 
-    /// As a table, with the sum below it.
+    /// Formats the bill as a table with the total in its last row.
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(["service", "what", "quantity", "of", "dollars"]);
+        table.set_header(["service", "item", "quantity", "unit", "dollars"]);
         for item in &self.items {
             let (quantity, unit) = (with_commas(&item.quantity), item.unit.to_owned());
-            let (service, what) = (item.service.to_owned(), item.what.to_owned());
-            table.add_row([service, what, quantity, unit, shown(item.cost)]);
+            let (service, name) = (item.service.to_owned(), item.item.to_owned());
+            table.add_row([service, name, quantity, unit, format_dollars(item.cost)]);
         }
-        table.add_row(["", "", "", "sum", &shown(self.sum)]);
-        for number in NUMBERS {
-            if let Some(column) = table.column_mut(number) {
+        table.add_row(["", "", "", "total", &format_dollars(self.sum)]);
+        for index in NUMBER_COLUMNS {
+            if let Some(column) = table.column_mut(index) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -94,28 +95,29 @@ impl Bill {
     }
 }
 
-impl Item {
-    fn of(rate: Rate, amount: u128) -> Self {
-        let Rate { service, what, unit, per_unit, price } = rate;
-        let cost = Dollars::from_picodollars(rounded(amount.saturating_mul(price), per_unit));
-        let dollars = cost.to_decimal();
-        let quantity = thousandths(rounded(amount.saturating_mul(1_000), per_unit));
-        Self { service, what, quantity, unit, dollars, cost }
+impl BillItem {
+    fn new(rate: Rate, amount: u128) -> Self {
+        let Rate { service, item, unit, amount_per_unit, unit_price } = rate;
+        let picodollars = divide_rounded(amount.saturating_mul(unit_price), amount_per_unit);
+        let cost = Dollars::from_picodollars(picodollars);
+        let thousandths = divide_rounded(amount.saturating_mul(1_000), amount_per_unit);
+        let quantity = format_thousandths(thousandths);
+        Self { service, item, quantity, unit, dollars: cost.to_decimal(), cost }
     }
 }
 
-/// A quotient, to the nearest.
-fn rounded(amount: u128, divisor: u128) -> u128 {
-    amount.saturating_add(divisor / 2) / divisor.max(1)
+/// Divides and rounds to the nearest integer.
+fn divide_rounded(dividend: u128, divisor: u128) -> u128 {
+    dividend.saturating_add(divisor / 2) / divisor.max(1)
 }
 
-/// `1234.5` of thousandths.
-fn thousandths(amount: u128) -> String {
+/// Formats thousandths as a decimal number such as `1234.5`.
+fn format_thousandths(amount: u128) -> String {
     let text = format!("{}.{:03}", amount / 1_000, amount % 1_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// `1,234.5`.
+/// Adds commas between thousands, as in `1,234.5`.
 fn with_commas(number: &str) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));
@@ -126,42 +128,38 @@ fn with_commas(number: &str) -> String {
     text
 }
 
-/// To four digits behind the point.
-fn shown(dollars: Dollars) -> String {
-    let amount = rounded(dollars.picodollars(), SHOWN);
-    match (amount, dollars.picodollars()) {
-        (0, 0) => "0.0000".to_owned(),
-        (0, _) => "<0.0001".to_owned(),
-        _ => format!(
-            "{}.{:04}",
-            grouped(u64::try_from(amount / 10_000).unwrap_or(u64::MAX)),
-            amount % 10_000
-        ),
+/// Formats dollars with four decimal places.
+fn format_dollars(dollars: Dollars) -> String {
+    let ten_thousandths = divide_rounded(dollars.picodollars(), SMALLEST_SHOWN);
+    if ten_thousandths == 0 && dollars.picodollars() > 0 {
+        return "<0.0001".to_owned();
     }
+    let whole = u64::try_from(ten_thousandths / 10_000).unwrap_or(u64::MAX);
+    format!("{}.{:04}", grouped(whole), ten_thousandths % 10_000)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cost::{GB, MONTH_HOURS};
+    use crate::cost::units::{GB, MONTH_HOURS};
 
     fn dollars(meter: Meter, amount: u128) -> String {
         let mut amounts = Amounts::default();
         amounts.add(meter, amount);
-        Bill::of(&amounts).total
+        Bill::new(&amounts).total
     }
 
     #[test]
-    fn the_prices_are_those_of_the_price_list() {
+    fn prices_match_the_price_list() {
         let (million, gb_month) = (1_000_000, GB * MONTH_HOURS);
         for (meter, amount, expected) in [
             (Meter::TableWrites, million, "0.625"),
             (Meter::TableReads, 2 * million, "0.125"),
             (Meter::TableStorage, gb_month, "0.25"),
             (Meter::TableBackup, gb_month, "0.2"),
-            (Meter::Calls, million, "0.2"),
-            (Meter::TimeOnArm, million * 1_024_000, "13.3334"),
-            (Meter::TimeOnX86, million * 1_024_000, "16.6667"),
+            (Meter::Invocations, million, "0.2"),
+            (Meter::ArmTime, million * 1_024_000, "13.3334"),
+            (Meter::X86Time, million * 1_024_000, "16.6667"),
             (Meter::ObjectWrites, 1_000, "0.005"),
             (Meter::ObjectReads, 1_000, "0.0004"),
             (Meter::ObjectStorage, 1_000 * gb_month, "23"),
@@ -171,38 +169,41 @@ mod tests {
             (Meter::Traces, million, "5"),
             (Meter::Alarms, MONTH_HOURS, "0.1"),
             (Meter::Dashboards, MONTH_HOURS, "3"),
-            (Meter::Keys, MONTH_HOURS, "1"),
+            (Meter::KmsKeys, MONTH_HOURS, "1"),
             (Meter::TableReads, 1, "0.0000000625"),
-            // Half a pico-dollar is one.
+            // Half a pico-dollar is rounded up.
             (Meter::LogStorage, gb_month / 60_000_000_000 + 1, "0.000000000001"),
-            (Meter::Calls, 0, "0"),
+            (Meter::Invocations, 0, "0"),
         ] {
             assert_eq!(dollars(meter, amount), expected, "{meter:?} {amount}");
         }
-        assert!(!dollars(Meter::Keys, u128::MAX).is_empty());
+        assert!(!dollars(Meter::KmsKeys, u128::MAX).is_empty());
     }
 
     #[test]
-    fn what_is_used_is_a_table_with_a_sum() {
+    fn formats_a_table_with_a_total() {
         let mut amounts = Amounts::default();
         amounts.add(Meter::TableWrites, 1_234_567);
         amounts.add(Meter::TableReads, 3);
         amounts.add(Meter::Alarms, 0);
-        let bill = Bill::of(&amounts);
+        let bill = Bill::new(&amounts);
         let expected = "\
 ┌──────────┬────────┬───────────┬───────┬─────────┐
-│ service  ┆ what   ┆  quantity ┆ of    ┆ dollars │
+│ service  ┆ item   ┆  quantity ┆ unit  ┆ dollars │
 ╞══════════╪════════╪═══════════╪═══════╪═════════╡
 │ DynamoDB ┆ writes ┆ 1,234,567 ┆ units ┆  0.7716 │
 │ DynamoDB ┆ reads  ┆       1.5 ┆ units ┆ <0.0001 │
-│          ┆        ┆           ┆ sum   ┆  0.7716 │
+│          ┆        ┆           ┆ total ┆  0.7716 │
 └──────────┴────────┴───────────┴───────┴─────────┘";
         assert_eq!(bill.text(), expected);
         let json = serde_json::to_value(&bill).unwrap();
         assert_eq!(json["total"], "0.7716045625");
         assert_eq!(json["items"][1]["quantity"], "1.5");
         assert_eq!(json["items"][1]["dollars"], "0.0000001875");
-        assert_eq!(shown(Dollars::from_picodollars(1_234_567 * 10_u128.pow(12))), "1,234,567.0000");
-        assert_eq!(shown(Dollars::default()), "0.0000");
+        assert_eq!(
+            format_dollars(Dollars::from_picodollars(1_234_567 * 10_u128.pow(12))),
+            "1,234,567.0000"
+        );
+        assert_eq!(format_dollars(Dollars::default()), "0.0000");
     }
 }

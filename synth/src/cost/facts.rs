@@ -1,49 +1,49 @@
-//! What of a template bears on its cost.
+//! Properties of a template that determine its cost.
 
 use std::collections::BTreeMap;
 
 use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
-/// Memory in MB of a function whose template names none.
+/// Default memory of a function in MB.
 const DEFAULT_MEMORY_MB: u64 = 128;
 
-/// What calls the indexer for the entries of logs.
+/// Logical id of the mapping that invokes the indexer for log entries.
 const ENTRY_SOURCE: &str = "IndexerEntrySource";
 
-/// A function.
+/// A Lambda function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Function {
-    /// Its memory in MB.
+    /// Memory in MB.
     pub(crate) memory_mb: u64,
-    /// Whether it runs on ARM.
-    pub(crate) on_arm: bool,
+    /// Whether the architecture is arm64.
+    pub(crate) is_arm: bool,
 }
 
-/// What a stack is made of.
+/// Properties of a stack that determine its cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
-    /// Its functions, by their logical ids.
+pub(crate) struct StackFacts {
+    /// Functions by logical id.
     pub(crate) functions: BTreeMap<String, Function>,
-    /// Its alarms.
+    /// Number of alarms.
     pub(crate) alarms: u64,
-    /// Its dashboards.
+    /// Number of dashboards.
     pub(crate) dashboards: u64,
-    /// Queues from which functions are fed: they are asked all the time.
+    /// Number of queues that Lambda polls for a function.
     pub(crate) polled_queues: u64,
-    /// Whether the entries of logs are in the feed.
+    /// Whether the feed contains log entries.
     pub(crate) feeds_entries: bool,
-    /// Whether calls of its functions are traced.
+    /// Whether invocations of functions are traced.
     pub(crate) tracing: bool,
-    /// Whether it uses a key of the customer's own.
-    pub(crate) own_key: bool,
-    /// Days that the logs are kept, the longest.
+    /// Whether a customer-managed KMS key is used.
+    pub(crate) has_kms_key: bool,
+    /// Longest retention of a log group in days.
     pub(crate) log_days: u64,
 }
 
-impl Facts {
-    /// Of a template.
-    pub(crate) fn of(template: &Value) -> Self {
+impl StackFacts {
+    /// Reads the facts from a template.
+    pub(crate) fn from_template(template: &Value) -> Self {
         let mut facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);
         for (logical_id, resource) in resources.into_iter().flatten() {
@@ -56,7 +56,7 @@ impl Facts {
                     let architecture = property("Architectures/0").and_then(Value::as_str);
                     let function = Function {
                         memory_mb: memory_mb.unwrap_or(DEFAULT_MEMORY_MB),
-                        on_arm: architecture == Some("arm64"),
+                        is_arm: architecture == Some("arm64"),
                     };
                     facts.functions.insert(logical_id.clone(), function);
                     let tracing = property("TracingConfig/Mode").and_then(Value::as_str);
@@ -65,7 +65,7 @@ impl Facts {
                 ResourceType::Alarm => facts.alarms += 1,
                 ResourceType::Dashboard => facts.dashboards += 1,
                 ResourceType::Table => {
-                    facts.own_key |= property("SSESpecification/KMSMasterKeyId").is_some();
+                    facts.has_kms_key |= property("SSESpecification/KMSMasterKeyId").is_some();
                 }
                 ResourceType::LogGroup => {
                     let days = property("RetentionInDays").and_then(Value::as_u64);
@@ -74,7 +74,7 @@ impl Facts {
                 ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
                     facts.feeds_entries = true;
                 }
-                // Only a stream is read from somewhere.
+                // A mapping of a stream has a starting position, a mapping of a queue has none.
                 ResourceType::EventSourceMapping if property("StartingPosition").is_none() => {
                     facts.polled_queues += 1;
                 }
@@ -93,23 +93,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_read_from_our_own_template() {
+    fn reads_the_facts_of_our_template() {
         let mut config = Config::default();
         let facts = |config: &Config| {
-            Facts::of(&cellar_stack(config, Architecture::Arm64).unwrap().to_value())
+            StackFacts::from_template(
+                &cellar_stack(config, Architecture::Arm64).unwrap().to_value(),
+            )
         };
         let plain = facts(&config);
-        let memory = |id: &str| (plain.functions[id].memory_mb, plain.functions[id].on_arm);
+        let memory = |id: &str| (plain.functions[id].memory_mb, plain.functions[id].is_arm);
         assert_eq!(memory("ApiFunction"), (512, true));
         assert_eq!(memory("RelayFunction"), (256, true));
         assert_eq!(memory("SnapshotFunction"), (1_769, true));
         assert_eq!((plain.alarms, plain.dashboards, plain.polled_queues), (10, 0, 1));
-        assert_eq!((plain.own_key, plain.tracing, plain.log_days), (false, false, 30));
+        assert_eq!((plain.has_kms_key, plain.tracing, plain.log_days), (false, false, 30));
         (config.dashboard, config.tracing) = (true, true);
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         config.encryption.kms_key_arn = Some(key.to_owned());
         let full = facts(&config);
-        assert_eq!((full.dashboards, full.own_key, full.tracing), (1, true, true));
-        assert_eq!(Facts::of(&Value::Null), Facts::default());
+        assert_eq!((full.dashboards, full.has_kms_key, full.tracing), (1, true, true));
+        assert_eq!(StackFacts::from_template(&Value::Null), StackFacts::default());
     }
 }

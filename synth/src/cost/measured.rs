@@ -1,156 +1,172 @@
-//! What AWS has measured of a stack.
+//! Cost from measured usage: CloudWatch metrics of the stack's resources.
 
 use std::collections::BTreeMap;
 
 use cellar_stacks::constructs::ResourceType;
 
 use super::bill::Amounts;
-use super::estimate::{add_kept_logs, add_queue_requests, add_standing, add_time, add_traces};
-use super::facts::Facts;
+use super::estimate::{
+    add_duration, add_fixed_costs, add_log_storage, add_queue_requests, add_traces,
+};
+use super::facts::StackFacts;
 use super::meter::Meter;
-use crate::aws::Query;
+use crate::aws::MetricQuery;
 
-/// Seconds of a period: as long as CloudWatch keeps metrics, it keeps them by the hour.
+/// Seconds of a period. CloudWatch keeps hourly values for the whole retention of metrics.
 const PERIOD_S: u32 = 3_600;
-/// S3 measures once a day.
+/// Seconds of a period of bucket sizes, which S3 measures once a day.
 const DAY_S: u32 = 86_400;
 
-/// What is not in it.
-const NOT_MEASURED: [&str; 3] = [
-    "not in it, since AWS has no meter for it that costs nothing: requests to S3, requests to KMS",
-    "not in it: data that leaves AWS, the prices of other regions, taxes",
-    "prices of us-east-1, on demand, without the free tier; but the 10 alarms and the million requests \
-     to queues that every account has for nothing are taken off; metrics come up to an hour late, and \
-     whole hours are counted",
+/// Limits of the measurement.
+const NOTES: [&str; 3] = [
+    "not included, because AWS has no free metric: S3 requests, KMS requests",
+    "not included: data transfer out of AWS, prices of other regions, taxes",
+    "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free queue \
+     requests per account; metrics are up to an hour late, and whole hours are counted",
 ];
+/// Limit of the measurement if tracing is on.
+const TRACES_NOTE: &str =
+    "traces are computed from invocations: one per second, and 1 in 20 of the others";
 
-/// What is not measured either, where there are some.
-const TRACES: &str =
-    "traces are reckoned from calls: one a second at most, and 1 in 20 beyond that";
-
-/// What of a stack is measured.
+/// A measured quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Writes,
-    Reads,
-    Calls,
+enum Quantity {
+    WriteUnits,
+    ReadUnits,
+    Invocations,
     Milliseconds,
-    Messages,
-    Logged,
-    Stored,
+    QueueRequests,
+    LoggedBytes,
+    StoredBytes,
 }
 
-/// A query, and what it is for.
+/// A metric query with the quantity that it measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Measured {
+pub(crate) struct UsageQuery {
     /// The query.
-    pub(crate) query: Query,
-    kind: Kind,
+    pub(crate) query: MetricQuery,
+    quantity: Quantity,
+    /// Logical id of the measured resource.
     logical_id: String,
 }
 
-/// What was used in a time.
+/// The measured usage of a period.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Used {
-    /// The values of each query.
-    pub(crate) values: BTreeMap<Query, Vec<f64>>,
-    /// Bytes in the tables, as they are now.
+pub(crate) struct MeasuredUsage {
+    /// Values of each query.
+    pub(crate) values: BTreeMap<MetricQuery, Vec<f64>>,
+    /// Current size of the tables in bytes.
     pub(crate) table_bytes: u64,
-    /// Hours of that time.
+    /// Length of the period in hours.
     pub(crate) hours: u64,
 }
 
-/// The queries about a resource, by its logical id, type and physical name.
-pub(crate) fn queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<Measured> {
-    let sum = |kind, namespace, metric, dimension: &'static str, name: &str| {
+/// Returns the queries for a resource with its logical id, type and physical name.
+pub(crate) fn usage_queries(logical_id: &str, resource_type: &str, name: &str) -> Vec<UsageQuery> {
+    let sum_of = |quantity, namespace, metric, dimension: &'static str, name: &str| {
         let dimensions = vec![(dimension, name.to_owned())];
         let (statistic, period_s) = ("Sum", PERIOD_S);
-        let query = Query { namespace, metric, dimensions, statistic, period_s };
-        Measured { query, kind, logical_id: logical_id.to_owned() }
+        let query = MetricQuery { namespace, metric, dimensions, statistic, period_s };
+        UsageQuery { query, quantity, logical_id: logical_id.to_owned() }
     };
     match ResourceType::named(resource_type) {
         Some(ResourceType::Table) => [
-            (Kind::Writes, "ConsumedWriteCapacityUnits"),
-            (Kind::Reads, "ConsumedReadCapacityUnits"),
+            (Quantity::WriteUnits, "ConsumedWriteCapacityUnits"),
+            (Quantity::ReadUnits, "ConsumedReadCapacityUnits"),
         ]
-        .map(|(kind, metric)| sum(kind, "AWS/DynamoDB", metric, "TableName", name))
+        .map(|(quantity, metric)| sum_of(quantity, "AWS/DynamoDB", metric, "TableName", name))
         .to_vec(),
         Some(ResourceType::Function) => {
-            [(Kind::Calls, "Invocations"), (Kind::Milliseconds, "Duration")]
-                .map(|(kind, metric)| sum(kind, "AWS/Lambda", metric, "FunctionName", name))
+            [(Quantity::Invocations, "Invocations"), (Quantity::Milliseconds, "Duration")]
+                .map(|(quantity, metric)| {
+                    sum_of(quantity, "AWS/Lambda", metric, "FunctionName", name)
+                })
                 .to_vec()
         }
         Some(ResourceType::Queue) => {
-            // Its physical name is its URL.
+            // The physical name of a queue is its URL.
             let name = name.rsplit('/').next().unwrap_or(name);
-            let metrics = [
+            [
                 "NumberOfMessagesSent",
                 "NumberOfMessagesReceived",
                 "NumberOfMessagesDeleted",
                 "NumberOfEmptyReceives",
-            ];
-            metrics.map(|metric| sum(Kind::Messages, "AWS/SQS", metric, "QueueName", name)).to_vec()
+            ]
+            .map(|metric| sum_of(Quantity::QueueRequests, "AWS/SQS", metric, "QueueName", name))
+            .to_vec()
         }
         Some(ResourceType::LogGroup) => {
-            vec![sum(Kind::Logged, "AWS/Logs", "IncomingBytes", "LogGroupName", name)]
+            let (quantity, metric) = (Quantity::LoggedBytes, "IncomingBytes");
+            vec![sum_of(quantity, "AWS/Logs", metric, "LogGroupName", name)]
         }
         Some(ResourceType::Bucket) => {
-            let mut stored = sum(Kind::Stored, "AWS/S3", "BucketSizeBytes", "BucketName", name);
-            stored.query.dimensions.push(("StorageType", "StandardStorage".to_owned()));
-            (stored.query.statistic, stored.query.period_s) = ("Average", DAY_S);
-            vec![stored]
+            let (quantity, metric) = (Quantity::StoredBytes, "BucketSizeBytes");
+            let mut size = sum_of(quantity, "AWS/S3", metric, "BucketName", name);
+            size.query.dimensions.push(("StorageType", "StandardStorage".to_owned()));
+            size.query.statistic = "Average";
+            size.query.period_s = DAY_S;
+            vec![size]
         }
         _ => Vec::new(),
     }
 }
 
-/// What is not in it, and what is not measured.
-pub(crate) fn not_measured(facts: &Facts) -> Vec<String> {
-    let traces = facts.tracing.then_some(TRACES);
-    NOT_MEASURED.into_iter().chain(traces).map(str::to_owned).collect()
+/// Returns the limits of the measurement, for the report.
+pub(crate) fn measurement_notes(facts: &StackFacts) -> Vec<String> {
+    let mut notes = NOTES.map(str::to_owned).to_vec();
+    if facts.tracing {
+        notes.push(TRACES_NOTE.to_owned());
+    }
+    notes
 }
 
-/// What is billed of it.
-pub(crate) fn measured(all: &[Measured], used: &Used, facts: &Facts) -> Amounts {
+/// Computes the billed amounts of the measured usage.
+pub(crate) fn measured_amounts(
+    queries: &[UsageQuery],
+    usage: &MeasuredUsage,
+    facts: &StackFacts,
+) -> Amounts {
     let mut amounts = Amounts::default();
-    let hours = u128::from(used.hours);
-    let (mut calls, mut messages) = (0, 0);
-    for Measured { query, kind, logical_id } in all {
-        let values = used.values.get(query).map(Vec::as_slice).unwrap_or_default();
+    let hours = u128::from(usage.hours);
+    let (mut invocations, mut queue_requests) = (0, 0);
+    for UsageQuery { query, quantity, logical_id } in queries {
+        let values = usage.values.get(query).map(Vec::as_slice).unwrap_or_default();
         let sum: f64 = values.iter().sum();
-        match kind {
-            Kind::Writes => amounts.add(Meter::TableWrites, whole(sum)),
-            Kind::Reads => amounts.add(Meter::TableReads, whole(sum * 2.0)),
-            Kind::Calls => calls += whole(sum),
-            Kind::Milliseconds => {
+        match quantity {
+            Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
+            // The meter counts half units.
+            Quantity::ReadUnits => amounts.add(Meter::TableReads, to_integer(sum * 2.0)),
+            Quantity::Invocations => invocations += to_integer(sum),
+            Quantity::Milliseconds => {
                 if let Some(function) = facts.functions.get(logical_id) {
-                    add_time(&mut amounts, *function, whole(sum));
+                    add_duration(&mut amounts, *function, to_integer(sum));
                 }
             }
-            Kind::Messages => messages += whole(sum),
-            Kind::Logged => {
-                amounts.add(Meter::LogBytes, whole(sum));
-                add_kept_logs(&mut amounts, whole(sum), facts);
+            Quantity::QueueRequests => queue_requests += to_integer(sum),
+            Quantity::LoggedBytes => {
+                amounts.add(Meter::LogBytes, to_integer(sum));
+                add_log_storage(&mut amounts, to_integer(sum), facts);
             }
-            Kind::Stored if !values.is_empty() => {
-                let average = sum / values.len() as f64;
-                amounts.add(Meter::ObjectStorage, whole(average) * hours);
+            Quantity::StoredBytes => {
+                if !values.is_empty() {
+                    let average = sum / values.len() as f64;
+                    amounts.add(Meter::ObjectStorage, to_integer(average) * hours);
+                }
             }
-            Kind::Stored => {}
         }
     }
-    amounts.add(Meter::Calls, calls);
-    add_traces(&mut amounts, calls, hours, facts);
-    add_queue_requests(&mut amounts, messages, hours);
-    for meter in [Meter::TableStorage, Meter::TableBackup] {
-        amounts.add(meter, u128::from(used.table_bytes) * hours);
-    }
-    add_standing(&mut amounts, facts, hours);
+    amounts.add(Meter::Invocations, invocations);
+    add_traces(&mut amounts, invocations, hours, facts);
+    add_queue_requests(&mut amounts, queue_requests, hours);
+    let table_byte_hours = u128::from(usage.table_bytes) * hours;
+    amounts.add(Meter::TableStorage, table_byte_hours);
+    amounts.add(Meter::TableBackup, table_byte_hours);
+    add_fixed_costs(&mut amounts, facts, hours);
     amounts
 }
 
-/// The nearest whole number that is not negative.
-fn whole(value: f64) -> u128 {
+/// Rounds to the nearest non-negative integer; 0 if the value is not finite.
+fn to_integer(value: f64) -> u128 {
     format!("{:.0}", value.max(0.0)).parse().unwrap_or_default()
 }
 
@@ -159,21 +175,22 @@ mod tests {
     use super::super::facts::Function;
     use super::*;
 
-    fn used(resources: &[(&str, &str, &str)], value: impl Fn(&Measured) -> Vec<f64>) -> Amounts {
-        let all: Vec<Measured> = resources
+    fn used(resources: &[(&str, &str, &str)], value: impl Fn(&UsageQuery) -> Vec<f64>) -> Amounts {
+        let all: Vec<UsageQuery> = resources
             .iter()
-            .flat_map(|(id, resource_type, name)| queries(id, resource_type, name))
+            .flat_map(|(id, resource_type, name)| usage_queries(id, resource_type, name))
             .collect();
-        let values = all.iter().map(|measured| (measured.query.clone(), value(measured))).collect();
-        let used = Used { values, table_bytes: 1_000, hours: 10 };
-        let facts = Facts { alarms: 11, dashboards: 1, tracing: true, ..Facts::default() };
-        let mut facts = Facts { log_days: 2, ..facts };
-        facts.functions.insert("F".to_owned(), Function { memory_mb: 512, on_arm: false });
-        measured(&all, &used, &facts)
+        let values = all.iter().map(|query| (query.query.clone(), value(query))).collect();
+        let used = MeasuredUsage { values, table_bytes: 1_000, hours: 10 };
+        let facts =
+            StackFacts { alarms: 11, dashboards: 1, tracing: true, ..StackFacts::default() };
+        let mut facts = StackFacts { log_days: 2, ..facts };
+        facts.functions.insert("F".to_owned(), Function { memory_mb: 512, is_arm: false });
+        measured_amounts(&all, &used, &facts)
     }
 
     #[test]
-    fn each_meter_becomes_what_is_billed_of_it() {
+    fn each_quantity_is_added_to_its_meters() {
         let all = [
             ("T", "AWS::DynamoDB::Table", "t-1"),
             ("T2", "AWS::DynamoDB::Table", "t-2"),
@@ -183,23 +200,23 @@ mod tests {
             ("B", "AWS::S3::Bucket", "b-1"),
             ("R", "AWS::IAM::Role", "r-1"),
         ];
-        let amounts = used(&all, |measured| match measured.kind {
-            Kind::Writes => vec![3.0, 4.0],
-            Kind::Reads => vec![0.5, 1.0],
-            Kind::Calls => vec![7.0],
-            Kind::Milliseconds => vec![100.4, 20.0],
-            Kind::Messages => vec![4_000.0],
-            Kind::Logged => vec![50.0],
-            Kind::Stored => vec![100.0, 300.0],
+        let amounts = used(&all, |query| match query.quantity {
+            Quantity::WriteUnits => vec![3.0, 4.0],
+            Quantity::ReadUnits => vec![0.5, 1.0],
+            Quantity::Invocations => vec![7.0],
+            Quantity::Milliseconds => vec![100.4, 20.0],
+            Quantity::QueueRequests => vec![4_000.0],
+            Quantity::LoggedBytes => vec![50.0],
+            Quantity::StoredBytes => vec![100.0, 300.0],
         });
         for (meter, expected) in [
             (Meter::TableWrites, 14),
             (Meter::TableReads, 6),
             (Meter::TableStorage, 10_000),
             (Meter::TableBackup, 10_000),
-            (Meter::Calls, 7),
-            (Meter::TimeOnX86, 512 * 120),
-            (Meter::TimeOnArm, 0),
+            (Meter::Invocations, 7),
+            (Meter::X86Time, 512 * 120),
+            (Meter::ArmTime, 0),
             (Meter::QueueRequests, 16_000 - 1_000_000 * 10 / 730),
             (Meter::LogBytes, 50),
             (Meter::LogStorage, 50 * 48),
@@ -207,17 +224,17 @@ mod tests {
             (Meter::Traces, 7),
             (Meter::Alarms, 10),
             (Meter::Dashboards, 10),
-            (Meter::Keys, 0),
+            (Meter::KmsKeys, 0),
         ] {
-            assert_eq!(amounts.of(meter), expected, "{meter:?}");
+            assert_eq!(amounts.get(meter), expected, "{meter:?}");
         }
     }
 
     #[test]
-    fn queues_are_measured_by_name_and_buckets_by_day() {
-        let queue = queries("Q", "AWS::SQS::Queue", "https://sqs.r.amazonaws.com/1/q-1");
+    fn queues_are_measured_by_name_and_buckets_daily() {
+        let queue = usage_queries("Q", "AWS::SQS::Queue", "https://sqs.r.amazonaws.com/1/q-1");
         assert_eq!(queue[0].query.dimensions, [("QueueName", "q-1".to_owned())]);
-        let bucket = &queries("B", "AWS::S3::Bucket", "b")[0].query;
+        let bucket = &usage_queries("B", "AWS::S3::Bucket", "b")[0].query;
         assert_eq!(
             (bucket.statistic, bucket.period_s, bucket.dimensions.len()),
             ("Average", DAY_S, 2)
@@ -225,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_nothing() {
+    fn invalid_numbers_count_as_zero() {
         for (value, expected) in
             [(f64::NAN, 0), (f64::INFINITY, 0), (-1.0, 0), (0.4, 0), (1e15, 1_000_000_000_000_000)]
         {
-            assert_eq!(whole(value), expected, "{value}");
+            assert_eq!(to_integer(value), expected, "{value}");
         }
         let nothing = used(&[("B", "AWS::S3::Bucket", "b")], |_| Vec::new());
-        assert_eq!(nothing.of(Meter::ObjectStorage), 0);
+        assert_eq!(nothing.get(Meter::ObjectStorage), 0);
     }
 }

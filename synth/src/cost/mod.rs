@@ -1,30 +1,29 @@
-//! What a stack costs in a month: estimated from its use, or by AWS's own meters. Exact to the
-//! pico-dollar, and without I/O.
+//! Cost of a stack: estimated from expected usage, or computed from measured usage. All amounts are integers
+//! of pico-dollars. No I/O.
 
 mod bill;
 mod estimate;
 mod facts;
 mod measured;
 mod meter;
+mod units;
 
 use serde_json::Value;
 
 pub(crate) use bill::Bill;
 pub(crate) use estimate::{Usage, assumptions, estimate};
-pub(crate) use facts::Facts;
-pub(crate) use measured::{Measured, Used, measured, not_measured, queries};
+pub(crate) use facts::StackFacts;
+pub(crate) use measured::{
+    MeasuredUsage, UsageQuery, measured_amounts, measurement_notes, usage_queries,
+};
+pub(crate) use units::MONTH_HOURS;
 
-/// Hours of a month, as AWS reckons.
-pub(crate) const MONTH_HOURS: u128 = 730;
-/// Bytes of a GB, as AWS bills it.
-pub(crate) const GB: u128 = 1 << 30;
-
-/// What a stack of this template costs in a month in which nobody uses it, besides what is stored: dollars
-/// as a decimal number. A template that is no JSON was not deployed by us, and nothing is known of it.
+/// Returns the monthly cost of an idle stack without its storage, in dollars as a decimal number; `None` if
+/// the template is not JSON.
 pub(crate) fn idle_dollars(template: &str) -> Option<String> {
     let template: Value = serde_json::from_str(template).ok()?;
-    let amounts = estimate(&Usage::default(), &Facts::of(&template), None);
-    Some(Bill::of(&amounts).total().to_owned())
+    let amounts = estimate(&Usage::default(), &StackFacts::from_template(&template), None);
+    Some(Bill::new(&amounts).total().to_owned())
 }
 
 #[cfg(test)]
@@ -34,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_costs_only_what_the_configuration_asks_for() {
+    fn only_optional_features_cost_money_while_idle() {
         let idle = |config: &Config| {
             idle_dollars(&cellar_stack(config, Architecture::Arm64).unwrap().to_json()).unwrap()
         };

@@ -1,99 +1,123 @@
-//! What needs a yes before it is done.
+//! Changes that need confirmation, and data loss that is refused.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use cellar_stacks::constructs::ResourceType;
-use cellar_stacks::difference::{self, Difference, ResourceChange, Risk, Severity};
+use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Risk, Severity};
 
 use crate::aws::{Change, PlannedAction, Replacement};
 
-/// Whether changes may be made.
+/// Number of names shown in a list.
+const SHOWN_NAMES: usize = 5;
+
+/// Whether a deployment needs confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Approval {
-    /// As they are.
-    Free,
-    /// If somebody says yes.
-    Ask(Reasons),
-    /// Not at all: these hold data, would be replaced or taken out, and were not named.
+    /// The deployment is harmless.
+    NotNeeded,
+    /// The user must confirm the deployment.
+    Needed(ConfirmationReasons),
+    /// The deployment would delete or replace these resources, which hold data and are not listed in
+    /// `--allow-data-loss`.
     Refused(BTreeSet<String>),
 }
 
-/// Why somebody has to say yes.
+/// Why a deployment needs confirmation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reasons {
-    /// Resources whose data goes or is less protected than before.
+pub(crate) struct ConfirmationReasons {
+    /// Resources whose data is deleted, or protected less than before.
     pub(crate) at_risk: BTreeSet<String>,
-    /// How many groups of permissions there are that nobody had before.
+    /// Number of permission groups that are new or broader.
     pub(crate) broadened: usize,
-    /// Other resources that are, or may be, made anew.
+    /// Other resources that are replaced, or may be.
     pub(crate) replaced: BTreeSet<String>,
 }
 
-/// What a deployment needs: by what differs between the templates, and by what CloudFormation says that
-/// it will do. `named` are logical ids whose loss was agreed to.
-pub(crate) fn approval(difference: &Difference, changes: &[Change], named: &[String]) -> Approval {
-    let ids = |resources: &dyn Fn(&&ResourceChange) -> bool,
-               foreseen: &dyn Fn(&&Change) -> bool| {
-        let resources = difference.resources.iter().filter(resources).map(|it| &it.logical_id);
-        let foreseen = changes.iter().filter(foreseen).map(|it| &it.logical_id);
-        resources.chain(foreseen).cloned().collect::<BTreeSet<String>>()
-    };
-    let lost = ids(&loses_data, &is_lost);
-    let refused: BTreeSet<String> = lost.iter().filter(|id| !named.contains(id)).cloned().collect();
+/// Returns the approval that a deployment needs, from the difference of the templates and the changes
+/// that CloudFormation predicts. `allowed_losses` are the logical ids of `--allow-data-loss`.
+pub(crate) fn required_approval(
+    difference: &Difference,
+    changes: &[Change],
+    allowed_losses: &[String],
+) -> Approval {
+    let lost = logical_ids(difference, loses_data, changes, deletes_data);
+    let refused: BTreeSet<String> =
+        lost.iter().filter(|id| !allowed_losses.contains(id)).cloned().collect();
     if !refused.is_empty() {
         return Approval::Refused(refused);
     }
-    let mut at_risk = ids(&|it| it.severity == Severity::Destructive, &|_| false);
+    let is_destructive = |change: &ResourceChange| change.severity == Severity::Destructive;
+    let mut at_risk = logical_ids(difference, is_destructive, &[], deletes_data);
     at_risk.extend(lost);
-    let mut replaced = ids(&is_replaced, &|it| it.certain && it.replacement != Replacement::No);
+    let mut replaced = logical_ids(difference, is_replaced, changes, is_certainly_replaced);
     replaced.retain(|id| !at_risk.contains(id));
     let broadened = difference.permissions.broadened.len();
-    let reasons = Reasons { at_risk, broadened, replaced };
-    if reasons == Reasons::default() { Approval::Free } else { Approval::Ask(reasons) }
+    let reasons = ConfirmationReasons { at_risk, broadened, replaced };
+    if reasons == ConfirmationReasons::default() {
+        Approval::NotNeeded
+    } else {
+        Approval::Needed(reasons)
+    }
 }
 
-fn loses_data(change: &&ResourceChange) -> bool {
+/// Returns the logical ids of the template changes and the predicted changes that match.
+fn logical_ids(
+    difference: &Difference,
+    matches_template_change: impl Fn(&ResourceChange) -> bool,
+    changes: &[Change],
+    matches_prediction: impl Fn(&Change) -> bool,
+) -> BTreeSet<String> {
+    let in_templates = difference.resources.iter().filter(|change| matches_template_change(change));
+    let predicted = changes.iter().filter(|change| matches_prediction(change));
+    let ids = in_templates.map(|change| &change.logical_id);
+    ids.chain(predicted.map(|change| &change.logical_id)).cloned().collect()
+}
+
+fn loses_data(change: &ResourceChange) -> bool {
     let is_loss = |risk: &Risk| matches!(risk, Risk::Removed { .. } | Risk::Replaced { .. });
     change.risks.iter().any(is_loss)
 }
 
-fn is_replaced(change: &&ResourceChange) -> bool {
-    use difference::ChangeAction::{MayReplace, Replace};
-    matches!(change.action, MayReplace | Replace)
+fn is_replaced(change: &ResourceChange) -> bool {
+    matches!(change.action, ChangeAction::MayReplace | ChangeAction::Replace)
 }
 
-fn is_lost(change: &&Change) -> bool {
-    let goes = change.action == PlannedAction::Remove
+fn is_certainly_replaced(change: &Change) -> bool {
+    change.certain && change.replacement != Replacement::No
+}
+
+/// Returns whether a predicted change deletes or replaces a resource that holds data.
+fn deletes_data(change: &Change) -> bool {
+    let is_deleted = change.action == PlannedAction::Remove
         || (change.action != PlannedAction::Add && change.replacement != Replacement::No);
-    goes && ResourceType::named(&change.resource_type).is_some_and(ResourceType::holds_data)
+    is_deleted && ResourceType::named(&change.resource_type).is_some_and(ResourceType::holds_data)
 }
 
-impl fmt::Display for Reasons {
+impl fmt::Display for ConfirmationReasons {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at_risk, broadened, replaced } = self;
         let mut parts = Vec::new();
         if !at_risk.is_empty() {
-            parts.push(format!("data is at risk ({})", some_of(at_risk)));
+            parts.push(format!("data is at risk ({})", shorten_list(at_risk)));
         }
-        if *broadened > 0 {
-            let (noun, verb) =
-                if *broadened == 1 { ("permission", "is") } else { ("permissions", "are") };
-            parts.push(format!("{broadened} {noun} {verb} new or broader"));
+        match broadened {
+            0 => {}
+            1 => parts.push("1 permission is new or broader".to_owned()),
+            count => parts.push(format!("{count} permissions are new or broader")),
         }
         if !replaced.is_empty() {
-            parts.push(format!("something is or may be made anew ({})", some_of(replaced)));
+            let list = shorten_list(replaced);
+            parts.push(format!("resources are replaced or may be replaced ({list})"));
         }
         formatter.write_str(&parts.join(", "))
     }
 }
 
-/// Some names of many.
-fn some_of(ids: &BTreeSet<String>) -> String {
-    const SOME: usize = 5;
-    let some: Vec<&str> = ids.iter().take(SOME).map(String::as_str).collect();
-    let more = if ids.len() > SOME { ", …" } else { "" };
-    format!("{}{more}", some.join(", "))
+fn shorten_list(ids: &BTreeSet<String>) -> String {
+    let shown: Vec<&str> = ids.iter().take(SHOWN_NAMES).map(String::as_str).collect();
+    let ellipsis = if ids.len() > SHOWN_NAMES { ", …" } else { "" };
+    format!("{}{ellipsis}", shown.join(", "))
 }
 
 #[cfg(test)]
@@ -128,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_lost_only_if_it_was_named() {
+    fn data_loss_is_allowed_only_for_named_resources() {
         let nothing = difference(&json!({}), &json!({}));
         let table = |action, replacement| change(action, "Table", TABLE, replacement);
         let named = ["Table".to_owned()];
@@ -139,38 +163,44 @@ mod tests {
         ] {
             let changes = [Change { certain: false, ..lost }];
             let refused = Approval::Refused(ids(&["Table"]));
-            assert_eq!(approval(&nothing, &changes, &[]), refused, "{changes:?}");
-            let asked = Reasons { at_risk: ids(&["Table"]), ..Reasons::default() };
-            assert_eq!(approval(&nothing, &changes, &named), Approval::Ask(asked), "{changes:?}");
+            assert_eq!(required_approval(&nothing, &changes, &[]), refused, "{changes:?}");
+            let asked =
+                ConfirmationReasons { at_risk: ids(&["Table"]), ..ConfirmationReasons::default() };
+            assert_eq!(
+                required_approval(&nothing, &changes, &named),
+                Approval::Needed(asked),
+                "{changes:?}"
+            );
         }
         for kept in [
             table(PlannedAction::Add, Replacement::No),
             table(PlannedAction::Modify, Replacement::No),
         ] {
-            assert_eq!(approval(&nothing, &[kept], &[]), Approval::Free);
+            assert_eq!(required_approval(&nothing, &[kept], &[]), Approval::NotNeeded);
         }
     }
 
     #[test]
-    fn what_the_templates_say_counts_whatever_the_change_set_says() {
+    fn a_loss_in_the_templates_counts_without_a_change_set() {
         let table =
             |name: &str| json!({ "Table": { "Type": TABLE, "Properties": { "TableName": name } } });
         let replaced = difference(&table("a"), &table("b"));
-        assert_eq!(approval(&replaced, &[], &[]), Approval::Refused(ids(&["Table"])));
+        assert_eq!(required_approval(&replaced, &[], &[]), Approval::Refused(ids(&["Table"])));
         let removed = difference(&table("a"), &json!({}));
-        assert_eq!(approval(&removed, &[], &[]), Approval::Refused(ids(&["Table"])));
+        assert_eq!(required_approval(&removed, &[], &[]), Approval::Refused(ids(&["Table"])));
         let protected = |on: bool| json!({ "Table": { "Type": TABLE, "Properties": { "DeletionProtectionEnabled": on } } });
         let weaker = difference(&protected(true), &protected(false));
-        let asked = Reasons { at_risk: ids(&["Table"]), ..Reasons::default() };
-        assert_eq!(approval(&weaker, &[], &[]), Approval::Ask(asked));
+        let asked =
+            ConfirmationReasons { at_risk: ids(&["Table"]), ..ConfirmationReasons::default() };
+        assert_eq!(required_approval(&weaker, &[], &[]), Approval::Needed(asked));
     }
 
     #[test]
-    fn broader_permissions_and_replacements_are_asked_for() {
+    fn broader_permissions_and_replacements_need_confirmation() {
         let queue = |name: &str| json!({ "Queue": { "Type": "AWS::SQS::Queue", "Properties": { "QueueName": name } } });
-        let replaced = approval(&difference(&queue("a"), &queue("b")), &[], &[]);
-        let Approval::Ask(reasons) = replaced else { panic!("{replaced:?}") };
-        assert_eq!(reasons.to_string(), "something is or may be made anew (Queue)");
+        let replaced = required_approval(&difference(&queue("a"), &queue("b")), &[], &[]);
+        let Approval::Needed(reasons) = replaced else { panic!("{replaced:?}") };
+        assert_eq!(reasons.to_string(), "resources are replaced or may be replaced (Queue)");
         let statement = |action: &str| {
             json!({ "Role": { "Type": "AWS::IAM::Role", "Properties": { "Policies": [{
                 "PolicyName": "p",
@@ -180,24 +210,24 @@ mod tests {
             }] } } })
         };
         let broadened = difference(&statement("sqs:SendMessage"), &statement("sqs:*"));
-        let Approval::Ask(reasons) = approval(&broadened, &[], &[]) else {
+        let Approval::Needed(reasons) = required_approval(&broadened, &[], &[]) else {
             panic!("{broadened:?}")
         };
         assert_eq!(reasons.to_string(), "1 permission is new or broader");
         let narrowed = difference(&statement("sqs:*"), &statement("sqs:SendMessage"));
-        assert_eq!(approval(&narrowed, &[], &[]), Approval::Free);
+        assert_eq!(required_approval(&narrowed, &[], &[]), Approval::NotNeeded);
         let many =
             change(PlannedAction::Modify, "Function", "AWS::Lambda::Function", Replacement::Maybe);
         let nothing = difference(&json!({}), &json!({}));
         let dynamic = Change { certain: false, ..many.clone() };
-        assert_eq!(approval(&nothing, &[dynamic], &[]), Approval::Free);
-        assert!(matches!(approval(&nothing, &[many], &[]), Approval::Ask(_)));
+        assert_eq!(required_approval(&nothing, &[dynamic], &[]), Approval::NotNeeded);
+        assert!(matches!(required_approval(&nothing, &[many], &[]), Approval::Needed(_)));
     }
 
     #[test]
-    fn a_long_list_is_cut() {
+    fn long_lists_are_shortened() {
         let names = ["a", "b", "c", "d", "e"];
-        assert_eq!(some_of(&ids(&names)), "a, b, c, d, e");
-        assert_eq!(some_of(&ids(&[&names[..], &["f"]].concat())), "a, b, c, d, e, …");
+        assert_eq!(shorten_list(&ids(&names)), "a, b, c, d, e");
+        assert_eq!(shorten_list(&ids(&[&names[..], &["f"]].concat())), "a, b, c, d, e, …");
     }
 }

@@ -1,40 +1,38 @@
-//! What was at fault when a deployment failed, and what to do about it.
+//! The cause of a failed deployment, and advice for it.
 
-use crate::aws::{DeploymentEvent, denied_action};
+use crate::aws::{DeploymentEvent, STACK_TYPE, denied_action};
 
-/// What CloudFormation says of what it gave up because something else had failed.
+/// Reasons of events that failed only because another resource had failed.
 const CANCELLED: [&str; 3] =
     ["Resource creation cancelled", "Resource update cancelled", "Resource deletion cancelled"];
-/// The type of the stack itself among its resources.
-const STACK: &str = "AWS::CloudFormation::Stack";
 
-/// Why a deployment failed.
+/// The cause of a failed deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failure {
-    /// The resource, by the name that it has in the stack; nothing if it is the stack itself.
+pub(crate) struct DeploymentFailure {
+    /// Logical id of the failed resource; `None` if the stack itself failed.
     pub(crate) logical_id: Option<String>,
-    /// Its type.
+    /// Type of the failed resource, `AWS::…`.
     pub(crate) resource_type: String,
-    /// What AWS says.
+    /// Reason given by AWS.
     pub(crate) reason: String,
 }
 
-/// What to do if AWS says one of these, in lower case.
+/// Advice by parts of the reason, in lower case.
 const ADVICE: [(&[&str], &str); 6] = [
     (
         &["already exists"],
-        "something with that name is there and not part of this stack, perhaps kept by an earlier \
-         one: delete it if it is not needed, or choose another `stack` name in cellar.yaml",
+        "a resource with this name exists outside the stack, perhaps kept by an earlier stack: delete it \
+         if you do not need it, or choose another `stack` name in cellar.yaml",
     ),
     (
         &["reservedconcurrentexecutions", "unreservedconcurrentexecution"],
-        "the account's limit of concurrent executions is too low for a reservation: leave it out, or \
-         have the limit raised",
+        "the account has too few concurrent executions to reserve some: remove the reservation, or \
+         request a higher limit",
     ),
     (
         &["limitexceeded", "limit exceeded", "quota"],
-        "a limit of the account is reached: have it raised in Service Quotas, or delete what is not \
-         needed",
+        "a limit of the account is reached: request a higher limit in Service Quotas, or delete unused \
+         resources",
     ),
     (
         &["rate exceeded", "throttling", "serviceunavailable", "internalfailure", "internal error"],
@@ -42,53 +40,65 @@ const ADVICE: [(&[&str], &str); 6] = [
     ),
     (
         &["rollback trigger", "went into alarm", "in alarm state"],
-        "one of the stack's own alarms went off while it was deployed: see why with `synth logs` and \
+        "an alarm of the stack fired during the deployment: find the cause with `synth logs` and \
          `synth runbook`",
     ),
-    (&["cancelled by user", "requested by user"], "somebody has taken it back: ask why"),
+    (
+        &["cancelled by user", "requested by user"],
+        "the operation was cancelled by a user: find out why",
+    ),
 ];
 
-impl Failure {
-    /// What to mend.
+impl DeploymentFailure {
+    /// Returns what to do about the failure, as an imperative phrase.
     pub(crate) fn advice(&self) -> String {
-        let reason = self.reason.to_lowercase();
         if let Some(action) = denied_action(&self.reason) {
-            return format!("whoever deploys needs the permission {action}: have it added");
+            return format!("grant the permission {action} to the AWS identity that deploys");
         }
+        let reason = self.reason.to_lowercase();
         if reason.contains("not authorized") || reason.contains("accessdenied") {
-            return "whoever deploys needs the permission that the reason names".to_owned();
+            return "grant the permission that the error names to the AWS identity that deploys"
+                .to_owned();
         }
-        let says = |words: &&[&str]| words.iter().any(|word| reason.contains(word));
-        let advice = ADVICE.iter().find(|(words, _)| says(words)).map(|(_, advice)| *advice);
-        advice.unwrap_or("mend what the reason names").to_owned()
+        for (parts, advice) in ADVICE {
+            if parts.iter().any(|part| reason.contains(part)) {
+                return advice.to_owned();
+            }
+        }
+        "fix the cause".to_owned()
     }
 }
 
-/// The first thing that failed by itself.
-pub(crate) fn failure(failures: &[DeploymentEvent]) -> Option<Failure> {
-    let own = |event: &&DeploymentEvent| {
+/// Returns the first failure that is not the consequence of another one; failed resources come before
+/// the stack itself.
+pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFailure> {
+    let is_cause = |event: &&DeploymentEvent| {
         let reason = event.reason.as_deref().unwrap_or_default();
         !CANCELLED.iter().any(|cancelled| reason.contains(cancelled))
     };
-    let of_resource = |event: &&DeploymentEvent| event.resource_type != STACK;
-    let event = failures.iter().filter(own).find(of_resource);
-    let event = event.or_else(|| failures.iter().find(own)).or_else(|| failures.first())?;
-    Some(Failure {
-        logical_id: of_resource(&event).then(|| event.logical_id.clone()),
+    let is_resource = |event: &&DeploymentEvent| event.resource_type != STACK_TYPE;
+    let event = failures
+        .iter()
+        .filter(is_cause)
+        .find(is_resource)
+        .or_else(|| failures.iter().find(is_cause))
+        .or_else(|| failures.first())?;
+    Some(DeploymentFailure {
+        logical_id: is_resource(&event).then(|| event.logical_id.clone()),
         resource_type: event.resource_type.clone(),
         reason: event.reason.clone().unwrap_or_else(|| "AWS gives no reason".to_owned()),
     })
 }
 
-/// The same of a stack that was left half-way: of all that ever happened to it, oldest first, what
-/// failed in the last thing that was done with it.
-pub(crate) fn last_failure(events: &[DeploymentEvent]) -> Option<Failure> {
-    let begins = |event: &DeploymentEvent| {
-        event.resource_type == STACK && event.status.ends_with("_IN_PROGRESS")
+/// Returns the first failure of the last operation on a stack. `events` are all events of the stack,
+/// oldest first.
+pub(crate) fn last_operation_failure(events: &[DeploymentEvent]) -> Option<DeploymentFailure> {
+    let starts_operation = |event: &DeploymentEvent| {
+        event.resource_type == STACK_TYPE && event.status.ends_with("_IN_PROGRESS")
     };
-    let begun = events.iter().rposition(begins).unwrap_or_default();
-    let last = events.iter().skip(begun).filter(|event| event.status.ends_with("_FAILED"));
-    failure(&last.cloned().collect::<Vec<DeploymentEvent>>())
+    let start = events.iter().rposition(starts_operation).unwrap_or_default();
+    let failures = events.iter().skip(start).filter(|event| event.status.ends_with("_FAILED"));
+    first_failure(&failures.cloned().collect::<Vec<DeploymentEvent>>())
 }
 
 #[cfg(test)]
@@ -107,25 +117,25 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_the_first_that_failed_by_itself() {
+    fn finds_the_first_event_that_failed_by_itself() {
         let failures = [
             event("Role", "AWS::IAM::Role", "Resource creation cancelled"),
-            event("cellar", STACK, "The following resource(s) failed to create: [Table]"),
+            event("cellar", STACK_TYPE, "The following resource(s) failed to create: [Table]"),
             event("Table", "AWS::DynamoDB::Table", "Table already exists"),
             event("Queue", "AWS::SQS::Queue", "Rate exceeded"),
         ];
-        let found = failure(&failures).unwrap();
+        let found = first_failure(&failures).unwrap();
         assert_eq!(found.logical_id.as_deref(), Some("Table"));
-        let found = failure(&failures[..2]).unwrap();
+        let found = first_failure(&failures[..2]).unwrap();
         assert_eq!(found.logical_id, None);
-        let only_cancelled = failure(&failures[..1]).unwrap();
+        let only_cancelled = first_failure(&failures[..1]).unwrap();
         assert_eq!(only_cancelled.logical_id.as_deref(), Some("Role"));
-        assert_eq!(failure(&[]), None);
-        assert!(failure(&[event("A", "B", "")]).unwrap().reason.contains("no reason"));
+        assert_eq!(first_failure(&[]), None);
+        assert!(first_failure(&[event("A", "B", "")]).unwrap().reason.contains("no reason"));
     }
 
     #[test]
-    fn advice_is_about_what_the_reason_says() {
+    fn advice_matches_the_reason() {
         for (reason, advice) in [
             (
                 "User: u is not authorized to perform: dynamodb:CreateTable on r",
@@ -133,26 +143,26 @@ mod tests {
             ),
             (
                 "AccessDenied. User doesn't have permission to call it",
-                "permission that the reason names",
+                "permission that the error names",
             ),
             ("Rate exceeded", "too busy"),
-            ("Table already exists in stack arn:1", "perhaps kept by an earlier one"),
+            ("Table already exists in stack arn:1", "perhaps kept by an earlier stack"),
             ("LimitExceededException: too many", "Service Quotas"),
             ("Rollback Trigger arn:aws:cloudwatch:… went into ALARM", "`synth logs`"),
-            ("Resource update was cancelled by user", "taken it back"),
+            ("Resource update was cancelled by user", "cancelled by a user"),
             ("Specified UnreservedConcurrentExecution decreases", "concurrent executions"),
-            ("It rained", "mend what the reason names"),
+            ("It rained", "fix the cause"),
         ] {
-            let found = failure(&[event("A", "B", reason)]).unwrap().advice();
+            let found = first_failure(&[event("A", "B", reason)]).unwrap().advice();
             assert!(found.contains(advice), "{reason}: {found}");
         }
     }
 
     #[test]
-    fn what_left_a_stack_half_way_is_of_the_last_thing_that_was_done() {
+    fn last_operation_failure_ignores_earlier_operations() {
         let stack = |status: &str| DeploymentEvent {
             status: status.to_owned(),
-            ..event("cellar", STACK, "")
+            ..event("cellar", STACK_TYPE, "")
         };
         let events = [
             stack("UPDATE_IN_PROGRESS"),
@@ -161,8 +171,11 @@ mod tests {
             event("Api", "AWS::Lambda::Function", "the code is gone"),
             stack("UPDATE_ROLLBACK_FAILED"),
         ];
-        assert_eq!(last_failure(&events).unwrap().logical_id.as_deref(), Some("Api"));
-        assert_eq!(last_failure(&events[..2]).unwrap().logical_id.as_deref(), Some("Old"));
-        assert_eq!(last_failure(&events[..1]), None);
+        assert_eq!(last_operation_failure(&events).unwrap().logical_id.as_deref(), Some("Api"));
+        assert_eq!(
+            last_operation_failure(&events[..2]).unwrap().logical_id.as_deref(),
+            Some("Old")
+        );
+        assert_eq!(last_operation_failure(&events[..1]), None);
     }
 }

@@ -1,21 +1,22 @@
-//! Rules of a deployment into AWS, apart from AWS: what a stack's status allows, what needs a yes,
-//! whose it is, whether a plan still holds, what is told of the events, which alarms take it back, and
-//! what was at fault.
+//! Rules of a deployment to AWS, without I/O: which changes need confirmation, which stacks belong to
+//! Cellar, what a stack's status allows, and how its events are reported.
 
 mod approval;
 mod failure;
 mod ownership;
+mod phase;
 mod plan;
 mod progress;
 mod restore;
 mod status;
 mod watch;
 
-pub(crate) use approval::{Approval, approval};
-pub(crate) use failure::{Failure, failure, last_failure};
-pub(crate) use ownership::{STACK_TAG, is_ours};
-pub(crate) use plan::{Basis, PLAN_VERSION, Plan, StalePlan};
-pub(crate) use progress::{DeploymentProgress, Line, Mark};
-pub(crate) use restore::{RestoreError, Restoring, restored_name, was_there};
-pub(crate) use status::{End, Ground, end, ground};
-pub(crate) use watch::watched;
+pub(crate) use approval::{Approval, required_approval};
+pub(crate) use failure::{DeploymentFailure, first_failure, last_operation_failure};
+pub(crate) use ownership::{STACK_TAG, is_cellar_stack};
+pub(crate) use phase::DeploymentPhase;
+pub(crate) use plan::{PLAN_VERSION, Plan, PlanBasis, StalePlan};
+pub(crate) use progress::{DeploymentProgress, EventLine, EventMark};
+pub(crate) use restore::{RestoreError, TableRestore, existed_at, restored_table_name};
+pub(crate) use status::{OperationResult, StackCondition, operation_result, stack_condition};
+pub(crate) use watch::rollback_alarms;

@@ -1,19 +1,19 @@
-//! Which stacks are Cellar's: no other is changed or deleted, whatever its name.
+//! Ownership of stacks: only stacks of Cellar are changed or deleted.
 
 use cellar_stacks::cellar::{OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE};
 
 use crate::aws::StackState;
 
-/// The tag of a stack and all its resources that says which stack of Cellar they are of.
+/// Tag of a stack and of all its resources; its value is the name of the stack.
 pub(crate) const STACK_TAG: &str = "cellar:stack";
-/// Outputs that only a stack of Cellar has together: one that was deployed without our tag.
-const OUTPUTS: [&str; 3] = [OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE];
+/// Outputs that identify a Cellar stack without the tag: no other stack has all of them.
+const IDENTIFYING_OUTPUTS: [&str; 3] = [OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE];
 
-/// Whether a stack of that name is one of Cellar's. One that was only ever planned has nothing that
-/// could be lost, and counts as one.
-pub(crate) fn is_ours(name: &str, state: &StackState) -> bool {
+/// Returns whether a stack belongs to Cellar. A stack that only has change sets, or was deleted, counts as
+/// one, because it contains nothing that could be lost.
+pub(crate) fn is_cellar_stack(name: &str, state: &StackState) -> bool {
     state.tags.get(STACK_TAG).is_some_and(|stack| stack == name)
-        || OUTPUTS.iter().all(|output| state.outputs.contains_key(*output))
+        || IDENTIFYING_OUTPUTS.iter().all(|output| state.outputs.contains_key(*output))
         || matches!(state.status.as_str(), "REVIEW_IN_PROGRESS" | "DELETE_COMPLETE")
 }
 
@@ -39,21 +39,21 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_is_ours_by_its_tag_or_by_all_its_outputs() {
-        for (outputs, tags, ours) in [
-            (&OUTPUTS[..], &[][..], true),
-            (&OUTPUTS[..2], &[], false),
+    fn recognizes_a_stack_by_its_tag_or_all_its_outputs() {
+        for (outputs, tags, expected) in [
+            (&IDENTIFYING_OUTPUTS[..], &[][..], true),
+            (&IDENTIFYING_OUTPUTS[..2], &[], false),
             (&[], &[(STACK_TAG, "cellar")], true),
             (&[], &[(STACK_TAG, "another")], false),
             (&[], &[("stack", "cellar")], false),
         ] {
             let state = state("CREATE_COMPLETE", outputs, tags);
-            assert_eq!(is_ours("cellar", &state), ours, "{outputs:?} {tags:?}");
+            assert_eq!(is_cellar_stack("cellar", &state), expected, "{outputs:?} {tags:?}");
         }
-        for (status, ours) in
+        for (status, expected) in
             [("REVIEW_IN_PROGRESS", true), ("ROLLBACK_COMPLETE", false), ("DELETE_FAILED", false)]
         {
-            assert_eq!(is_ours("cellar", &state(status, &[], &[])), ours, "{status}");
+            assert_eq!(is_cellar_stack("cellar", &state(status, &[], &[])), expected, "{status}");
         }
     }
 }

@@ -1,100 +1,109 @@
-//! Saved plans: a change set that was looked at, and what it was made of.
+//! Saved plans: a change set with the state for which it was created.
 
 use serde::{Deserialize, Serialize};
 
 use crate::git::Commit;
 
-/// The version of the file.
+/// Version of the plan file.
 pub(crate) const PLAN_VERSION: u32 = 1;
 
-/// What is applied later, exactly as it was shown. Holds no secrets.
+/// A saved plan, which `deploy --plan` applies. It contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
     /// [`PLAN_VERSION`].
     pub(crate) version: u32,
-    /// The stack's name.
+    /// Name of the stack.
     pub(crate) stack: String,
-    /// The stack's ARN.
+    /// ARN of the stack.
     pub(crate) stack_id: String,
-    /// The change set's ARN.
+    /// ARN of the change set.
     pub(crate) change_set: String,
-    /// What it is made of.
-    pub(crate) basis: Basis,
+    /// The state for which the plan was created.
+    pub(crate) basis: PlanBasis,
 }
 
-/// Everything that has to be the same when a plan is applied.
+/// The state that must be unchanged when a plan is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Basis {
-    /// The account's number.
+pub(crate) struct PlanBasis {
+    /// AWS account id.
     pub(crate) account: String,
-    /// The region.
+    /// AWS region.
     pub(crate) region: String,
-    /// The commit that the project was at; absent outside of git.
+    /// The checked-out commit; absent outside a git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<Commit>,
-    /// BLAKE3 of the new template, hexadecimal.
+    /// BLAKE3 hash of the new template, hexadecimal.
     pub(crate) template: String,
-    /// The same of the template that was deployed; absent if there was no stack.
+    /// BLAKE3 hash of the deployed template; absent if the stack did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deployed: Option<String>,
 }
 
-/// Why a plan is not applied.
+/// The change since a plan was created that makes the plan invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StalePlan {
-    /// A file of another version of Cellar.
-    #[error("it has version {0}, and this is a program for version {PLAN_VERSION}")]
+    /// Another version of `synth` created the plan.
+    #[error("it has version {0}, but this program needs version {PLAN_VERSION}")]
     Version(u32),
     /// The configuration names another stack.
-    #[error("it is for the stack {0}")]
+    #[error("it was created for stack {0}")]
     Stack(String),
-    /// The credentials are for another account.
-    #[error("it is for account {account}, {region}")]
+    /// The credentials or the region belong to another account or region.
+    #[error("it was created for account {account}, {region}")]
     Place {
-        /// The plan's account.
+        /// Account of the plan.
         account: String,
-        /// The plan's region.
+        /// Region of the plan.
         region: String,
     },
-    /// The project is at another commit.
-    #[error("it was made at commit {0}")]
+    /// Another commit is checked out.
+    #[error("it was created at commit {0}")]
     Commit(String),
-    /// The same commit makes another template: files were changed, or this is another machine.
-    #[error("the configuration makes another template now")]
+    /// The template differs although the commit is the same: files were changed, or another machine has
+    /// another default architecture.
+    #[error("the synthesized template has changed since")]
     Template,
-    /// Somebody deployed since.
+    /// The stack was deployed since the plan was created.
     #[error("the stack was changed since")]
     Deployed,
-    /// CloudFormation does not have it any longer, or has executed it.
-    #[error("its change set cannot be executed any longer")]
+    /// The change set was deleted or executed.
+    #[error("its change set was deleted or already executed")]
     ChangeSet,
 }
 
 impl Plan {
-    /// Whether the plan is still about what is there.
-    pub(crate) fn check(&self, stack: &str, now: &Basis) -> Result<(), StalePlan> {
-        let then = &self.basis;
+    /// Checks that nothing has changed since the plan was created.
+    pub(crate) fn check(&self, stack: &str, current: &PlanBasis) -> Result<(), StalePlan> {
+        let planned = &self.basis;
         if self.version != PLAN_VERSION {
             return Err(StalePlan::Version(self.version));
         }
         if self.stack != stack {
             return Err(StalePlan::Stack(self.stack.clone()));
         }
-        if (&then.account, &then.region) != (&now.account, &now.region) {
-            let (account, region) = (then.account.clone(), then.region.clone());
+        if planned.account != current.account || planned.region != current.region {
+            let (account, region) = (planned.account.clone(), planned.region.clone());
             return Err(StalePlan::Place { account, region });
         }
-        let id = |commit: &Option<Commit>| commit.as_ref().map(|commit| commit.id.clone());
-        if id(&then.commit) != id(&now.commit) {
-            let none = "none, outside of git".to_owned();
-            return Err(StalePlan::Commit(id(&then.commit).unwrap_or(none)));
+        if planned.commit_id() != current.commit_id() {
+            let commit = planned.commit_id().unwrap_or("none, outside a git repository");
+            return Err(StalePlan::Commit(commit.to_owned()));
         }
-        if then.template != now.template {
+        if planned.template != current.template {
             return Err(StalePlan::Template);
         }
-        if then.deployed == now.deployed { Ok(()) } else { Err(StalePlan::Deployed) }
+        if planned.deployed != current.deployed {
+            return Err(StalePlan::Deployed);
+        }
+        Ok(())
+    }
+}
+
+impl PlanBasis {
+    fn commit_id(&self) -> Option<&str> {
+        self.commit.as_ref().map(|commit| commit.id.as_str())
     }
 }
 
@@ -109,7 +118,7 @@ mod tests {
             stack: "cellar".to_owned(),
             stack_id: "arn:stack".to_owned(),
             change_set: "arn:set".to_owned(),
-            basis: Basis {
+            basis: PlanBasis {
                 account: "1".to_owned(),
                 region: "eu-west-1".to_owned(),
                 commit: Some(commit),
@@ -120,31 +129,37 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_for_what_it_was_made_of_and_nothing_else() {
+    fn a_plan_is_stale_after_any_change() {
         let plan = plan();
         let now = plan.basis.clone();
         assert_eq!(plan.check("cellar", &now), Ok(()));
         let commit = |id: &str| Some(Commit { id: id.to_owned(), changed: true });
-        // The template says what a changed file does.
-        assert_eq!(plan.check("cellar", &Basis { commit: commit("c1"), ..now.clone() }), Ok(()));
+        // A changed file matters only if it changes the template.
+        assert_eq!(
+            plan.check("cellar", &PlanBasis { commit: commit("c1"), ..now.clone() }),
+            Ok(())
+        );
         assert!(matches!(plan.check("other", &now), Err(StalePlan::Stack(_))));
-        for (other, why) in [
-            (Basis { account: "2".to_owned(), ..now.clone() }, "account 1"),
-            (Basis { region: "x".to_owned(), ..now.clone() }, "eu-west-1"),
-            (Basis { commit: commit("c2"), ..now.clone() }, "commit c1"),
-            (Basis { commit: None, ..now.clone() }, "commit c1"),
-            (Basis { template: "t2".to_owned(), ..now.clone() }, "another template"),
-            (Basis { deployed: None, ..now.clone() }, "changed since"),
+        for (other, message) in [
+            (PlanBasis { account: "2".to_owned(), ..now.clone() }, "account 1"),
+            (PlanBasis { region: "x".to_owned(), ..now.clone() }, "eu-west-1"),
+            (PlanBasis { commit: commit("c2"), ..now.clone() }, "commit c1"),
+            (PlanBasis { commit: None, ..now.clone() }, "commit c1"),
+            (
+                PlanBasis { template: "t2".to_owned(), ..now.clone() },
+                "synthesized template has changed",
+            ),
+            (PlanBasis { deployed: None, ..now.clone() }, "stack was changed since"),
         ] {
             let error = plan.check("cellar", &other).unwrap_err().to_string();
-            assert!(error.contains(why), "{error}");
+            assert!(error.contains(message), "{error}");
         }
         let newer = Plan { version: PLAN_VERSION + 1, ..plan };
         assert_eq!(newer.check("cellar", &now), Err(StalePlan::Version(PLAN_VERSION + 1)));
     }
 
     #[test]
-    fn a_plan_is_read_as_it_was_written() {
+    fn a_plan_survives_serialization() {
         let text = serde_json::to_string(&plan()).unwrap();
         assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan());
         let mut outside = plan();

@@ -1,138 +1,147 @@
-//! What is told of a stack's events.
+//! Progress of an operation, derived from the events of a stack.
 
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::aws::DeploymentEvent;
+use crate::aws::{DeploymentEvent, STACK_TYPE};
 
-/// The type of the stack itself among its resources.
-const STACK: &str = "AWS::CloudFormation::Stack";
-
-/// How it goes with a resource.
+/// Progress of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Mark {
-    /// Something begins.
-    Begun,
-    /// It is done.
+pub(crate) enum EventMark {
+    /// A change has started.
+    #[serde(rename = "begun")]
+    Started,
+    /// The change has succeeded.
     Done,
-    /// It failed.
+    /// The change has failed.
     Failed,
 }
 
-/// Something to tell.
+/// An event to report to the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Line {
-    /// How it goes.
-    pub(crate) mark: Mark,
-    /// The resource.
+pub(crate) struct EventLine {
+    /// Progress of the resource.
+    pub(crate) mark: EventMark,
+    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Its type, `AWS::…`.
+    /// Type of the resource, `AWS::…`.
     pub(crate) resource_type: String,
-    /// Its status, as CloudFormation names it.
+    /// Status of the resource in CloudFormation.
     pub(crate) status: String,
-    /// Milliseconds since it began, once it has ended.
+    /// Duration of the change in milliseconds, once it has ended.
     pub(crate) took_ms: Option<u64>,
-    /// Why, if CloudFormation says it.
+    /// Reason given by CloudFormation.
     pub(crate) reason: Option<String>,
 }
 
-/// The events of one deployment.
+/// Collects the events of one operation on a stack.
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentProgress {
-    seen: HashSet<String>,
-    begun_ms: HashMap<String, u64>,
-    done: HashSet<String>,
-    has_begun: bool,
+    seen_ids: HashSet<String>,
+    /// Start of each change in progress, by logical id; Unix milliseconds.
+    started_ms: HashMap<String, u64>,
+    finished: HashSet<String>,
+    has_started: bool,
     failures: Vec<DeploymentEvent>,
 }
 
 impl DeploymentProgress {
-    /// A deployment to a stack of which so much had happened before.
-    pub(crate) fn after(before: &[DeploymentEvent]) -> Self {
-        let seen = before.iter().map(|event| event.id.clone()).collect();
-        Self { seen, ..Self::default() }
+    /// Progress of an operation that starts after these events.
+    pub(crate) fn starting_after(earlier_events: &[DeploymentEvent]) -> Self {
+        let seen_ids = earlier_events.iter().map(|event| event.id.clone()).collect();
+        Self { seen_ids, ..Self::default() }
     }
 
-    /// One that somebody else has begun.
-    pub(crate) fn underway(before: &[DeploymentEvent]) -> Self {
-        Self { has_begun: true, ..Self::after(before) }
+    /// Progress of an operation that is already in progress. The events so far are not reported.
+    pub(crate) fn in_progress(events: &[DeploymentEvent]) -> Self {
+        Self { has_started: true, ..Self::starting_after(events) }
     }
 
-    /// Whether an event was told, or is none of this deployment.
-    pub(crate) fn knows(&self, event_id: &str) -> bool {
-        self.seen.contains(event_id)
+    /// Returns whether an event was reported before, or belongs to an earlier operation.
+    pub(crate) fn has_seen(&self, event_id: &str) -> bool {
+        self.seen_ids.contains(event_id)
     }
 
-    /// Whether anything has happened.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.has_begun
+    /// Returns whether the operation has started.
+    pub(crate) fn has_started(&self) -> bool {
+        self.has_started
     }
 
-    /// Resources that are done.
-    pub(crate) fn done(&self) -> usize {
-        self.done.len()
+    /// Returns the number of resources that have finished.
+    pub(crate) fn finished_resources(&self) -> usize {
+        self.finished.len()
     }
 
-    /// All that failed, in order, and why the stack was taken back.
+    /// Returns the failed events, oldest first, and the reason of a rollback.
     pub(crate) fn failures(&self) -> &[DeploymentEvent] {
         &self.failures
     }
 
-    /// Takes events, oldest first; those that come twice are told once.
-    pub(crate) fn take(&mut self, events: Vec<DeploymentEvent>) -> Vec<Line> {
-        let new = events.into_iter().filter_map(|event| {
-            let is_new = self.seen.insert(event.id.clone());
-            self.has_begun |= is_new;
-            is_new.then(|| self.line(event)).flatten()
-        });
-        new.collect()
+    /// Adds events, oldest first, and returns the lines to report. Events that were seen before are
+    /// skipped.
+    pub(crate) fn add_events(&mut self, events: Vec<DeploymentEvent>) -> Vec<EventLine> {
+        let mut lines = Vec::new();
+        for event in events {
+            if self.seen_ids.insert(event.id.clone()) {
+                self.has_started = true;
+                lines.extend(self.add_event(event));
+            }
+        }
+        lines
     }
 
-    fn line(&mut self, event: DeploymentEvent) -> Option<Line> {
-        let mark = if event.status.ends_with("_IN_PROGRESS") {
-            Mark::Begun
-        } else if event.status.ends_with("_FAILED") {
-            Mark::Failed
-        } else {
-            Mark::Done
-        };
-        // What takes a deployment back is said by the stack alone, if no resource failed.
-        let is_taken_back = event.resource_type == STACK
-            && event.status.ends_with("ROLLBACK_IN_PROGRESS")
-            && event.reason.is_some();
-        if mark == Mark::Failed || is_taken_back {
+    /// Adds an event; `None` if it repeats the start of a change.
+    fn add_event(&mut self, event: DeploymentEvent) -> Option<EventLine> {
+        let mark = mark_of(&event.status);
+        if mark == EventMark::Failed || is_rollback_with_reason(&event) {
             self.failures.push(event.clone());
         }
-        let took_ms = match mark {
-            Mark::Begun => {
-                // A resource begins twice: when it is asked for, and when its id is known.
-                let first = self.begun_ms.insert(event.logical_id.clone(), event.at_ms);
-                if let Some(first) = first.filter(|_| event.status != "DELETE_IN_PROGRESS") {
-                    self.begun_ms.insert(event.logical_id.clone(), first);
-                    return None;
-                }
-                None
+        let took_ms = if mark == EventMark::Started {
+            // CloudFormation reports the start of a creation twice: when it is requested, and when the
+            // resource has a physical id.
+            let earlier_ms = self.started_ms.get(&event.logical_id);
+            if earlier_ms.is_some() && event.status != "DELETE_IN_PROGRESS" {
+                return None;
             }
-            Mark::Done | Mark::Failed => {
-                let begun_ms = self.begun_ms.remove(&event.logical_id);
-                begun_ms.map(|begun_ms| event.at_ms.saturating_sub(begun_ms))
-            }
+            self.started_ms.insert(event.logical_id.clone(), event.at_ms);
+            None
+        } else {
+            let started_ms = self.started_ms.remove(&event.logical_id);
+            started_ms.map(|started_ms| event.at_ms.saturating_sub(started_ms))
         };
         let DeploymentEvent { logical_id, resource_type, status, reason, .. } = event;
-        if mark == Mark::Done && resource_type != STACK {
-            self.done.insert(logical_id.clone());
+        if mark == EventMark::Done && resource_type != STACK_TYPE {
+            self.finished.insert(logical_id.clone());
         }
-        Some(Line { mark, logical_id, resource_type, status, took_ms, reason })
+        Some(EventLine { mark, logical_id, resource_type, status, took_ms, reason })
     }
+}
+
+fn mark_of(status: &str) -> EventMark {
+    if status.ends_with("_IN_PROGRESS") {
+        EventMark::Started
+    } else if status.ends_with("_FAILED") {
+        EventMark::Failed
+    } else {
+        EventMark::Done
+    }
+}
+
+/// Returns whether the event is the start of a rollback with its reason. If an alarm causes the rollback, no
+/// resource has failed, and only this event contains the reason.
+fn is_rollback_with_reason(event: &DeploymentEvent) -> bool {
+    event.resource_type == STACK_TYPE
+        && event.status.ends_with("ROLLBACK_IN_PROGRESS")
+        && event.reason.is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    pub(crate) fn event(id: u64, logical_id: &str, status: &str) -> DeploymentEvent {
+    fn event(id: u64, logical_id: &str, status: &str) -> DeploymentEvent {
         DeploymentEvent {
             id: id.to_string(),
             at_ms: id * 1_000,
@@ -144,30 +153,31 @@ mod tests {
     }
 
     #[test]
-    fn each_event_is_told_once_with_how_long_it_took() {
-        let mut progress = DeploymentProgress::after(&[event(0, "Queue", "CREATE_COMPLETE")]);
+    fn reports_each_event_once_with_its_duration() {
+        let mut progress =
+            DeploymentProgress::starting_after(&[event(0, "Queue", "CREATE_COMPLETE")]);
         let events = vec![
             event(0, "Queue", "CREATE_COMPLETE"),
             event(1, "Queue", "UPDATE_IN_PROGRESS"),
             event(3, "Queue", "UPDATE_IN_PROGRESS"),
             event(7, "Queue", "UPDATE_COMPLETE"),
         ];
-        assert!(!progress.has_begun() && DeploymentProgress::underway(&[]).has_begun());
-        let lines = progress.take(events.clone());
-        assert!(progress.has_begun());
-        let told: Vec<_> = lines.iter().map(|line| (line.mark, line.took_ms)).collect();
-        assert_eq!(told, [(Mark::Begun, None), (Mark::Done, Some(6_000))]);
-        assert!(progress.take(events).is_empty() && progress.knows("7"));
-        assert_eq!((progress.done(), progress.failures().len()), (1, 0));
-        let failed = progress.take(vec![event(9, "Queue", "DELETE_FAILED")]);
-        assert_eq!((failed[0].mark, failed[0].took_ms), (Mark::Failed, None));
+        assert!(!progress.has_started() && DeploymentProgress::in_progress(&[]).has_started());
+        let lines = progress.add_events(events.clone());
+        assert!(progress.has_started());
+        let reported: Vec<_> = lines.iter().map(|line| (line.mark, line.took_ms)).collect();
+        assert_eq!(reported, [(EventMark::Started, None), (EventMark::Done, Some(6_000))]);
+        assert!(progress.add_events(events).is_empty() && progress.has_seen("7"));
+        assert_eq!((progress.finished_resources(), progress.failures().len()), (1, 0));
+        let failed = progress.add_events(vec![event(9, "Queue", "DELETE_FAILED")]);
+        assert_eq!((failed[0].mark, failed[0].took_ms), (EventMark::Failed, None));
         assert_eq!(progress.failures().len(), 1);
-        let back = |id, reason: Option<&str>| DeploymentEvent {
-            resource_type: STACK.to_owned(),
+        let rollback = |id, reason: Option<&str>| DeploymentEvent {
+            resource_type: STACK_TYPE.to_owned(),
             reason: reason.map(str::to_owned),
             ..event(id, "cellar", "UPDATE_ROLLBACK_IN_PROGRESS")
         };
-        progress.take(vec![back(10, None), back(11, Some("an alarm"))]);
+        progress.add_events(vec![rollback(10, None), rollback(11, Some("an alarm"))]);
         assert_eq!(progress.failures().len(), 2);
     }
 }

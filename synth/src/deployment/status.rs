@@ -1,59 +1,63 @@
-//! What a stack's status means for a deployment.
+//! Meaning of a stack's status for a deployment.
 
-/// What can be done with a stack.
+/// What a deployment can do with a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ground {
-    /// There is none: it is made.
-    New,
-    /// It is changed.
-    Update,
-    /// It was never there whole: it has to be deleted first.
-    NeverMade,
-    /// Somebody else changes it now.
+pub(crate) enum StackCondition {
+    /// The stack does not exist, or only has change sets; it can be created.
+    Missing,
+    /// The stack can be updated.
+    Ready,
+    /// The first deployment failed; the stack must be deleted before it can be created.
+    Incomplete,
+    /// Another operation is changing the stack.
     Busy,
-    /// CloudFormation gave up half-way.
+    /// A rollback or deletion failed; the user must repair the stack.
     Stuck,
 }
 
-/// How something that was done with a stack ended.
+/// How an operation on a stack ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    /// As it was wanted.
-    Done,
-    /// It is as it was before.
+pub(crate) enum OperationResult {
+    /// The stack was created, updated, or extended by an import.
+    Succeeded,
+    /// The stack has its previous state.
     RolledBack,
-    /// It is deleted.
+    /// The stack was deleted.
     Deleted,
-    /// It is half done.
+    /// The operation failed and was not rolled back completely.
     Failed,
 }
 
-/// What can be done with a stack that has this status; `None`: there is no stack.
-pub(crate) fn ground(status: Option<&str>) -> Ground {
+/// Returns the condition of a stack with this CloudFormation status. `None` means that the stack does not
+/// exist.
+pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     match status {
-        None | Some("DELETE_COMPLETE" | "REVIEW_IN_PROGRESS") => Ground::New,
-        Some("ROLLBACK_COMPLETE" | "ROLLBACK_FAILED" | "CREATE_FAILED") => Ground::NeverMade,
-        Some("UPDATE_ROLLBACK_FAILED" | "DELETE_FAILED" | "IMPORT_ROLLBACK_FAILED") => {
-            Ground::Stuck
+        None | Some("DELETE_COMPLETE" | "REVIEW_IN_PROGRESS") => StackCondition::Missing,
+        Some("ROLLBACK_COMPLETE" | "ROLLBACK_FAILED" | "CREATE_FAILED") => {
+            StackCondition::Incomplete
         }
-        Some(status) if status.ends_with("_IN_PROGRESS") => Ground::Busy,
-        Some(_) => Ground::Update,
+        Some("UPDATE_ROLLBACK_FAILED" | "DELETE_FAILED" | "IMPORT_ROLLBACK_FAILED") => {
+            StackCondition::Stuck
+        }
+        Some(status) if status.ends_with("_IN_PROGRESS") => StackCondition::Busy,
+        Some(_) => StackCondition::Ready,
     }
 }
 
-/// How it ended; `None`: it has not. What is cleaned up behind a finished update is no part of it.
-pub(crate) fn end(status: &str) -> Option<End> {
+/// Returns how the last operation ended; `None` if it is in progress. The cleanup after a successful update
+/// does not count as part of the operation.
+pub(crate) fn operation_result(status: &str) -> Option<OperationResult> {
     match status {
         "CREATE_COMPLETE"
         | "UPDATE_COMPLETE"
         | "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
-        | "IMPORT_COMPLETE" => Some(End::Done),
+        | "IMPORT_COMPLETE" => Some(OperationResult::Succeeded),
         "ROLLBACK_COMPLETE" | "UPDATE_ROLLBACK_COMPLETE" | "IMPORT_ROLLBACK_COMPLETE" => {
-            Some(End::RolledBack)
+            Some(OperationResult::RolledBack)
         }
-        "DELETE_COMPLETE" => Some(End::Deleted),
+        "DELETE_COMPLETE" => Some(OperationResult::Deleted),
         status if status.ends_with("_IN_PROGRESS") => None,
-        _ => Some(End::Failed),
+        _ => Some(OperationResult::Failed),
     }
 }
 
@@ -62,33 +66,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_of_a_stack_has_its_meaning() {
-        for (status, expected, ended) in [
-            ("CREATE_COMPLETE", Ground::Update, Some(End::Done)),
-            ("CREATE_FAILED", Ground::NeverMade, Some(End::Failed)),
-            ("CREATE_IN_PROGRESS", Ground::Busy, None),
-            ("DELETE_COMPLETE", Ground::New, Some(End::Deleted)),
-            ("DELETE_FAILED", Ground::Stuck, Some(End::Failed)),
-            ("DELETE_IN_PROGRESS", Ground::Busy, None),
-            ("REVIEW_IN_PROGRESS", Ground::New, None),
-            ("ROLLBACK_COMPLETE", Ground::NeverMade, Some(End::RolledBack)),
-            ("ROLLBACK_FAILED", Ground::NeverMade, Some(End::Failed)),
-            ("ROLLBACK_IN_PROGRESS", Ground::Busy, None),
-            ("UPDATE_COMPLETE", Ground::Update, Some(End::Done)),
-            ("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", Ground::Busy, Some(End::Done)),
-            ("UPDATE_FAILED", Ground::Update, Some(End::Failed)),
-            ("UPDATE_IN_PROGRESS", Ground::Busy, None),
-            ("UPDATE_ROLLBACK_COMPLETE", Ground::Update, Some(End::RolledBack)),
-            ("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS", Ground::Busy, None),
-            ("UPDATE_ROLLBACK_FAILED", Ground::Stuck, Some(End::Failed)),
-            ("UPDATE_ROLLBACK_IN_PROGRESS", Ground::Busy, None),
-            ("IMPORT_COMPLETE", Ground::Update, Some(End::Done)),
-            ("IMPORT_IN_PROGRESS", Ground::Busy, None),
-            ("IMPORT_ROLLBACK_COMPLETE", Ground::Update, Some(End::RolledBack)),
-            ("IMPORT_ROLLBACK_FAILED", Ground::Stuck, Some(End::Failed)),
+    fn maps_every_stack_status() {
+        for (status, condition, result) in [
+            ("CREATE_COMPLETE", StackCondition::Ready, Some(OperationResult::Succeeded)),
+            ("CREATE_FAILED", StackCondition::Incomplete, Some(OperationResult::Failed)),
+            ("CREATE_IN_PROGRESS", StackCondition::Busy, None),
+            ("DELETE_COMPLETE", StackCondition::Missing, Some(OperationResult::Deleted)),
+            ("DELETE_FAILED", StackCondition::Stuck, Some(OperationResult::Failed)),
+            ("DELETE_IN_PROGRESS", StackCondition::Busy, None),
+            ("REVIEW_IN_PROGRESS", StackCondition::Missing, None),
+            ("ROLLBACK_COMPLETE", StackCondition::Incomplete, Some(OperationResult::RolledBack)),
+            ("ROLLBACK_FAILED", StackCondition::Incomplete, Some(OperationResult::Failed)),
+            ("ROLLBACK_IN_PROGRESS", StackCondition::Busy, None),
+            ("UPDATE_COMPLETE", StackCondition::Ready, Some(OperationResult::Succeeded)),
+            (
+                "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS",
+                StackCondition::Busy,
+                Some(OperationResult::Succeeded),
+            ),
+            ("UPDATE_FAILED", StackCondition::Ready, Some(OperationResult::Failed)),
+            ("UPDATE_IN_PROGRESS", StackCondition::Busy, None),
+            ("UPDATE_ROLLBACK_COMPLETE", StackCondition::Ready, Some(OperationResult::RolledBack)),
+            ("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS", StackCondition::Busy, None),
+            ("UPDATE_ROLLBACK_FAILED", StackCondition::Stuck, Some(OperationResult::Failed)),
+            ("UPDATE_ROLLBACK_IN_PROGRESS", StackCondition::Busy, None),
+            ("IMPORT_COMPLETE", StackCondition::Ready, Some(OperationResult::Succeeded)),
+            ("IMPORT_IN_PROGRESS", StackCondition::Busy, None),
+            ("IMPORT_ROLLBACK_COMPLETE", StackCondition::Ready, Some(OperationResult::RolledBack)),
+            ("IMPORT_ROLLBACK_FAILED", StackCondition::Stuck, Some(OperationResult::Failed)),
         ] {
-            assert_eq!((ground(Some(status)), end(status)), (expected, ended), "{status}");
+            assert_eq!(
+                (stack_condition(Some(status)), operation_result(status)),
+                (condition, result),
+                "{status}"
+            );
         }
-        assert_eq!(ground(None), Ground::New);
+        assert_eq!(stack_condition(None), StackCondition::Missing);
     }
 }

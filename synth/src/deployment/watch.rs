@@ -1,4 +1,4 @@
-//! Which of a stack's own alarms take a deployment of it back.
+//! The alarms of a stack that roll back a deployment.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,21 @@ use cellar_stacks::constructs::ResourceType;
 
 use crate::aws::Resource;
 
-/// Alarms that CloudFormation watches at most during a deployment.
+/// Largest number of alarms that CloudFormation can watch during a deployment.
 pub(crate) const MAX_WATCHED_ALARMS: usize = 5;
 
 const ALARM: &str = ResourceType::Alarm.name();
-/// What the names of those alarms say that tell of a faulty deployment soonest, in this order.
-const SOONEST: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
+/// Parts of logical ids of the alarms that detect a faulty deployment first, in order of preference.
+const PREFERRED: [&str; 3] = ["Error", "Throttle", "DeadLetter"];
 
-/// The names of the alarms that are watched: of those that are deployed and stay.
-pub(crate) fn watched(deployed: &[Resource], stay: &BTreeSet<String>) -> Vec<String> {
-    let rank = |id: &str| SOONEST.iter().position(|word| id.contains(word)).unwrap_or(usize::MAX);
+/// Returns the names of the alarms to watch: of the deployed alarms, those that the deployment keeps.
+pub(crate) fn rollback_alarms(deployed: &[Resource], kept_ids: &BTreeSet<String>) -> Vec<String> {
+    let rank = |id: &str| PREFERRED.iter().position(|part| id.contains(part)).unwrap_or(usize::MAX);
     let mut alarms: Vec<(&str, &str)> = deployed
         .iter()
-        .filter(|resource| resource.resource_type == ALARM && stay.contains(&resource.logical_id))
+        .filter(|resource| {
+            resource.resource_type == ALARM && kept_ids.contains(&resource.logical_id)
+        })
         .filter_map(|resource| {
             Some((resource.logical_id.as_str(), resource.physical_id.as_deref()?))
         })
@@ -41,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn those_are_watched_that_tell_soonest_and_stay() {
+    fn watches_kept_alarms_in_order_of_preference() {
         let ids = ["QueueAge", "ApiThrottle", "ApiError", "GoneError", "UnmadeError"];
         let mut deployed: Vec<Resource> = ids.iter().map(|id| alarm(id, Some(id))).collect();
         deployed[4].physical_id = None;
@@ -49,13 +51,13 @@ mod tests {
             resource_type: "AWS::SQS::Queue".to_owned(),
             ..alarm("Q", Some("q"))
         });
-        let stay = ids.iter().filter(|id| **id != "GoneError").map(|id| (*id).to_owned());
-        let stay: BTreeSet<String> = stay.chain(["Q".to_owned()]).collect();
-        assert_eq!(watched(&deployed, &stay), ["ApiError", "ApiThrottle", "QueueAge"]);
+        let kept = ids.iter().filter(|id| **id != "GoneError").map(|id| (*id).to_owned());
+        let kept: BTreeSet<String> = kept.chain(["Q".to_owned()]).collect();
+        assert_eq!(rollback_alarms(&deployed, &kept), ["ApiError", "ApiThrottle", "QueueAge"]);
         let many: Vec<Resource> =
             (0..=MAX_WATCHED_ALARMS).map(|at| alarm(&format!("A{at}"), Some("a"))).collect();
         let all: BTreeSet<String> = many.iter().map(|it| it.logical_id.clone()).collect();
-        assert_eq!(watched(&many, &all).len(), MAX_WATCHED_ALARMS);
-        assert_eq!(watched(&many[1..], &all).len(), MAX_WATCHED_ALARMS);
+        assert_eq!(rollback_alarms(&many, &all).len(), MAX_WATCHED_ALARMS);
+        assert_eq!(rollback_alarms(&many[1..], &all).len(), MAX_WATCHED_ALARMS);
     }
 }

@@ -1,22 +1,22 @@
-//! A difference for a pull request: one comment, which the next one replaces.
+//! A difference as Markdown for a pull request comment.
 
-use cellar_stacks::difference::{PropertyChange, printable, readable};
+use cellar_stacks::difference::{PropertyChange, ResourceChange, printable, readable};
 use handlebars::Handlebars;
 use serde::Serialize;
 
-use super::Report;
-use super::words::{self, Way};
+use super::report::Report;
+use super::words::{self, Direction};
 use crate::error::SynthError;
 
 const TEMPLATE: &str = include_str!("../../../templates/diff.md.hbs");
 
-/// Letters that GitHub takes in a comment. Bytes are counted here, which are never fewer.
+/// Largest number of characters in a GitHub comment. Bytes are compared with it, which are never fewer.
 pub(crate) const COMMENT_BYTES_MAX: usize = 65_536;
 
-/// Letters of one value or name; the rest of a longer one does not help a reader.
+/// Largest number of characters shown of a value or name.
 const VALUE_CHARS_MAX: usize = 400;
 
-/// All that the template shows. Everything in it is plain text, which the template escapes.
+/// Variables of the template, as plain text; the template escapes them.
 #[derive(Clone, Serialize)]
 struct View {
     marker: String,
@@ -25,15 +25,19 @@ struct View {
     summary: String,
     severity: &'static str,
     is_empty: bool,
+    /// Changed resources.
     rows: Vec<Row>,
     broadened: Vec<String>,
+    /// Changed properties of each resource.
     details: Vec<Detail>,
     narrowed: Vec<String>,
     sections: Vec<Line>,
     notes: Vec<String>,
-    cut: Option<Cut>,
+    /// Set if the comment is truncated.
+    cut: Option<Truncation>,
 }
 
+/// A changed resource.
 #[derive(Clone, Serialize)]
 struct Row {
     logical_id: String,
@@ -43,12 +47,14 @@ struct Row {
     remarks: Vec<String>,
 }
 
+/// The changed properties of a resource.
 #[derive(Clone, Serialize)]
 struct Detail {
     logical_id: String,
     lines: Vec<Line>,
 }
 
+/// A changed property.
 #[derive(Clone, Serialize)]
 struct Line {
     path: String,
@@ -56,83 +62,87 @@ struct Line {
     new: Option<String>,
 }
 
+/// Numbers of shown lines and of all lines.
 #[derive(Clone, Copy, Serialize)]
-struct Cut {
+struct Truncation {
     shown: usize,
     total: usize,
 }
 
-/// The comment, no longer than GitHub takes it.
+/// Formats a difference, truncated to the largest comment of GitHub.
 pub(crate) fn markdown(report: &Report<'_>) -> Result<String, SynthError> {
-    within(&View::of(report), COMMENT_BYTES_MAX)
+    render_within(&View::new(report), COMMENT_BYTES_MAX)
 }
 
-/// As many lines as fit, the gravest first.
-fn within(view: &View, bytes_max: usize) -> Result<String, SynthError> {
+/// Renders as many lines as fit into `bytes_max`, most severe first.
+fn render_within(view: &View, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
     let render = |view: &View| templates.render_template(TEMPLATE, view);
-    let whole = render(view)?;
-    if whole.len() <= bytes_max {
-        return Ok(whole);
+    let complete = render(view)?;
+    if complete.len() <= bytes_max {
+        return Ok(complete);
     }
-    let total = view.lines();
-    let (mut fits, mut too_long) = (0, total);
-    while too_long.saturating_sub(fits) > 1 {
-        let middle = fits.midpoint(too_long);
-        if render(&view.first(middle, total))?.len() <= bytes_max {
-            fits = middle;
+    // Binary search for the largest number of lines that fits.
+    let total = view.line_count();
+    let (mut fitting, mut too_many) = (0, total);
+    while too_many.saturating_sub(fitting) > 1 {
+        let middle = fitting.midpoint(too_many);
+        if render(&view.truncated(middle, total))?.len() <= bytes_max {
+            fitting = middle;
         } else {
-            too_long = middle;
+            too_many = middle;
         }
     }
-    Ok(render(&view.first(fits, total))?)
+    Ok(render(&view.truncated(fitting, total))?)
 }
 
 impl View {
-    fn of(report: &Report<'_>) -> Self {
+    fn new(report: &Report<'_>) -> Self {
         let difference = report.difference;
-        let grants = |grants: &[_], way| -> Vec<String> {
-            grants.iter().map(|grant| shortened(&words::grant(grant, way))).collect()
+        let grant_texts = |grants: &[_], direction| -> Vec<String> {
+            grants.iter().map(|grant| shorten(&words::grant_text(grant, direction))).collect()
         };
         let resources = difference.resources.iter();
         let details = resources.filter(|change| !change.properties.is_empty()).map(|change| {
-            let lines = change.properties.iter().map(Line::of).collect();
-            Detail { logical_id: shortened(&change.logical_id), lines }
+            let lines = change.properties.iter().map(Line::new).collect();
+            Detail { logical_id: shorten(&change.logical_id), lines }
         });
         Self {
             marker: marker(report.stack),
-            stack: shortened(report.stack),
-            against: shortened(&words::against(report)),
+            stack: shorten(report.stack),
+            against: shorten(&words::against_text(report)),
             summary: words::summary(report),
-            severity: words::severity(difference.severity),
+            severity: difference.severity.name(),
             is_empty: difference.is_empty(),
-            rows: difference.resources.iter().map(Row::of).collect(),
-            broadened: grants(&difference.permissions.broadened, Way::Broadened),
+            rows: difference.resources.iter().map(Row::new).collect(),
+            broadened: grant_texts(&difference.permissions.broadened, Direction::Broadened),
             details: details.collect(),
-            narrowed: grants(&difference.permissions.narrowed, Way::Narrowed),
-            sections: difference.sections.iter().map(Line::of).collect(),
-            notes: report.notes.iter().map(|note| shortened(note)).collect(),
+            narrowed: grant_texts(&difference.permissions.narrowed, Direction::Narrowed),
+            sections: difference.sections.iter().map(Line::new).collect(),
+            notes: report.notes.iter().map(|note| shorten(note)).collect(),
             cut: None,
         }
     }
 
-    /// What can be left out.
-    fn lines(&self) -> usize {
-        let details: usize = self.details.iter().map(|detail| detail.lines.len()).sum();
-        [self.rows.len(), self.broadened.len(), details, self.narrowed.len(), self.sections.len()]
-            .iter()
-            .sum()
+    /// Returns the number of lines that can be omitted.
+    fn line_count(&self) -> usize {
+        let detail_lines: usize = self.details.iter().map(|detail| detail.lines.len()).sum();
+        self.rows.len()
+            + self.broadened.len()
+            + detail_lines
+            + self.narrowed.len()
+            + self.sections.len()
     }
 
-    /// The same with so many lines only.
-    fn first(&self, shown: usize, total: usize) -> Self {
-        let mut left = shown;
-        let rows = taken(&self.rows, &mut left);
-        let broadened = taken(&self.broadened, &mut left);
+    /// Returns a view with only the first `shown` of `total` lines.
+    fn truncated(&self, shown: usize, total: usize) -> Self {
+        let mut budget = shown;
+        let rows = take_within(&self.rows, &mut budget);
+        let broadened = take_within(&self.broadened, &mut budget);
         let mut details = Vec::new();
         for detail in &self.details {
-            let lines = taken(&detail.lines, &mut left);
+            let lines = take_within(&detail.lines, &mut budget);
             if !lines.is_empty() {
                 details.push(Detail { lines, ..detail.clone() });
             }
@@ -145,65 +155,69 @@ impl View {
             rows,
             broadened,
             details,
-            narrowed: taken(&self.narrowed, &mut left),
-            sections: taken(&self.sections, &mut left),
+            narrowed: take_within(&self.narrowed, &mut budget),
+            sections: take_within(&self.sections, &mut budget),
             notes: self.notes.clone(),
-            cut: Some(Cut { shown, total }),
+            cut: Some(Truncation { shown, total }),
             ..*self
         }
     }
 }
 
-fn taken<T: Clone>(from: &[T], left: &mut usize) -> Vec<T> {
-    let taken: Vec<T> = from.iter().take(*left).cloned().collect();
-    *left = left.saturating_sub(taken.len());
+/// Returns the first items within a budget, and reduces the budget by their number.
+fn take_within<T: Clone>(items: &[T], budget: &mut usize) -> Vec<T> {
+    let taken: Vec<T> = items.iter().take(*budget).cloned().collect();
+    *budget -= taken.len();
     taken
 }
 
 impl Row {
-    fn of(change: &words::Change) -> Self {
+    fn new(change: &ResourceChange) -> Self {
         Self {
-            logical_id: shortened(&change.logical_id),
-            resource_type: shortened(&change.resource_type),
-            action: words::action(change.action),
-            severity: words::severity(change.severity),
-            remarks: words::remarks(change).iter().map(|remark| shortened(remark)).collect(),
+            logical_id: shorten(&change.logical_id),
+            resource_type: shorten(&change.resource_type),
+            action: words::action_text(change.action),
+            severity: change.severity.name(),
+            remarks: words::remarks(change).iter().map(|remark| shorten(remark)).collect(),
         }
     }
 }
 
 impl Line {
-    fn of(change: &PropertyChange) -> Self {
-        let value = |value: &Option<_>| value.as_ref().map(|value| shortened(&readable(value)));
-        Self { path: shortened(&change.path), old: value(&change.old), new: value(&change.new) }
+    fn new(change: &PropertyChange) -> Self {
+        let text = |value: &Option<_>| value.as_ref().map(|value| shorten(&readable(value)));
+        Self { path: shorten(&change.path), old: text(&change.old), new: text(&change.new) }
     }
 }
 
-/// The first line of the comment of a stack, by which it is found again. Nobody sees it.
+/// Returns the first line of a stack's comment: an invisible marker by which the workflow finds the comment.
 pub(crate) fn marker(stack: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    format!("<!-- cellar-diff: {} -->", stack.chars().map(plain).collect::<String>())
+    let sanitize = |character: char| {
+        if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
+    };
+    format!("<!-- cellar-diff: {} -->", stack.chars().map(sanitize).collect::<String>())
 }
 
-fn shortened(text: &str) -> String {
+/// Shortens a value and replaces its control characters.
+fn shorten(text: &str) -> String {
     let text = printable(text);
-    let mut letters = text.chars();
-    let short: String = letters.by_ref().take(VALUE_CHARS_MAX).collect();
-    if letters.next().is_none() { short } else { format!("{short}…") }
+    let mut characters = text.chars();
+    let short: String = characters.by_ref().take(VALUE_CHARS_MAX).collect();
+    if characters.next().is_none() { short } else { format!("{short}…") }
 }
 
-/// Everything but letters, digits and a few marks as a numeric reference: it is shown as it is, and
-/// never read as Markdown, HTML, the end of a cell or of a comment, a link or a mention.
+/// Replaces all characters except letters, digits and a few marks by numeric references, so that no value is
+/// interpreted as Markdown, HTML, a link, a mention, or the end of a table cell or comment.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_alphanumeric() || matches!(c, ' ' | '.' | ',' | '/' | '-' | '…') {
-            out.push(c);
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_alphanumeric() || matches!(character, ' ' | '.' | ',' | '/' | '-' | '…') {
+            escaped.push(character);
         } else {
-            out.push_str(&format!("&#{};", u32::from(c)));
+            escaped.push_str(&format!("&#{};", u32::from(character)));
         }
     }
-    out
+    escaped
 }
 
 #[cfg(test)]
@@ -212,32 +226,32 @@ mod tests {
     use crate::difference::samples::{check_snapshot, samples};
 
     #[test]
-    fn each_kind_of_change_reads_as_committed() {
+    fn the_markdown_matches_the_snapshots() {
         for sample in samples() {
             let text = markdown(&sample.report()).unwrap();
             check_snapshot(&format!("{}.md", sample.name), &text);
         }
     }
 
-    /// The comment without the tags, the signs and the lines that the template itself writes.
-    fn own_marks(text: &str) -> usize {
+    /// Returns the number of characters with a meaning in Markdown or HTML.
+    fn mark_count(text: &str) -> usize {
         ["<", ">", "|", "`", "*", "_", "[", "@"].iter().map(|mark| text.matches(mark).count()).sum()
     }
 
     #[test]
-    fn no_value_breaks_out_of_its_place() {
+    fn values_cannot_add_markup() {
         let samples = samples();
         let named = |name| samples.iter().find(|sample| sample.name == name).unwrap();
         let hostile = markdown(&named("hostile").report()).unwrap();
         let harmless = markdown(&named("harmless").report()).unwrap();
-        // The same change with other words: what is left is the template's own.
-        assert_eq!(own_marks(&hostile), own_marks(&harmless), "{hostile}");
+        // Both samples have the same changes, so their markup comes from the template alone.
+        assert_eq!(mark_count(&hostile), mark_count(&harmless), "{hostile}");
         assert_eq!(hostile.lines().count(), harmless.lines().count(), "{hostile}");
         assert_eq!(hostile.matches("-->").count(), 1);
     }
 
     #[test]
-    fn the_marker_is_the_first_line_and_always_the_same() {
+    fn the_marker_is_the_first_line() {
         for sample in samples() {
             let text = markdown(&sample.report()).unwrap();
             assert_eq!(text.lines().next(), Some("<!-- cellar-diff: cellar -->"));
@@ -246,27 +260,27 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_cut_where_it_is_too_long_and_says_so() {
+    fn a_long_comment_is_truncated_with_a_note() {
         let samples = samples();
         let sample = samples.iter().find(|sample| sample.name == "mixed").unwrap();
-        let view = View::of(&sample.report());
-        let whole = within(&view, usize::MAX).unwrap();
-        assert_eq!(within(&view, whole.len()).unwrap(), whole);
+        let view = View::new(&sample.report());
+        let whole = render_within(&view, usize::MAX).unwrap();
+        assert_eq!(render_within(&view, whole.len()).unwrap(), whole);
         assert!(!whole.contains("shows the rest"));
         let mut lengths = Vec::new();
         for bytes_max in [whole.len() - 1, whole.len() - 400, 2_000, 1_200] {
-            let cut = within(&view, bytes_max).unwrap();
+            let cut = render_within(&view, bytes_max).unwrap();
             assert!(cut.len() <= bytes_max && cut.contains("shows the rest"), "{bytes_max}: {cut}");
             assert!(cut.starts_with("<!-- cellar-diff: cellar -->\n"));
             lengths.push(cut.len());
         }
-        assert!(lengths.is_sorted_by(|one, two| one >= two));
-        // What is gravest is cut last.
-        assert!(within(&view, 2_000).unwrap().contains("EntryTable"));
+        assert!(lengths.is_sorted_by(|one, other| one >= other));
+        // The most severe changes come first.
+        assert!(render_within(&view, 2_000).unwrap().contains("EntryTable"));
     }
 
     #[test]
-    fn the_longest_difference_fits_into_a_comment() {
+    fn the_largest_difference_fits_into_a_comment() {
         let sample = crate::difference::samples::largest();
         let text = markdown(&sample.report()).unwrap();
         assert!(text.len() <= COMMENT_BYTES_MAX, "{}", text.len());
@@ -275,8 +289,8 @@ mod tests {
 
     #[test]
     fn long_values_are_shortened() {
-        assert_eq!(shortened(&"a".repeat(VALUE_CHARS_MAX)), "a".repeat(VALUE_CHARS_MAX));
-        let short = shortened(&"a".repeat(VALUE_CHARS_MAX + 1));
+        assert_eq!(shorten(&"a".repeat(VALUE_CHARS_MAX)), "a".repeat(VALUE_CHARS_MAX));
+        let short = shorten(&"a".repeat(VALUE_CHARS_MAX + 1));
         assert_eq!(short, format!("{}…", "a".repeat(VALUE_CHARS_MAX)));
     }
 }

@@ -1,63 +1,62 @@
-//! Files as they were at a revision of git. Nothing is checked out: git only prints them.
+//! Files at a git revision. Git prints them without a checkout.
 
 use std::path::Path;
 
-use crate::error::SynthError;
-use crate::git::git;
+use crate::git::{GitError, run_git};
 
-/// What is asked for.
+/// A revision given by the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Revision<'a> {
-    /// `REV:PATH`, as git writes it: a file at a revision.
+    /// A file at a revision, `REV:PATH`.
     File(&'a str),
-    /// `REV`.
+    /// A revision, `REV`.
     Commit(&'a str),
 }
 
 impl<'a> Revision<'a> {
-    /// From the command line. What begins with `-` would be an option of git.
-    pub(super) fn parse(text: &'a str) -> Result<Self, SynthError> {
-        let is_option = text.is_empty() || text.starts_with('-');
-        match text.split_once(':') {
-            _ if is_option => Err(SynthError::Revision {
-                revision: text.to_owned(),
-                message: "it is no name of a revision".to_owned(),
-            }),
-            Some(_) => Ok(Self::File(text)),
-            None => Ok(Self::Commit(text)),
+    /// Parses a revision.
+    ///
+    /// # Errors
+    /// [`GitError`] if the text is empty, or starts with `-` and would be an option of git.
+    pub(super) fn parse(text: &'a str) -> Result<Self, GitError> {
+        if text.is_empty() || text.starts_with('-') {
+            let message = "not a valid revision".to_owned();
+            return Err(GitError { revision: text.to_owned(), message });
         }
+        Ok(if text.contains(':') { Self::File(text) } else { Self::Commit(text) })
     }
 }
 
-/// The file `object`, which is `REV:PATH`; `./` in it is `folder`.
-pub(super) fn read(folder: &Path, object: &str) -> Result<String, SynthError> {
-    git(folder, object, &["cat-file", "blob", object])
+/// Reads the file `object`, which is `REV:PATH`. A path that starts with `./` is relative to `folder`.
+pub(super) fn read_file_at(folder: &Path, object: &str) -> Result<String, GitError> {
+    run_git(folder, object, &["cat-file", "blob", object])
 }
 
-/// A file in `folder` as it was at a revision; `None` if it was not there.
-pub(super) fn read_beside(
+/// Reads a file in `folder` at a commit; `None` if the file did not exist.
+pub(super) fn read_file_in_folder_at(
     folder: &Path,
     commit: &str,
     name: &str,
-) -> Result<Option<String>, SynthError> {
-    git(folder, commit, &["rev-parse", "--verify", &format!("{commit}^{{commit}}")])?;
-    let listed = git(folder, commit, &["ls-tree", "--name-only", commit, "--", name])?;
+) -> Result<Option<String>, GitError> {
+    // Fails if the commit does not exist.
+    run_git(folder, commit, &["rev-parse", "--verify", &format!("{commit}^{{commit}}")])?;
+    let listed = run_git(folder, commit, &["ls-tree", "--name-only", commit, "--", name])?;
     if listed.is_empty() {
         return Ok(None);
     }
-    read(folder, &format!("{commit}:./{name}")).map(Some)
+    read_file_at(folder, &format!("{commit}:./{name}")).map(Some)
 }
 
 #[cfg(test)]
 mod tests {
     use std::process::Command;
 
-    use cellar_stacks::stack::limits::TEMPLATE_BYTES_MAX;
+    use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 
     use super::*;
 
     #[test]
-    fn a_colon_tells_files_from_revisions() {
+    fn a_colon_separates_revision_and_file() {
         assert_eq!(Revision::parse("HEAD~2").unwrap(), Revision::Commit("HEAD~2"));
         assert_eq!(Revision::parse("main:a/b.json").unwrap(), Revision::File("main:a/b.json"));
         for bad in ["", "--output=x", "-"] {
@@ -65,45 +64,45 @@ mod tests {
         }
     }
 
-    fn run(folder: &Path, arguments: &[&str]) {
+    fn run_as_user(folder: &Path, arguments: &[&str]) {
         let user = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
         let status = Command::new("git").arg("-C").arg(folder).args(user).args(arguments).status();
         assert!(status.unwrap().success(), "{arguments:?}");
     }
 
     #[test]
-    fn files_are_read_as_they_were() {
+    fn reads_files_at_a_commit() {
         let folder = tempfile::tempdir().unwrap();
         let (root, inner) = (folder.path(), folder.path().join("a"));
         std::fs::create_dir(&inner).unwrap();
-        run(root, &["init", "--quiet"]);
-        run(root, &["commit", "--quiet", "--allow-empty", "--message", "empty"]);
+        run_as_user(root, &["init", "--quiet"]);
+        run_as_user(root, &["commit", "--quiet", "--allow-empty", "--message", "empty"]);
         std::fs::write(inner.join("cellar.yaml"), "stack: old\n").unwrap();
-        run(root, &["add", "."]);
-        run(root, &["commit", "--quiet", "--message", "one"]);
+        run_as_user(root, &["add", "."]);
+        run_as_user(root, &["commit", "--quiet", "--message", "one"]);
         std::fs::write(inner.join("cellar.yaml"), "stack: new\n").unwrap();
-        let old = read_beside(&inner, "HEAD", "cellar.yaml").unwrap();
+        let old = read_file_in_folder_at(&inner, "HEAD", "cellar.yaml").unwrap();
         assert_eq!(old.as_deref(), Some("stack: old\n"));
-        assert_eq!(read_beside(&inner, "HEAD~1", "cellar.yaml").unwrap(), None);
-        assert_eq!(read(root, "HEAD:a/cellar.yaml").unwrap(), "stack: old\n");
+        assert_eq!(read_file_in_folder_at(&inner, "HEAD~1", "cellar.yaml").unwrap(), None);
+        assert_eq!(read_file_at(root, "HEAD:a/cellar.yaml").unwrap(), "stack: old\n");
         for (object, message) in [("HEAD:none", "none"), ("HEAD:a", "HEAD:a"), ("x:y", "x")] {
-            let error = read(root, object).unwrap_err().to_string();
+            let error = read_file_at(root, object).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
-        assert!(read_beside(&inner, "nonsense", "cellar.yaml").is_err());
+        assert!(read_file_in_folder_at(&inner, "nonsense", "cellar.yaml").is_err());
     }
 
     #[test]
-    fn a_file_that_is_too_large_is_refused() {
+    fn rejects_a_file_that_is_too_large() {
         let folder = tempfile::tempdir().unwrap();
-        run(folder.path(), &["init", "--quiet"]);
+        run_as_user(folder.path(), &["init", "--quiet"]);
         for (name, bytes) in [("fits", TEMPLATE_BYTES_MAX), ("more", TEMPLATE_BYTES_MAX + 1)] {
             std::fs::write(folder.path().join(name), " ".repeat(bytes)).unwrap();
         }
-        run(folder.path(), &["add", "."]);
-        run(folder.path(), &["commit", "--quiet", "--message", "large"]);
-        assert_eq!(read(folder.path(), "HEAD:fits").unwrap().len(), TEMPLATE_BYTES_MAX);
-        let error = read(folder.path(), "HEAD:more").unwrap_err().to_string();
+        run_as_user(folder.path(), &["add", "."]);
+        run_as_user(folder.path(), &["commit", "--quiet", "--message", "large"]);
+        assert_eq!(read_file_at(folder.path(), "HEAD:fits").unwrap().len(), TEMPLATE_BYTES_MAX);
+        let error = read_file_at(folder.path(), "HEAD:more").unwrap_err().to_string();
         assert!(error.contains("more than 1000000 bytes"), "{error}");
     }
 }

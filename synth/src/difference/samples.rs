@@ -1,4 +1,4 @@
-//! Differences that the tests of all renderers show, and their committed texts.
+//! Sample differences for the tests of all formats, and their committed snapshots.
 
 use std::path::Path;
 use std::{env, fs};
@@ -7,15 +7,16 @@ use cellar_stacks::difference::{Difference, Document};
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use serde_json::{Value, json};
 
-use super::{Against, Old, Report};
+use super::old::{OldTemplate, TemplateSource};
+use super::report::Report;
 
-/// Set to write the snapshots anew.
+/// Environment variable that makes the tests write the snapshots.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
-/// One difference, by its name.
+/// A named difference.
 pub(super) struct Sample {
     pub(super) name: &'static str,
-    old: Old,
+    old: OldTemplate,
     difference: Difference,
 }
 
@@ -24,8 +25,9 @@ impl Sample {
         let document = |value: &Value| Document::read(&value.to_string()).unwrap();
         let (old, new) = (old.map(document), document(new));
         let difference = Difference::between(old.as_ref(), &new).unwrap();
-        let against = Against { kind: "file", name: "base.json".to_owned(), exists: old.is_some() };
-        Self { name, old: Old { against, document: old, notes: Vec::new() }, difference }
+        let source =
+            TemplateSource { kind: "file", name: "base.json".to_owned(), exists: old.is_some() };
+        Self { name, old: OldTemplate { source, document: old, notes: Vec::new() }, difference }
     }
 
     pub(super) fn report(&self) -> Report<'_> {
@@ -33,14 +35,15 @@ impl Sample {
     }
 }
 
-fn cellar() -> Value {
+fn cellar_template() -> Value {
     let config = Config { cors_origins: vec!["https://a.example".to_owned()], ..Config::default() };
     cellar_stack(&config, Architecture::Arm64).unwrap().to_value()
 }
 
-/// The difference that edits of Cellar's own template make.
+/// Returns the difference that edits of Cellar's template make. An edit is a JSON pointer and a value; `null`
+/// removes the key.
 fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
-    let old = cellar();
+    let old = cellar_template();
     let mut new = old.clone();
     for (pointer, value) in edits {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -54,7 +57,7 @@ fn edited(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     Sample::new(name, Some(&old), &new)
 }
 
-/// A table that goes, a role that may more, a log group with another name, and smaller things.
+/// A replaced table, a broadened role, a renamed log group, and smaller changes.
 fn mixed() -> Sample {
     edited(
         "mixed",
@@ -79,8 +82,8 @@ fn mixed() -> Sample {
     )
 }
 
-/// Values that try to be something else, beside the same change with harmless ones.
-fn with_words(name: &'static str, word: &str) -> Sample {
+/// A change whose names and values contain `word`.
+fn with_word(name: &'static str, word: &str) -> Sample {
     let resource = |value: &str| {
         json!({"Description": format!("{value} of old"), "Resources": {
             "T": {"Type": "AWS::DynamoDB::Table", "DeletionPolicy": "Retain",
@@ -95,23 +98,24 @@ fn with_words(name: &'static str, word: &str) -> Sample {
     Sample::new(name, Some(&resource(word)), &new)
 }
 
+/// Text that would break an unescaped output.
 const HOSTILE: &str = "x | y\n| z `` ``` <b>--> </details> </code> @team #1 [a](http://b) **c** \
                        _d_ & &amp; \u{1b}[31m \u{202e} \\| ~~e~~";
 
-/// All of them.
+/// Returns all samples.
 pub(super) fn samples() -> Vec<Sample> {
     vec![
         edited("none", &[]),
         edited("update", &[("/Resources/ApiFunction/Properties/Timeout", json!(30))]),
         mixed(),
         edited("removed-table", &[("/Resources/SegmentTable", Value::Null)]),
-        Sample::new("first", None, &cellar()),
-        with_words("hostile", HOSTILE),
-        with_words("harmless", "word"),
+        Sample::new("first", None, &cellar_template()),
+        with_word("hostile", HOSTILE),
+        with_word("harmless", "word"),
     ]
 }
 
-/// More than fits into any comment.
+/// Returns a difference that does not fit into a comment.
 pub(super) fn largest() -> Sample {
     let template = |word: &str| {
         let functions = (0..400).map(|number| {
@@ -124,7 +128,7 @@ pub(super) fn largest() -> Sample {
     Sample::new("largest", Some(&template("|")), &template("<"))
 }
 
-/// As [`check_snapshot`], whatever the order of keys.
+/// Like [`check_snapshot`], but ignores the order of keys.
 pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     let committed = fs::read_to_string(&path).unwrap_or_default();
@@ -133,7 +137,7 @@ pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     }
 }
 
-/// Compares with a committed file, or writes it.
+/// Compares `actual` with a committed snapshot, or writes the snapshot if [`UPDATE`] is set.
 pub(super) fn check_snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     if env::var_os(UPDATE).is_some() {
@@ -143,7 +147,7 @@ pub(super) fn check_snapshot(name: &str, actual: &str) {
     let expected = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         expected == actual,
-        "it differs from tests/snapshots/{name}; now it is\n{actual}\n\
-         If that is intended: {UPDATE}=1 cargo test -p synth"
+        "the output differs from tests/snapshots/{name}:\n{actual}\n\
+         If the change is intended, run: {UPDATE}=1 cargo test -p synth"
     );
 }

@@ -1,119 +1,119 @@
-//! A difference for a terminal.
+//! A difference as text for a terminal.
 
 use std::fmt::Write as _;
 
-use cellar_stacks::difference::{Grant, PropertyChange, Severity, printable};
-use console::{Style, style};
+use cellar_stacks::difference::{Grant, PropertyChange, ResourceChange, Severity, printable};
+use console::Style;
 
-use super::words::{self, Change, Way};
-use super::{Report, words::is_replaced};
+use super::report::{Report, is_replaced};
+use super::words::{self, Direction};
 
-/// The difference as text; colours only where somebody sees them.
+/// Formats a difference, with colours if `colours` is set.
 pub(crate) fn text(report: &Report<'_>, colours: bool) -> String {
     let mut page = Page { text: String::new(), colours };
-    page.head(report);
+    page.add_title(report);
     let resources = &report.difference.resources;
-    let at_risk = |change: &&Change| change.severity == Severity::Destructive;
-    let (risky, others): (Vec<&Change>, Vec<&Change>) = resources.iter().partition(at_risk);
-    let (replaced, others): (Vec<&Change>, Vec<&Change>) =
-        others.into_iter().partition(|change| is_replaced(change));
+    let (risky, harmless): (Vec<&ResourceChange>, Vec<&ResourceChange>) =
+        resources.iter().partition(|change| change.severity == Severity::Destructive);
+    let (replaced, changed): (Vec<&ResourceChange>, Vec<&ResourceChange>) =
+        harmless.into_iter().partition(|change| is_replaced(change));
     let permissions = &report.difference.permissions;
-    page.resources("Data at risk", &risky);
-    page.grants("Broadened permissions", &permissions.broadened, Way::Broadened);
-    page.resources("Replacements", &replaced);
-    page.resources("Changed", &others);
-    page.grants("Narrowed permissions", &permissions.narrowed, Way::Narrowed);
-    page.sections(&report.difference.sections);
+    page.add_resources("Data at risk", &risky);
+    page.add_grants("Broadened permissions", &permissions.broadened, Direction::Broadened);
+    page.add_resources("Replacements", &replaced);
+    page.add_resources("Changed", &changed);
+    page.add_grants("Narrowed permissions", &permissions.narrowed, Direction::Narrowed);
+    page.add_sections(&report.difference.sections);
     for note in report.notes {
-        page.line(&format!("\nNote: {}", printable(note)));
+        page.add_line(&format!("\nNote: {}", printable(note)));
     }
     page.text
 }
 
+/// The text in progress.
 struct Page {
     text: String,
     colours: bool,
 }
 
 impl Page {
-    fn head(&mut self, report: &Report<'_>) {
-        let stack = self.painted(report.stack, &Style::new().bold());
-        self.line(&format!("{stack} {}: {}", words::against(report), words::summary(report)));
+    fn add_title(&mut self, report: &Report<'_>) {
+        let stack = self.styled(report.stack, &Style::new().bold());
+        let against = words::against_text(report);
+        self.add_line(&format!("{stack} {against}: {}", words::summary(report)));
     }
 
-    fn resources(&mut self, heading: &str, changes: &[&Change]) {
+    fn add_resources(&mut self, heading: &str, changes: &[&ResourceChange]) {
         if changes.is_empty() {
             return;
         }
-        self.heading(heading);
+        self.add_heading(heading);
         for change in changes {
-            let sign = self.signed(words::sign(change.action));
-            let id = self.painted(&printable(&change.logical_id), &Style::new().bold());
+            let sign = self.coloured_sign(words::action_sign(change.action));
+            let id = self.styled(&printable(&change.logical_id), &Style::new().bold());
             let resource_type = printable(&change.resource_type);
-            let action = words::action(change.action);
-            self.line(&format!("  {sign} {id} ({resource_type}) {action}"));
+            let action = words::action_text(change.action);
+            self.add_line(&format!("  {sign} {id} ({resource_type}) {action}"));
             for remark in words::remarks(change) {
-                let remark = match change.risks.is_empty() {
-                    true => remark,
-                    false => self.painted(&remark, &Style::new().red()),
+                let remark = if change.risks.is_empty() {
+                    remark
+                } else {
+                    self.styled(&remark, &Style::new().red())
                 };
-                self.line(&format!("      {remark}"));
+                self.add_line(&format!("      {remark}"));
             }
-            self.properties(&change.properties, "      ");
+            self.add_properties(&change.properties, "      ");
         }
     }
 
-    fn properties(&mut self, changes: &[PropertyChange], indent: &str) {
+    fn add_properties(&mut self, changes: &[PropertyChange], indent: &str) {
         for change in changes {
-            let (sign, text) = words::property(change);
-            let sign = self.signed(sign);
-            self.line(&format!("{indent}{sign} {text}"));
+            let (sign, text) = words::property_text(change);
+            let sign = self.coloured_sign(sign);
+            self.add_line(&format!("{indent}{sign} {text}"));
         }
     }
 
-    fn grants(&mut self, heading: &str, grants: &[Grant], way: Way) {
+    fn add_grants(&mut self, heading: &str, grants: &[Grant], direction: Direction) {
         if grants.is_empty() {
             return;
         }
-        self.heading(heading);
-        let sign = match way {
-            Way::Broadened => self.painted("+", &Style::new().red()),
-            Way::Narrowed => self.painted("-", &Style::new().green()),
+        self.add_heading(heading);
+        let sign = match direction {
+            Direction::Broadened => self.styled("+", &Style::new().red()),
+            Direction::Narrowed => self.styled("-", &Style::new().green()),
         };
         for grant in grants {
-            self.line(&format!("  {sign} {}", words::grant(grant, way)));
+            self.add_line(&format!("  {sign} {}", words::grant_text(grant, direction)));
         }
     }
 
-    fn sections(&mut self, changes: &[PropertyChange]) {
+    fn add_sections(&mut self, changes: &[PropertyChange]) {
         if !changes.is_empty() {
-            self.heading("Other sections");
-            self.properties(changes, "  ");
+            self.add_heading("Other sections");
+            self.add_properties(changes, "  ");
         }
     }
 
-    fn heading(&mut self, heading: &str) {
-        let heading = self.painted(heading, &Style::new().bold().underlined());
-        self.line(&format!("\n{heading}"));
+    fn add_heading(&mut self, heading: &str) {
+        let heading = self.styled(heading, &Style::new().bold().underlined());
+        self.add_line(&format!("\n{heading}"));
     }
 
-    fn signed(&self, sign: char) -> String {
+    fn coloured_sign(&self, sign: char) -> String {
         let colour = match sign {
             '+' => Style::new().green(),
             '-' | '!' => Style::new().red(),
             _ => Style::new().yellow(),
         };
-        self.painted(&sign.to_string(), &colour)
+        self.styled(&sign.to_string(), &colour)
     }
 
-    fn painted(&self, text: &str, with: &Style) -> String {
-        match self.colours {
-            true => with.clone().force_styling(true).apply_to(text).to_string(),
-            false => style(text).force_styling(false).to_string(),
-        }
+    fn styled(&self, text: &str, style: &Style) -> String {
+        style.clone().force_styling(self.colours).apply_to(text).to_string()
     }
 
-    fn line(&mut self, line: &str) {
+    fn add_line(&mut self, line: &str) {
         // Writing to a String cannot fail.
         let _ = writeln!(self.text, "{line}");
     }
@@ -125,7 +125,7 @@ mod tests {
     use crate::difference::samples::{check_snapshot, samples};
 
     #[test]
-    fn each_kind_of_change_reads_as_committed() {
+    fn the_text_matches_the_snapshots() {
         for sample in samples() {
             let text = text(&sample.report(), false);
             check_snapshot(&format!("{}.txt", sample.name), &text);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_for_terminals() {
+    fn colours_do_not_change_the_text() {
         for sample in samples() {
             let report = sample.report();
             let (plain, coloured) = (text(&report, false), text(&report, true));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_reaches_the_terminal_as_it_is() {
+    fn control_characters_are_escaped() {
         let hostile = samples().into_iter().find(|sample| sample.name == "hostile").unwrap();
         let text = text(&hostile.report(), false);
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");

@@ -1,22 +1,15 @@
-//! How a difference is put into words, the same in a terminal and in a comment.
+//! Texts for a difference, shared by the terminal and the Markdown output.
 
+use cellar_base::count::count;
 use cellar_stacks::constructs::Effect;
 use cellar_stacks::difference::{
-    ChangeAction, Grant, PropertyChange, Severity, printable, readable,
+    ChangeAction, Grant, PropertyChange, ResourceChange, printable, readable,
 };
 
-use super::{Counts, Report};
+use super::report::{Counts, Report};
 
-/// A changed resource, under a short name.
-pub(super) type Change = cellar_stacks::difference::ResourceChange;
-
-/// Whether something else takes its place, or may.
-pub(super) fn is_replaced(change: &Change) -> bool {
-    matches!(change.action, ChangeAction::Replace | ChangeAction::MayReplace)
-}
-
-/// What is said of a resource by its sign.
-pub(super) fn sign(action: ChangeAction) -> char {
+/// Returns the sign of an action in a list of changes.
+pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
         ChangeAction::Add => '+',
         ChangeAction::Remove | ChangeAction::Abandon => '-',
@@ -25,33 +18,37 @@ pub(super) fn sign(action: ChangeAction) -> char {
     }
 }
 
-/// What happens to a resource.
-pub(super) fn action(action: ChangeAction) -> &'static str {
+/// Describes an action, as a predicate of the resource.
+pub(super) fn action_text(action: ChangeAction) -> &'static str {
     match action {
         ChangeAction::Add => "is added",
         ChangeAction::Remove => "is deleted",
-        ChangeAction::Abandon => "leaves the stack but is kept",
+        ChangeAction::Abandon => "is removed from the stack but kept",
         ChangeAction::Update => "is updated",
         ChangeAction::MayReplace => "may be replaced",
         ChangeAction::Replace => "is replaced",
     }
 }
 
-/// What is to be known of a resource besides its properties.
-pub(super) fn remarks(change: &Change) -> Vec<String> {
-    let risks = change.risks.iter().map(|risk| printable(&risk.to_string()));
-    let type_changes = change.properties.iter().any(|property| property.path == "/Type");
-    let type_changes = type_changes.then(|| {
-        "CloudFormation refuses another type under the same name: give it another one".to_owned()
-    });
-    let followed: Vec<String> = change.follows.iter().map(|id| printable(id)).collect();
-    let follows =
-        (!followed.is_empty()).then(|| format!("it changes with {}", followed.join(", ")));
-    risks.chain(type_changes).chain(follows).collect()
+/// Returns remarks on a change: risks, an invalid change of type, and the changes that cause this one.
+pub(super) fn remarks(change: &ResourceChange) -> Vec<String> {
+    let mut remarks: Vec<String> =
+        change.risks.iter().map(|risk| printable(&risk.to_string())).collect();
+    if change.properties.iter().any(|property| property.path == "/Type") {
+        remarks.push(
+            "CloudFormation cannot change the type of a resource: use another logical id"
+                .to_owned(),
+        );
+    }
+    if !change.follows.is_empty() {
+        let causes: Vec<String> = change.follows.iter().map(|id| printable(id)).collect();
+        remarks.push(format!("changes because of {}", causes.join(", ")));
+    }
+    remarks
 }
 
-/// A changed property as sign and text.
-pub(super) fn property(change: &PropertyChange) -> (char, String) {
+/// Returns the sign and the text of a changed property.
+pub(super) fn property_text(change: &PropertyChange) -> (char, String) {
     let path = printable(&change.path);
     match (&change.old, &change.new) {
         (Some(old), Some(new)) => ('~', format!("{path}: {} -> {}", readable(old), readable(new))),
@@ -61,26 +58,28 @@ pub(super) fn property(change: &PropertyChange) -> (char, String) {
     }
 }
 
-/// Which way a permission changes.
+/// Direction in which a permission changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
+    /// More is allowed than before.
     Broadened,
+    /// Less is allowed than before.
     Narrowed,
 }
 
-/// A sentence on a permission.
-pub(super) fn grant(grant: &Grant, way: Way) -> String {
+/// Describes a changed permission.
+pub(super) fn grant_text(grant: &Grant, direction: Direction) -> String {
     let principals: Vec<&str> = grant
         .principals
         .iter()
-        .map(|name| if name == "*" { "everybody" } else { name.as_str() })
+        .map(|name| if name == "*" { "everyone" } else { name.as_str() })
         .collect();
-    let (who, actions) = (principals.join(", "), grant.actions.join(", "));
-    let sentence = match (grant.effect, way) {
-        (Effect::Allow, Way::Broadened) => format!("{who} may {actions}"),
-        (Effect::Allow, Way::Narrowed) => format!("{who} may no longer {actions}"),
-        (Effect::Deny, Way::Broadened) => format!("no longer forbids {who} {actions}"),
-        (Effect::Deny, Way::Narrowed) => format!("forbids {who} {actions}"),
+    let (principals, actions) = (principals.join(", "), grant.actions.join(", "));
+    let sentence = match (grant.effect, direction) {
+        (Effect::Allow, Direction::Broadened) => format!("{principals} may {actions}"),
+        (Effect::Allow, Direction::Narrowed) => format!("{principals} may no longer {actions}"),
+        (Effect::Deny, Direction::Broadened) => format!("no longer denies {principals} {actions}"),
+        (Effect::Deny, Direction::Narrowed) => format!("denies {principals} {actions}"),
     };
     let mut text = format!("{}: {sentence} on {}", grant.logical_id, grant.resources.join(", "));
     if let Some(condition) = &grant.condition {
@@ -90,39 +89,30 @@ pub(super) fn grant(grant: &Grant, way: Way) -> String {
     printable(&text)
 }
 
-/// One line on all of it.
+/// Returns a summary in one line.
 pub(super) fn summary(report: &Report<'_>) -> String {
     let Counts { resources, destructive, broadened, replaced } = report.counts;
     if report.difference.is_empty() {
         return "no difference".to_owned();
     }
-    let mut parts = vec![many(resources, "resource changes", "resources change")];
+    let mut parts = vec![count(resources, "resource changes", "resources change")];
     if destructive > 0 {
         parts.push(format!("the data of {destructive} is at risk"));
     }
     if broadened > 0 {
-        parts.push(many(broadened, "permission is broadened", "permissions are broadened"));
+        parts.push(count(broadened, "permission is broadened", "permissions are broadened"));
     }
     if replaced > 0 {
-        parts.push(many(replaced, "is or may be replaced", "are or may be replaced"));
+        parts.push(count(replaced, "is or may be replaced", "are or may be replaced"));
     }
     parts.join(", ")
 }
 
-/// What it is compared with.
-pub(super) fn against(report: &Report<'_>) -> String {
+/// Describes the old side of the comparison.
+pub(super) fn against_text(report: &Report<'_>) -> String {
     let name = printable(&report.against.name);
     match report.against.exists {
         true => format!("compared with {name}"),
-        false => format!("compared with nothing, for {name} is not deployed"),
+        false => format!("compared with nothing ({name} is not deployed)"),
     }
-}
-
-/// A heading for each degree.
-pub(super) fn severity(severity: Severity) -> &'static str {
-    severity.name()
-}
-
-fn many(count: usize, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
 }

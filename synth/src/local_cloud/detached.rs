@@ -1,4 +1,4 @@
-//! Starts a local cloud in the background and waits until it is ready.
+//! Starts the local stack in the background and waits until it is ready.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -12,11 +12,22 @@ use serde_json::Value;
 
 use crate::error::SynthError;
 
+/// Time for the background process to become ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Interval at which the background process is checked.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Starts this very program again and hands it the template; it makes itself independent of the
-/// terminal, and what it says is added to the log.
+/// A background process that was just started.
+struct BackgroundProcess {
+    child: Child,
+    /// Length of the log file before the process was started.
+    log_start: u64,
+}
+
+/// Starts this program in the background with a template. The process appends its output to `log`.
+///
+/// # Errors
+/// [`SynthError::Detached`] with the last message of the process, if it exits or is not ready in time.
 pub(crate) async fn start_detached(
     template: &str,
     folder: &StateFolder,
@@ -24,62 +35,59 @@ pub(crate) async fn start_detached(
     port: u16,
     log: &Path,
 ) -> Result<Running, SynthError> {
-    let (mut child, said_before) = spawn(template, folder, stack, port, log)?;
+    let mut process = spawn(template, folder, stack, port, log)?;
     let started = Instant::now();
     loop {
-        // Another process may have been faster: only the child's own record counts.
+        // Another process may hold the folder, so the process id is compared.
         if let Occupancy::By(running) = folder.occupancy()?
-            && running.pid == child.id()
+            && running.pid == process.child.id()
         {
             return Ok(running);
         }
-        let ended = child.try_wait().map_err(SynthError::Process)?;
-        if ended.is_some() || started.elapsed() > READY_TIMEOUT {
-            return Err(failure(log, said_before));
+        let exit_status = process.child.try_wait().map_err(SynthError::Process)?;
+        if exit_status.is_some() || started.elapsed() > READY_TIMEOUT {
+            return Err(start_error(log, process.log_start));
         }
         tokio::time::sleep(POLL).await;
     }
 }
 
-/// The child, and how long the log was before it.
 fn spawn(
     template: &str,
     folder: &StateFolder,
     stack: &str,
     port: u16,
     log: &Path,
-) -> Result<(Child, u64), SynthError> {
-    let fault = |cause| SynthError::Io { what: "write", path: log.to_owned(), cause };
-    let file = OpenOptions::new().create(true).append(true).open(log).map_err(fault)?;
-    let said_before = file.metadata().map_err(fault)?.len();
+) -> Result<BackgroundProcess, SynthError> {
+    let log_error = |cause| SynthError::Io { operation: "write", path: log.to_owned(), cause };
+    let file = OpenOptions::new().create(true).append(true).open(log).map_err(log_error)?;
+    let log_start = file.metadata().map_err(log_error)?.len();
     let mut child = Command::new(env::current_exe().map_err(SynthError::Process)?)
         .args(["--json", "local-cloud", "--stack", stack, "--port", &port.to_string()])
         .arg("--folder")
         .arg(folder.path())
         .stdin(Stdio::piped())
-        .stdout(file.try_clone().map_err(fault)?)
+        .stdout(file.try_clone().map_err(log_error)?)
         .stderr(file)
         .spawn()
         .map_err(SynthError::Process)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A child that ended at once says why in its log.
+        // Fails only if the process has already exited; its log contains the reason.
         let _ = stdin.write_all(template.as_bytes());
     }
-    Ok((child, said_before))
+    Ok(BackgroundProcess { child, log_start })
 }
 
-/// What the child said last: its error, as JSON.
-fn failure(log: &Path, said_before: u64) -> SynthError {
-    let text = fs::read(log).unwrap_or_default();
-    let skip = usize::try_from(said_before).unwrap_or(usize::MAX);
-    let said = String::from_utf8_lossy(text.get(skip..).unwrap_or_default()).into_owned();
-    let last = said.lines().last().unwrap_or("it says nothing").to_owned();
-    let see_log = format!("its log is {}", log.display());
-    let error = serde_json::from_str::<Value>(&last).ok().and_then(|line| {
-        let text = |field: &str| Some(line.get("error")?.get(field)?.as_str()?.to_owned());
-        Some((text("message")?, text("help").unwrap_or_else(|| see_log.clone())))
-    });
-    let (message, help) = error
-        .unwrap_or_else(|| (format!("the local cloud did not start: {last}"), see_log.clone()));
-    SynthError::Detached { message, help }
+/// Returns the last message in the log of a background process, which is an error as JSON.
+fn start_error(log: &Path, log_start: u64) -> SynthError {
+    let log_hint = format!("its log is {}", log.display());
+    let bytes = fs::read(log).unwrap_or_default();
+    let start = usize::try_from(log_start).unwrap_or(usize::MAX);
+    let text = String::from_utf8_lossy(bytes.get(start..).unwrap_or_default());
+    let last_line = text.lines().last().unwrap_or("it printed no message");
+    let json: Value = serde_json::from_str(last_line).unwrap_or_default();
+    let error_field = |name: &str| json.get("error")?.get(name)?.as_str().map(str::to_owned);
+    let message = error_field("message")
+        .unwrap_or_else(|| format!("the local stack did not start: {last_line}"));
+    SynthError::Detached { message, help: error_field("help").unwrap_or(log_hint) }
 }

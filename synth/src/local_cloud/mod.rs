@@ -1,16 +1,16 @@
-//! The local cloud as a process: in the foreground, in the background, and its end.
+//! The local stack as a process: in the foreground, in the background, and for a single command.
 
 mod detached;
-mod reach;
 mod serve;
+mod services;
 mod stop;
 
 use cellar_local::LocalError;
 
 use crate::error::SynthError;
 pub(crate) use detached::start_detached;
-pub(crate) use reach::{Reached, Run};
-pub(crate) use serve::{serve, start};
+pub(crate) use serve::{serve_until_stopped, start};
+pub(crate) use services::{FeedTables, LocalFunctions, LocalServices, SnapshotServices};
 pub(crate) use stop::stop;
 
 impl From<LocalError> for SynthError {

@@ -1,4 +1,4 @@
-//! Runs a local cloud in this process.
+//! Runs the local stack in this process.
 
 use cellar_local::{LocalCloud, LocalError, Options, Ports, StateFolder};
 use cellar_stacks::template::Template;
@@ -6,7 +6,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::SynthError;
 
-/// Starts the template.
+/// Starts the stack of a template.
 pub(crate) async fn start(
     template: &str,
     folder: &StateFolder,
@@ -20,15 +20,15 @@ pub(crate) async fn start(
     Ok(LocalCloud::start_with(&template, folder, options, ports).await?)
 }
 
-/// Serves until somebody wants it to end; requests under way are answered first.
-pub(crate) async fn serve(cloud: LocalCloud) {
+/// Serves requests until Ctrl-C or SIGTERM, then finishes the requests in progress.
+pub(crate) async fn serve_until_stopped(cloud: LocalCloud) {
     cloud.serve(shutdown_signal()).await;
 }
 
 /// Resolves at Ctrl-C or SIGTERM.
 async fn shutdown_signal() {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        // Without it Ctrl-C is what is left.
+        // Without a SIGTERM handler, only Ctrl-C stops the stack.
         drop(tokio::signal::ctrl_c().await);
         return;
     };

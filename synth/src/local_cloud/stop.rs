@@ -1,4 +1,4 @@
-//! Ends the process of a local cloud.
+//! Stops the process of the local stack.
 
 use std::time::{Duration, Instant};
 
@@ -6,33 +6,38 @@ use cellar_local::{Occupancy, Running, StateFolder};
 
 use crate::error::SynthError;
 
-/// How long requests under way may take to be answered.
+/// Time for the process to finish the requests in progress.
 const GRACE: Duration = Duration::from_secs(15);
+/// Interval at which the lock of the state folder is checked.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Asks the process to end and waits until it is gone: only its lock says that for certain.
+/// Stops the process and waits until it releases the lock of the state folder. Returns the process that was
+/// running; `None` if no process was running.
+///
+/// # Errors
+/// [`SynthError::Stop`] if the process does not exit in time.
 pub(crate) async fn stop(folder: &StateFolder) -> Result<Option<Running>, SynthError> {
-    let mut asked_of = None;
+    let mut stopping = None;
     let started = Instant::now();
     while started.elapsed() < GRACE {
         match folder.occupancy()? {
-            Occupancy::Free => return Ok(asked_of),
-            Occupancy::By(running) if asked_of.as_ref() != Some(&running) => {
+            Occupancy::Free => return Ok(stopping),
+            Occupancy::By(running) if stopping.as_ref() != Some(&running) => {
                 folder.request_stop()?;
-                asked_of = Some(running);
+                stopping = Some(running);
             }
-            // It ends, or it starts: then it can be asked in a moment.
+            // The process is stopping, or is still starting.
             Occupancy::By(_) | Occupancy::Unknown => {}
         }
         tokio::time::sleep(POLL).await;
     }
-    let (grace_s, pid) = (GRACE.as_secs(), asked_of.map(|running| running.pid));
-    Err(SynthError::Stop { grace_s, advice: end_by_hand(pid) })
+    let pid = stopping.map(|running| running.pid);
+    Err(SynthError::Stop { grace_s: GRACE.as_secs(), advice: kill_advice(pid) })
 }
 
-fn end_by_hand(pid: Option<u32>) -> String {
+fn kill_advice(pid: Option<u32>) -> String {
     match pid {
-        Some(pid) => format!("end it with `kill -KILL {pid}`: nothing acknowledged is lost"),
-        None => "find out which program holds the file `lock` in the state folder".to_owned(),
+        Some(pid) => format!("end it with `kill -KILL {pid}`: acknowledged edits are not lost"),
+        None => "find the process that has locked the file `lock` in the state folder".to_owned(),
     }
 }

@@ -1,37 +1,36 @@
-//! What is in a line: our own JSON, what Lambda says of a call, or plain text.
+//! Content of a log line: JSON of Cellar, a platform line of Lambda, or plain text.
 
 use cellar::table::escape;
 use serde_json::{Map, Value};
 
-/// Words of which each line has one that tells of a fault: what a service is asked to look for, before
-/// [`is_fault`] looks closer. Plain words: all filters know them.
+/// Words for the filter of CloudWatch Logs: every line for which [`is_fault`] is true contains one of them.
 pub(crate) const FAULT_WORDS: [&str; 10] = [
     "ERROR", "WARN", "FATAL", "CRITICAL", "timed", "panicked", "exited", "timeout", "failure",
     "error",
 ];
-/// What tells of a fault in a line that is no JSON.
+/// Parts of plain-text lines that report a fault.
 const FAULTS_IN_TEXT: [&str; 7] =
     ["ERROR", "WARN", "FATAL", "CRITICAL", "Task timed out", "panicked", "Runtime exited"];
-/// Levels that tell of a fault.
+/// Log levels of faults.
 const FAULT_LEVELS: [&str; 4] = ["ERROR", "WARN", "FATAL", "CRITICAL"];
-/// How lines of Lambda itself begin, where it does not write JSON.
-const OF_LAMBDA: [&str; 5] =
+/// Prefixes of Lambda's platform lines in plain text.
+const PLATFORM_PREFIXES: [&str; 5] =
     ["START RequestId:", "END RequestId:", "REPORT RequestId:", "INIT_START ", "EXTENSION\t"];
-/// Fields of our lines that are said elsewhere, or only to programs.
-const NOT_SHOWN: [&str; 2] = ["message", "log.target"];
+/// Fields of a JSON line that are not appended to the message.
+const HIDDEN_FIELDS: [&str; 2] = ["message", "log.target"];
 
-/// Whether Lambda says it of a call, and not the function.
-pub(crate) fn is_of_lambda(message: &str) -> bool {
-    OF_LAMBDA.iter().any(|begin| message.starts_with(begin))
-        || object(message).is_some_and(|line| platform(&line).is_some())
+/// Returns whether Lambda wrote the line, not the function.
+pub(crate) fn is_platform_line(message: &str) -> bool {
+    PLATFORM_PREFIXES.iter().any(|prefix| message.starts_with(prefix))
+        || parse_object(message).is_some_and(|line| is_platform_object(&line))
 }
 
-/// Whether it tells of something that went wrong, or nearly did.
+/// Returns whether the line is an error, a warning or a timeout.
 pub(crate) fn is_fault(message: &str) -> bool {
-    let Some(line) = object(message) else {
+    let Some(line) = parse_object(message) else {
         return FAULTS_IN_TEXT.iter().any(|text| message.contains(text));
     };
-    if platform(&line).is_some() {
+    if is_platform_object(&line) {
         let status = line.get("record").and_then(|record| record.get("status")?.as_str());
         return status.is_some_and(|status| status != "success");
     }
@@ -39,38 +38,42 @@ pub(crate) fn is_fault(message: &str) -> bool {
     FAULT_LEVELS.contains(&level)
 }
 
-/// As a person reads it, on one line.
-pub(crate) fn shown(message: &str) -> String {
+/// Formats a line for a terminal: without control characters, and shortened if it is JSON of Cellar.
+pub(crate) fn format_message(message: &str) -> String {
     let message = message.trim_end();
-    let short = object(message).and_then(|line| short(&line));
-    escape(short.as_deref().unwrap_or(message))
+    let formatted = parse_object(message).and_then(|line| format_own_line(&line));
+    escape(formatted.as_deref().unwrap_or(message))
 }
 
-/// `LEVEL message field=value` of a line of our own.
-fn short(line: &Map<String, Value>) -> Option<String> {
+/// Formats a JSON line of Cellar as `LEVEL message field=value`; `None` for other JSON.
+fn format_own_line(line: &Map<String, Value>) -> Option<String> {
     let level = line.get("level")?.as_str()?;
     let fields = line.get("fields")?.as_object()?;
-    let mut words = vec![format!("{level:<5}")];
-    words.extend(fields.get("message").map(text));
-    let others = fields.iter().filter(|(name, _)| !NOT_SHOWN.contains(&name.as_str()));
-    words.extend(others.map(|(name, value)| format!("{name}={}", text(value))));
-    Some(words.join(" "))
+    let mut parts = vec![format!("{level:<5}")];
+    parts.extend(fields.get("message").map(value_text));
+    for (name, value) in fields {
+        if !HIDDEN_FIELDS.contains(&name.as_str()) {
+            parts.push(format!("{name}={}", value_text(value)));
+        }
+    }
+    Some(parts.join(" "))
 }
 
-fn text(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn object(message: &str) -> Option<Map<String, Value>> {
+fn parse_object(message: &str) -> Option<Map<String, Value>> {
     if !message.starts_with('{') {
         return None;
     }
     serde_json::from_str(message).ok()
 }
 
-/// The kind of a line of Lambda, such as `platform.report`.
-fn platform(line: &Map<String, Value>) -> Option<&str> {
-    line.get("type")?.as_str().filter(|kind| kind.starts_with("platform."))
+/// Returns whether a JSON line has a platform type, such as `platform.report`.
+fn is_platform_object(line: &Map<String, Value>) -> bool {
+    let line_type = line.get("type").and_then(Value::as_str);
+    line_type.is_some_and(|line_type| line_type.starts_with("platform."))
 }
 
 #[cfg(test)]
@@ -81,7 +84,7 @@ mod tests {
     const REPORT: &str = r#"{"time":"2026-11-22T03:04:05Z","type":"platform.report","record":{"requestId":"1","status":"success"}}"#;
 
     #[test]
-    fn faults_are_told_from_what_goes_well() {
+    fn recognizes_faults() {
         let info = OWN.replace("WARN", "INFO");
         let timeout = REPORT.replace("success", "timeout");
         for (message, fault) in [
@@ -94,7 +97,7 @@ mod tests {
             ("2026-11-22 1f Task timed out after 29.01 seconds", true),
             ("thread 'main' panicked at src/main.rs:1:1", true),
             ("RequestId: 1 Error: Runtime exited with error: exit status 1", true),
-            ("an error in lower case is somebody's text", false),
+            ("an error in lower case is ordinary text", false),
             ("START RequestId: 1 Version: $LATEST", false),
             (r#"{"level":7}"#, false),
             ("{ not JSON", false),
@@ -102,12 +105,12 @@ mod tests {
         ] {
             assert_eq!(is_fault(message), fault, "{message}");
             let found = FAULT_WORDS.iter().any(|word| message.contains(word));
-            assert!(!fault || found, "nothing asks for {message}");
+            assert!(!fault || found, "no word matches {message}");
         }
     }
 
     #[test]
-    fn what_lambda_says_is_told_from_what_the_function_says() {
+    fn recognizes_platform_lines() {
         for message in [
             REPORT,
             "START RequestId: 1",
@@ -115,18 +118,18 @@ mod tests {
             "REPORT RequestId: 1\t",
             "INIT_START Runtime",
         ] {
-            assert!(is_of_lambda(message), "{message}");
+            assert!(is_platform_line(message), "{message}");
         }
         for message in [OWN, "STARTED", r#"{"type":"platform"}"#, r#"{"type":1}"#, "{", ""] {
-            assert!(!is_of_lambda(message), "{message}");
+            assert!(!is_platform_line(message), "{message}");
         }
     }
 
     #[test]
-    fn our_own_lines_are_short_and_nothing_controls_the_terminal() {
+    fn formats_own_lines_and_escapes_control_characters() {
         let short = "WARN  a request failed for now attempt=3 error=slow\\ndown";
-        assert_eq!(shown(OWN), short);
-        assert_eq!(shown("a\u{1b}[2J\tb\n"), "a\\u{1b}[2J\\tb");
-        assert_eq!(shown(r#"{"level":"INFO"}"#), r#"{"level":"INFO"}"#);
+        assert_eq!(format_message(OWN), short);
+        assert_eq!(format_message("a\u{1b}[2J\tb\n"), "a\\u{1b}[2J\\tb");
+        assert_eq!(format_message(r#"{"level":"INFO"}"#), r#"{"level":"INFO"}"#);
     }
 }

@@ -1,4 +1,4 @@
-//! What a smoke test found.
+//! The report of a smoke test.
 
 use std::time::Duration;
 
@@ -12,34 +12,44 @@ const JUNIT: &str = include_str!("../../../templates/smoke.junit.xml.hbs");
 /// The checks that ran, in order.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct SmokeReport {
-    /// Each check.
+    /// The checks.
     pub(crate) checks: Vec<Check>,
 }
 
-/// One check.
+/// A check.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Check {
-    /// What is checked.
+    /// Name of the check.
     pub(crate) name: &'static str,
-    /// What came of it.
+    /// Outcome of the check.
     pub(crate) outcome: CheckOutcome,
-    /// How long it took, milliseconds.
+    /// Duration in milliseconds.
     pub(crate) elapsed_ms: u128,
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CheckOutcome {
-    /// As it should be.
+    /// The stack behaves as expected.
     Passed,
-    /// It could not be checked, and why.
+    /// The check cannot run, with the reason.
     Skipped(String),
-    /// Not as it should be.
+    /// The stack behaves otherwise, with a description.
     Failed(String),
 }
 
-/// What the template of JUnit's XML shows.
+/// The outcome of a check, or the error of a request.
+pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
+
+impl CheckOutcome {
+    /// Passes if `passed` is true, otherwise fails with the message of `describe`.
+    pub(super) fn from_condition(passed: bool, describe: impl FnOnce() -> String) -> Self {
+        if passed { Self::Passed } else { Self::Failed(describe()) }
+    }
+}
+
+/// Variables of the JUnit template.
 #[derive(Serialize)]
 struct Suite<'a> {
     url: String,
@@ -50,6 +60,7 @@ struct Suite<'a> {
     cases: Vec<Case<'a>>,
 }
 
+/// A test case of the JUnit template.
 #[derive(Serialize)]
 struct Case<'a> {
     name: &'a str,
@@ -58,43 +69,44 @@ struct Case<'a> {
     skipped: Option<String>,
 }
 
-/// Without the characters that XML has no way to write.
-fn in_xml(text: &str) -> String {
-    let allowed = |c: &char| {
-        matches!(c, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..)
-            && !('\u{7f}'..='\u{9f}').contains(c)
+/// Removes the characters that XML cannot represent.
+fn remove_invalid_xml(text: &str) -> String {
+    let is_valid = |character: &char| {
+        matches!(character, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..)
+            && !('\u{7f}'..='\u{9f}').contains(character)
     };
-    text.chars().filter(allowed).collect()
+    text.chars().filter(is_valid).collect()
 }
 
 impl SmokeReport {
+    /// Adds a check and returns whether it did not fail.
     pub(super) fn add(
         &mut self,
         name: &'static str,
         outcome: CheckOutcome,
         elapsed: Duration,
     ) -> bool {
-        let failed = matches!(outcome, CheckOutcome::Failed(_));
+        let has_failed = matches!(outcome, CheckOutcome::Failed(_));
         self.checks.push(Check { name, outcome, elapsed_ms: elapsed.as_millis() });
-        !failed
+        !has_failed
     }
 
-    fn failed(&self) -> usize {
+    fn failed_count(&self) -> usize {
         self.checks.iter().filter(|check| matches!(check.outcome, CheckOutcome::Failed(_))).count()
     }
 
-    /// The report in a line, for progress.
+    /// Returns a summary in one line.
     pub(crate) fn summary(&self) -> String {
         let skipped = |check: &&Check| matches!(check.outcome, CheckOutcome::Skipped(_));
         let skipped = self.checks.iter().filter(skipped).count();
-        let passed = self.checks.len() - self.failed() - skipped;
+        let passed = self.checks.len() - self.failed_count() - skipped;
         match skipped {
             0 => format!("{passed} checks passed"),
             skipped => format!("{passed} checks passed, {skipped} skipped"),
         }
     }
 
-    /// The report for people, a line for each check.
+    /// Returns the report as text, one line per check.
     pub(crate) fn text(&self) -> String {
         let line = |check: &Check| match &check.outcome {
             CheckOutcome::Passed => format!("passed   {} ({} ms)", check.name, check.elapsed_ms),
@@ -104,55 +116,52 @@ impl SmokeReport {
         self.checks.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// The report as JUnit's XML, which build servers show.
+    /// Returns the report as JUnit XML.
     pub(crate) fn junit(&self, url: &str) -> Result<String, SynthError> {
-        let seconds = |ms: u128| format!("{}.{:03}", ms / 1_000, ms % 1_000);
-        let cases: Vec<Case<'_>> = self
-            .checks
-            .iter()
-            .map(|check| Case {
-                name: check.name,
-                seconds: seconds(check.elapsed_ms),
-                failed: match &check.outcome {
-                    CheckOutcome::Failed(why) => Some(in_xml(why)),
-                    _ => None,
-                },
-                skipped: match &check.outcome {
-                    CheckOutcome::Skipped(why) => Some(in_xml(why)),
-                    _ => None,
-                },
-            })
-            .collect();
+        let cases: Vec<Case<'_>> = self.checks.iter().map(Case::new).collect();
         let suite = Suite {
-            url: in_xml(url),
+            url: remove_invalid_xml(url),
             tests: cases.len(),
-            failures: self.failed(),
+            failures: self.failed_count(),
             skipped: cases.iter().filter(|case| case.skipped.is_some()).count(),
-            seconds: seconds(self.checks.iter().map(|check| check.elapsed_ms).sum()),
+            seconds: format_seconds(self.checks.iter().map(|check| check.elapsed_ms).sum()),
             cases,
         };
         Ok(Handlebars::new().render_template(JUNIT, &suite)?)
     }
 
-    /// An error if a check failed.
+    /// Returns the result of the test.
+    ///
+    /// # Errors
+    /// [`SynthError::Smoke`] if a check failed, or no check ran.
     pub(crate) fn result(&self) -> Result<(), SynthError> {
         let failing = self.checks.iter().find_map(|check| match &check.outcome {
             CheckOutcome::Failed(why) => Some(format!("{}: {why}", check.name)),
             _ => None,
         });
-        match failing {
-            // A run without checks has shown nothing.
-            None if self.checks.is_empty() => {
-                let advice = "no check ran".to_owned();
-                Err(SynthError::Smoke { failed: 0, checks: 0, advice })
-            }
-            None => Ok(()),
-            Some(advice) => {
-                let (failed, checks) = (self.failed(), self.checks.len());
-                Err(SynthError::Smoke { failed, checks, advice })
-            }
-        }
+        let advice = match failing {
+            Some(failure) => failure,
+            None if self.checks.is_empty() => "no check ran".to_owned(),
+            None => return Ok(()),
+        };
+        let (failed, checks) = (self.failed_count(), self.checks.len());
+        Err(SynthError::Smoke { failed, checks, advice })
     }
+}
+
+impl<'a> Case<'a> {
+    fn new(check: &'a Check) -> Self {
+        let (failed, skipped) = match &check.outcome {
+            CheckOutcome::Passed => (None, None),
+            CheckOutcome::Skipped(why) => (None, Some(remove_invalid_xml(why))),
+            CheckOutcome::Failed(why) => (Some(remove_invalid_xml(why)), None),
+        };
+        Self { name: check.name, seconds: format_seconds(check.elapsed_ms), failed, skipped }
+    }
+}
+
+fn format_seconds(milliseconds: u128) -> String {
+    format!("{}.{:03}", milliseconds / 1_000, milliseconds % 1_000)
 }
 
 #[cfg(test)]
@@ -160,9 +169,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failure_fails_the_run_and_is_named() {
+    fn one_failure_fails_the_test() {
         let mut report = SmokeReport::default();
-        assert!(report.result().is_err(), "nothing was checked");
+        assert!(report.result().is_err(), "no check ran");
         assert!(report.add("health", CheckOutcome::Passed, Duration::ZERO));
         assert!(report.add("roles", CheckOutcome::Skipped("no key".into()), Duration::ZERO));
         assert!(report.result().is_ok());
@@ -174,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn build_servers_read_it() {
+    fn the_junit_report_matches_the_snapshot() {
         let mut report = SmokeReport::default();
         report.add("health", CheckOutcome::Passed, Duration::from_millis(1_005));
         report.add("roles", CheckOutcome::Skipped("no <key>".into()), Duration::ZERO);

@@ -1,38 +1,34 @@
-//! Puts a public key into `cellar.yaml` without touching anything else in it.
+//! Adds a public key to the text of `cellar.yaml`; all other text, including comments, stays as it is.
 //!
-//! Comments are worth keeping, so lines are inserted rather than the file rewritten; the result
-//! counts only if it reads as the old configuration with one more key.
+//! An edit is accepted only if the result parses to the old configuration with the new key.
 
 use cellar_runtime::settings::PublicKey;
 use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
-/// The text with the key added; `None` if it has a form in which that is not safe.
+/// Returns the text with the key added; `None` if the text has a form that cannot be edited safely.
 pub(crate) fn add_public_key(text: &str, key: &PublicKey) -> Option<String> {
     let mut expected = Config::parse(text, "").ok()?;
     expected.tokens.keys.push(TokenKey { id: key.id.clone(), public_key: key.public_key.clone() });
-    let candidates = [with_item(text, key), with_list(text, key), with_section(text, key)];
+    let candidates = [append_item(text, key), add_list(text, key), append_section(text, key)];
     candidates
         .into_iter()
         .flatten()
         .find(|candidate| Config::parse(candidate, "").is_ok_and(|config| config == expected))
 }
 
-fn item(indent: &str, key: &PublicKey) -> String {
-    format!(
-        "{indent}- id: {}\n{indent}  public_key: {}\n",
-        quoted(&key.id),
-        quoted(&key.public_key)
-    )
+/// Formats a key as an item of the list `keys`.
+fn format_item(indent: &str, key: &PublicKey) -> String {
+    format!("{indent}- id: {}\n{indent}  public_key: {}\n", quote(&key.id), quote(&key.public_key))
 }
 
-/// Keys may begin with a dash, or look like a number.
-fn quoted(text: &str) -> String {
+/// Quotes a value, which may start with a dash or look like a number.
+fn quote(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// A `keys:` with items: one more at its end.
-fn with_item(text: &str, key: &PublicKey) -> Option<String> {
+/// Appends an item to an existing list `keys`.
+fn append_item(text: &str, key: &PublicKey) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let keys = lines.iter().position(|line| line.trim() == "keys:")?;
     let is_item = |line: &&str| line.trim_start().starts_with("- ");
@@ -40,38 +36,35 @@ fn with_item(text: &str, key: &PublicKey) -> Option<String> {
     let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let indent = indent_of(lines.get(first)?);
     let rest = lines.get(first + 1..)?;
-    let inside =
+    let is_in_list =
         |line: &&str| indent_of(line) > indent || (indent_of(line) == indent && is_item(line));
-    let count = rest.iter().take_while(|line| inside(line)).count();
-    insert_before(&lines, first + 1 + count, &item(&" ".repeat(indent), key))
+    let list_lines = rest.iter().take_while(|line| is_in_list(line)).count();
+    insert_before(&lines, first + 1 + list_lines, &format_item(&" ".repeat(indent), key))
 }
 
-/// A `keys: []`, or no `keys` in a `tokens:` section: a list.
-fn with_list(text: &str, key: &PublicKey) -> Option<String> {
-    let list = format!("  keys:\n{}", item("    ", key));
+/// Replaces `keys: []` by a list, or adds `keys` to an existing section `tokens`.
+fn add_list(text: &str, key: &PublicKey) -> Option<String> {
+    let list = format!("  keys:\n{}", format_item("    ", key));
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     if let Some(empty) = lines.iter().position(|line| line.trim() == "keys: []") {
-        let without: Vec<&str> = lines
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| *at != empty)
-            .map(|(_, line)| *line)
-            .collect();
-        return insert_before(&without, empty, &list);
+        let mut other_lines = lines;
+        other_lines.remove(empty);
+        return insert_before(&other_lines, empty, &list);
     }
     let tokens = lines.iter().position(|line| line.trim_end() == "tokens:")?;
     insert_before(&lines, tokens + 1, &list)
 }
 
-/// No `tokens` at all: a section at the end.
-fn with_section(text: &str, key: &PublicKey) -> Option<String> {
+/// Appends a section `tokens`.
+fn append_section(text: &str, key: &PublicKey) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let section = format!("tokens:\n  keys:\n{}", item("    ", key));
+    let section = format!("tokens:\n  keys:\n{}", format_item("    ", key));
     insert_before(&lines, lines.len(), &section)
 }
 
-fn insert_before(lines: &[&str], at: usize, insertion: &str) -> Option<String> {
-    let (before, after) = lines.split_at_checked(at)?;
+/// Joins the lines with `insertion` before line `index`.
+fn insert_before(lines: &[&str], index: usize, insertion: &str) -> Option<String> {
+    let (before, after) = lines.split_at_checked(index)?;
     let before = before.concat();
     let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     Some([before.as_str(), newline, insertion, &after.concat()].concat())
@@ -86,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_goes_into_every_usual_form_and_comments_stay() {
+    fn adds_keys_to_all_usual_forms_and_keeps_comments() {
         for text in [
             "",
             "# mine\nstack: books",
@@ -108,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn the_documented_configuration_takes_a_key() {
+    fn adds_a_key_to_the_documented_configuration() {
         let text = add_public_key(&Config::documented_yaml(), &key("D")).unwrap();
         assert_eq!(Config::parse(&text, "").unwrap().tokens.keys.len(), 1);
     }
 
     #[test]
-    fn a_form_that_is_not_understood_is_left_alone() {
+    fn rejects_unsupported_forms() {
         assert_eq!(add_public_key("{tokens: {issuer: me}}\n", &key("D")), None);
         assert_eq!(add_public_key("tokens: {issuer: me}\n", &key("D")), None);
     }

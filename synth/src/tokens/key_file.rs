@@ -1,4 +1,4 @@
-//! Private keys in files that only their owner may read.
+//! Private key files, readable only by their owner.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,31 +10,35 @@ use cellar_runtime::token::KeyPair;
 use crate::error::SynthError;
 use crate::project::Project;
 
-/// The key pair in a file.
+/// Reads a key pair from its private key file.
+///
+/// # Errors
+/// [`SynthError::NoKey`] if the file does not exist.
 pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(KeyPair::from_pem(&text)?),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(SynthError::NoKey { path: path.to_owned() })
         }
-        Err(cause) => Err(SynthError::Io { what: "read", path: path.to_owned(), cause }),
+        Err(cause) => Err(SynthError::Io { operation: "read", path: path.to_owned(), cause }),
     }
 }
 
-/// The operator's key for stacks in AWS, if it is here and the stack's configuration lists it.
-pub(crate) fn own_key(project: &Project) -> Result<Option<KeyPair>, SynthError> {
+/// Reads the operator's key pair for stacks in AWS; `None` if its file does not exist, or the configuration
+/// does not list its public key.
+pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthError> {
     let path = project.operator_key();
     if !path.exists() {
         return Ok(None);
     }
     let pair = read_key(&path)?;
     let public = pair.public();
-    let known = project.config.tokens.keys.iter().any(|key| key.id == public.id);
-    Ok(known.then_some(pair))
+    let is_listed = project.config.tokens.keys.iter().any(|key| key.id == public.id);
+    Ok(if is_listed { Some(pair) } else { None })
 }
 
-/// A new key pair, in a file that did not exist.
-fn write_new_key(path: &Path) -> Result<KeyPair, SynthError> {
+/// Creates a key pair in a new file.
+fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     if path.exists() {
         return Err(SynthError::Exists { path: path.to_owned() });
     }
@@ -43,10 +47,10 @@ fn write_new_key(path: &Path) -> Result<KeyPair, SynthError> {
     Ok(pair)
 }
 
-/// The key pair in a file, which is made if it is not there. A deploy to AWS never calls this.
-pub(crate) fn read_or_make_key(path: &Path) -> Result<KeyPair, SynthError> {
+/// Reads a key pair, and creates the file if it does not exist.
+pub(crate) fn read_or_create_key(path: &Path) -> Result<KeyPair, SynthError> {
     match read_key(path) {
-        Err(SynthError::NoKey { .. }) => write_new_key(path),
+        Err(SynthError::NoKey { .. }) => create_key(path),
         read => read,
     }
 }
@@ -56,13 +60,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_made_once_and_kept_private() {
+    fn creates_a_private_key_file_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state/token-key.pem");
         assert!(matches!(read_key(&path), Err(SynthError::NoKey { .. })));
-        let made = read_or_make_key(&path).unwrap();
-        assert_eq!(read_or_make_key(&path).unwrap().public(), made.public());
-        assert!(matches!(write_new_key(&path), Err(SynthError::Exists { .. })));
+        let created = read_or_create_key(&path).unwrap();
+        assert_eq!(read_or_create_key(&path).unwrap().public(), created.public());
+        assert!(matches!(create_key(&path), Err(SynthError::Exists { .. })));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -71,11 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_key_is_not_replaced() {
+    fn does_not_replace_an_invalid_key_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token-key.pem");
         fs::write(&path, "not a key").unwrap();
-        assert!(matches!(read_or_make_key(&path), Err(SynthError::Mint(_))));
+        assert!(matches!(read_or_create_key(&path), Err(SynthError::Mint(_))));
         assert_eq!(fs::read_to_string(&path).unwrap(), "not a key");
     }
 }

@@ -1,4 +1,4 @@
-//! Mints tokens.
+//! Signing of tokens.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,23 +7,24 @@ use cellar_catalog::access::Role;
 use cellar_runtime::token::{Claims, KeyPair, MintError, Spreadsheets};
 use cellar_stacks::Config;
 
-/// What a token is to allow.
+/// The access that a token grants.
 #[derive(Debug, Clone)]
 pub(crate) struct Grant {
-    /// To whom.
+    /// Subject of the token.
     pub(crate) subject: String,
-    /// Where.
+    /// Spreadsheets to which the token grants access.
     pub(crate) spreadsheets: Spreadsheets,
-    /// What.
+    /// Maximum role.
     pub(crate) role: Role,
-    /// For how long.
+    /// Lifetime of the token.
     pub(crate) lifetime: Duration,
 }
 
-/// How long the token is valid that a deployment leaves in the profile.
+/// Lifetime of the token in the profile of a deployment.
 const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A token for whoever deployed, owner of everything, and when it ends in Unix seconds.
+/// Signs an operator token with the role owner for the user who deploys. Returns the token and its expiry in
+/// Unix seconds.
 pub(crate) fn mint_for_operator(
     pair: &KeyPair,
     config: &Config,
@@ -35,22 +36,30 @@ pub(crate) fn mint_for_operator(
     mint(pair, config, Grant { subject, spreadsheets, role, lifetime })
 }
 
-/// A signed token for a stack, and when it ends in Unix seconds.
+/// Signs a token for a stack. Returns the token and its expiry in Unix seconds.
+///
+/// # Errors
+/// [`MintError`] if the subject is empty or too long, or too many spreadsheets are listed.
 pub(crate) fn mint(
     pair: &KeyPair,
     config: &Config,
     grant: Grant,
 ) -> Result<(String, u64), MintError> {
-    let fault = |why: String| MintError::Sign { why };
+    let sign_error = |why: String| MintError::Sign { why };
     if grant.subject.is_empty() || grant.subject.len() > MAX_AUTHOR_BYTES {
-        return Err(fault(format!("the subject must have 1 to {MAX_AUTHOR_BYTES} bytes")));
+        let bytes = grant.subject.len();
+        return Err(sign_error(format!(
+            "the subject has {bytes} bytes; 1 to {MAX_AUTHOR_BYTES} are allowed"
+        )));
     }
-    let named = match &grant.spreadsheets {
+    let listed = match &grant.spreadsheets {
         Spreadsheets::Only(logs) => logs.len(),
         Spreadsheets::Named(_) => 0,
     };
-    if named > MAX_TOKEN_SPREADSHEETS {
-        return Err(fault(format!("a token names at most {MAX_TOKEN_SPREADSHEETS} spreadsheets")));
+    if listed > MAX_TOKEN_SPREADSHEETS {
+        return Err(sign_error(format!(
+            "{listed} spreadsheets; a token can list at most {MAX_TOKEN_SPREADSHEETS}"
+        )));
     }
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let expires_s = now_s.saturating_add(grant.lifetime.as_secs());
@@ -86,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minted_token_is_accepted_by_the_runtime() {
+    fn the_runtime_accepts_a_signed_token() {
         let pair = KeyPair::generate().unwrap();
         let config = Config::default();
         let Config { tokens, .. } = &config;

@@ -11,7 +11,7 @@ use cellar_snapshot::level::{ChunkHash, Level};
 use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
 use cellar_snapshot::objects::{Fetch, ObjectKind, Objects, Wanted};
 use cellar_snapshot::root::Root;
-use cellar_snapshot::compaction::{Base, CompactionFold, CompactionPlan, plan_compaction};
+use cellar_snapshot::compaction::{CompactionBase, CompactionFold, CompactionPlan, plan_compaction};
 
 use crate::Failure;
 
@@ -88,17 +88,17 @@ impl Worker {
     /// One snapshot: a round over entries of one operation each.
     pub(crate) fn round(&mut self, entries: &[Operation]) -> Result<(), Failure> {
         let base = match self.root()? {
-            None => Base::default(),
+            None => CompactionBase::default(),
             Some(root) => {
                 self.bucket.gets += 1;
-                self.bucket.ready(|objects| Ok(Base::open(&root, objects)?))?.0
+                self.bucket.ready(|objects| Ok(CompactionBase::open(&root, objects)?))?.0
             }
         };
         let mut fold = CompactionFold::new(&base);
         for operation in entries {
             let client = (ClientKey([1; 8]), u64::from(self.entries) + 1);
             let position = position(self.entries)?;
-            fold.entry(position, 1_000, Some(client), &[std::slice::from_ref(operation)]).unwrap();
+            fold.fold_entry(position, 1_000, Some(client), &[std::slice::from_ref(operation)]).unwrap();
             self.entries += 1;
         }
         let folded = fold.finish().ok_or("a round has no entries")?;
@@ -106,7 +106,7 @@ impl Worker {
             CompactionPlan::LevelZero(next) => *next,
             CompactionPlan::Merge(mut plan) => {
                 self.merges += 1;
-                let ask = |objects: &Objects| Ok(plan.inputs(&base, &folded, objects)?);
+                let ask = |objects: &Objects| Ok(plan.load_inputs(&base, &folded, objects)?);
                 let (inputs, _) = self.bucket.ready(ask)?;
                 let level = merged(&mut self.bucket, inputs)?;
                 plan.finish(&base, &folded, &level)?

@@ -40,7 +40,7 @@ async fn settings_that_differ_are_put_back_beside_those_of_others() {
     assert_eq!(puts(&fake), 0, "as they are, they are right");
     change(&fake);
     let said = deploy(&account, &[]).await;
-    assert!(said.contains("put back the block of public access, the refusal of what"), "{said}");
+    assert!(said.contains("restored public access block, TLS-only policy"), "{said}");
     assert_eq!(puts(&fake), 3);
     {
         let settings = &fake.world().settings;
@@ -53,7 +53,7 @@ async fn settings_that_differ_are_put_back_beside_those_of_others() {
         assert!(rules.contains("<ID>mine</ID>") && rules.contains("abort-uploads"), "{rules}");
     }
     let said = deploy(&account, &[]).await;
-    assert!(!said.contains("put back") && puts(&fake) == 3, "{said}");
+    assert!(!said.contains("restored") && puts(&fake) == 3, "{said}");
     // Gone is different, too.
     fake.world().settings.clear();
     deploy(&account, &[]).await;
@@ -80,12 +80,12 @@ async fn what_may_not_be_read_is_left_alone_and_what_may_not_be_written_is_told(
         fake.fail(call, 1, denied("s3:Get"));
     }
     let said = deploy(&account, &[]).await;
-    assert!(!said.contains("put back") && puts(&fake) == 0, "{said}");
+    assert!(!said.contains("restored") && puts(&fake) == 0, "{said}");
     fake.fail("PutPublicAccessBlock", 1, denied("s3:PutBucketPublicAccessBlock"));
     let said = deploy(&account, &[]).await;
-    let told = "is without the block of public access, and it could not be put back: cannot block \
-                public access to the bucket of the bundles: User u is not authorized to perform: \
+    let told = "has no public access block, and restoring this setting failed: cannot block \
+                public access to the artifact bucket: User u is not authorized to perform: \
                 s3:PutBucketPublicAccessBlock";
     assert!(said.contains(told), "{said}");
-    assert!(said.contains("put back the refusal of what is not TLS, the end of"), "{said}");
+    assert!(said.contains("restored TLS-only policy, cleanup of"), "{said}");
 }

@@ -97,7 +97,7 @@ async fn a_connection_that_is_lost_in_the_middle_is_taken_up_by_the_next_run() {
     fake.world().goes_on();
     let second = account.deploy().await;
     assert_eq!(second.code, 0, "{second:?}");
-    assert!(second.stderr.contains("this goes on when that has ended"), "{second:?}");
+    assert!(second.stderr.contains("waiting until this has finished"), "{second:?}");
     account.check("connection-lost", &[&first]);
 }
 

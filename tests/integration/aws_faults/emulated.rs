@@ -57,7 +57,7 @@ async fn a_first_deployment_that_failed_is_made_anew_by_the_next() {
     rolled_back(&cloudformation).await;
     let deployed = account.deploy().await;
     assert_eq!(deployed.code, 0, "{deployed:?}");
-    assert!(deployed.stderr.contains("was never made whole"), "{deployed:?}");
+    assert!(deployed.stderr.contains("was never created completely"), "{deployed:?}");
 }
 
 /// Has our own template fail, once what holds data is made, and gives what became of that in the end.
@@ -143,11 +143,11 @@ async fn after_an_interruption_and_of_two_at_once_the_stack_becomes_as_it_was_wa
     let (_emulator, account) = emulated().await;
     let first = account.begin(&DEPLOY);
     // Before the bundle is packed, which takes longest: later, the emulator may be faster than a key.
-    first.says("Find the bucket").await;
+    first.says("Check the artifact bucket").await;
     first.interrupt();
     let first = first.ended().await;
     assert_eq!(first.code, 1, "{first:?}");
-    assert!(first.stderr.contains("the stack cellar is as it was"), "{first:?}");
+    assert!(first.stderr.contains("stack cellar was not changed"), "{first:?}");
     let second = account.deploy().await;
     assert_eq!(second.code, 0, "{second:?}");
 
@@ -156,11 +156,11 @@ async fn after_an_interruption_and_of_two_at_once_the_stack_becomes_as_it_was_wa
     let mut done = 0;
     for run in running {
         let run = run.ended().await;
-        let is_told = run.stderr.contains("somebody else changes the stack");
+        let is_told = run.stderr.contains("another operation changed the stack");
         assert!(run.code == 0 || is_told, "{run:?}");
         done += usize::from(run.code == 0);
     }
     assert!(done > 0, "one of them deploys");
     let last = account.deploy().await;
-    assert!(last.code == 0 && last.stderr.contains("Look what changes: nothing"), "{last:?}");
+    assert!(last.code == 0 && last.stderr.contains("Compute the changes: none"), "{last:?}");
 }

@@ -42,7 +42,7 @@ async fn what_was_never_made_whole_is_deleted_and_made_anew() {
     assert_eq!(first.code, 1, "{first:?}");
     let second = account.deploy().await;
     assert_eq!(second.code, 0, "{second:?}");
-    assert!(second.stderr.contains("was never made whole"), "{second:?}");
+    assert!(second.stderr.contains("was never created completely"), "{second:?}");
     account.check("name-taken", &[&first]);
 }
 
@@ -96,7 +96,7 @@ async fn what_is_cleaned_up_behind_an_update_is_waited_for() {
     .into();
     let run = account.deploy().await;
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stderr.contains("this goes on when that has ended"), "{run:?}");
+    assert!(run.stderr.contains("waiting until this has finished"), "{run:?}");
 }
 
 /// CloudFormation describes a deleted stack by its id alone.

@@ -120,7 +120,7 @@ fn without_sizes(line: &str) -> String {
 /// The name of a key pair that was just made.
 fn without_key(line: &str) -> String {
     match line.split_once("cellar.yaml, as ") {
-        Some((before, _)) => format!("{before}cellar.yaml, as KEY"),
+        Some((before, _)) => format!("{before}cellar.yaml, key id KEY"),
         None => line.to_owned(),
     }
 }

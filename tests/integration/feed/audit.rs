@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cellar_base::limits::FEED_SETTLES;
 use cellar_catalog::feed::{Checkpoint, Content};
 use cellar_engine::feed::{Audit, Finding};
-use cellar_engine::ports::Index as _;
+use cellar_engine::ports::FeedTable as _;
 use cellar_tests::cloud::TestCloud;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_api::cost::{Cost, HEADER};
 use cellar_base::position::Position;
 use cellar_catalog::access::Role;
-use cellar_catalog::feed::{EntryKind, Span, span_of};
+use cellar_catalog::feed::{EntryKind, Span, entries_span};
 use cellar_catalog::stream::{Kind, StreamName};
 use cellar_engine::feed::{Indexer, NoReactions};
 use cellar_engine::meter::Meter;
@@ -85,8 +85,9 @@ async fn indexing_the_entries_of_a_log_costs_an_item_and_a_mark_and_at_a_roll_a_
     ));
     let warm = costs.cold().with_entries(Arc::clone(&tables) as _);
     let id = costs.world.create(&costs.world.person("alice"), "Budget").await;
-    let put =
-        |segment, num, kind| span_of(id, Position::new(segment, num).unwrap(), vec![kind]).unwrap();
+    let put = |segment, num, kind| {
+        entries_span(id, Position::new(segment, num).unwrap(), vec![kind]).unwrap()
+    };
     let first = vec![put(0, 0, EntryKind::Snapshot)];
     assert_eq!(costs.of(&warm, first).await.1, 3.0, "the partition, too");
     let edits = (1..=5).map(|num| put(0, num, EntryKind::Edits)).collect();

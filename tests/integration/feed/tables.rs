@@ -13,7 +13,7 @@ use super::World;
 #[tokio::test(flavor = "multi_thread")]
 async fn dynamodb_passes_the_contract_of_the_index() {
     let world = World::new().await;
-    cellar_engine::contract::index(world.tables().1.as_ref()).await;
+    cellar_engine::contract::feed_table(world.tables().1.as_ref()).await;
     cellar_engine::contract::lists(world.tables().1.as_ref()).await;
     cellar_engine::contract::webhook(world.tables().1.as_ref()).await;
 }

@@ -74,7 +74,7 @@ async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself()
     world.clock.advance_ms(40 * DAY_MS);
     let mut deleted = 0;
     for planned in world.plans(source.log, AS_LITTLE_AS_ALLOWED).await {
-        deleted += world.offloader().carry_out(&planned).await.unwrap().deleted;
+        deleted += world.offloader().execute(&planned).await.unwrap().deleted;
     }
     assert!(deleted > 0);
     assert_eq!(world.stored(source.log, 0).await, [0, 4], "only the ends of the segment are left");
@@ -83,7 +83,7 @@ async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself()
         let plans = world.plans(*fork, AS_LITTLE_AS_ALLOWED).await;
         assert_eq!(plans[0].plan, Plan::Keep(Keep::Inherited), "nothing of it is offloaded");
         for planned in &plans {
-            assert_eq!(world.offloader().carry_out(planned).await.unwrap().deleted, 0);
+            assert_eq!(world.offloader().execute(planned).await.unwrap().deleted, 0);
         }
         assert_eq!(&reading(&world.logs(), *fork).await, before, "{position}");
         // A writer that begins below the fork, on what is in the offloaded segment, and one at its head.

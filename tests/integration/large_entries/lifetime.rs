@@ -136,7 +136,7 @@ async fn an_upload_whose_base_is_gone_is_handed_back_and_disappears() {
     let log = growing.log;
     world.clock.advance_ms(DAY_MS);
     for planned in world.plans(log, cellar_tests::old_logs::AS_LITTLE_AS_ALLOWED).await {
-        let done = world.offloader().carry_out(&planned).await.unwrap();
+        let done = world.offloader().execute(&planned).await.unwrap();
         if let Some(offload) = done.offloaded {
             world.blobs.delete(&BlobKey::new(offload).unwrap()).await.unwrap();
         }

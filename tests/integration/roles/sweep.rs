@@ -236,7 +236,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
     world.clock.advance_ms(2 * DAY_MS);
     let mut deleted = 0;
     for planned in world.plans(created.id, AS_LITTLE_AS_ALLOWED).await {
-        deleted += world.offloader().carry_out(&planned).await.unwrap().deleted;
+        deleted += world.offloader().execute(&planned).await.unwrap().deleted;
     }
     assert!(deleted > 0, "nothing was purged");
     let cloud = &world.cloud;

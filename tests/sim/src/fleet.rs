@@ -207,7 +207,7 @@ pub async fn upkeep(server: &Server, log: LogId) {
     let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;
     let world = server.process.world();
     match upkept {
-        Ok(Ok(cellar_engine::logs::Upkept::Snapshot(at))) => {
+        Ok(Ok(cellar_engine::logs::UpkeepOutcome::Snapshot(at))) => {
             world.count(Rare::SnapshotEntryPut);
             server.process.event(format_args!("Snapshot entry {at}"));
         }

@@ -14,10 +14,9 @@ use cellar_catalog::records::feed::{encode_item, feed_partition_key};
 use cellar_catalog::records::stream::{encode_event_batch, encode_tip};
 use cellar_catalog::stream::{EventBatch, StreamName, Tip};
 use cellar_engine::memory::{
-    MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
-    QueueRules,
+    MemoryBlobs, MemoryFeed, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
 };
-use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, Segments as _};
+use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, QueueRules, Segments as _};
 use cellar_log::entry::Entry;
 use cellar_log::records::fork::ListedFork;
 use cellar_log::segment::Segment;
@@ -87,7 +86,7 @@ pub struct World {
     /// Its stream.
     pub streams_stream: Stream,
     /// The Feed table.
-    pub index: MemoryIndex,
+    pub index: MemoryFeed,
     /// Its stream.
     pub index_stream: Stream,
     /// What the webhook's receiver was sent.
@@ -150,7 +149,7 @@ impl World {
             stream: Stream::default(),
             streams: MemoryStreams::default(),
             streams_stream: Stream::default(),
-            index: MemoryIndex::default(),
+            index: MemoryFeed::default(),
             index_stream: Stream::default(),
             received: Mutex::default(),
             tips_shown: Versions::default(),

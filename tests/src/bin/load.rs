@@ -12,7 +12,7 @@ const AS_SYNTH: &str = "CELLAR_LOAD_AS_SYNTH";
 
 fn main() -> ExitCode {
     if std::env::var_os(AS_SYNTH).is_some() {
-        return synth::cli::main_with(fast_clock::ports());
+        return synth::main_with(fast_clock::ports());
     }
     let Ok(path) = std::env::current_exe() else { return ExitCode::FAILURE };
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();

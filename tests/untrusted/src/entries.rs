@@ -13,9 +13,9 @@ use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::Workbook;
-use cellar_snapshot::cells::cells;
+use cellar_snapshot::cells::visible_cells;
 use cellar_snapshot::compaction::{
-    Base, CompactionFold, CompactionPlan, FoldedEntries, plan_compaction,
+    CompactionBase, CompactionFold, CompactionPlan, FoldedEntries, plan_compaction,
 };
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::{Fetch, Objects};
@@ -78,7 +78,7 @@ fn apply(operations: &[&[Operation]]) {
         }
     }
     let (first, second) = operations.split_at(operations.len() / 2);
-    let nothing = Base::default();
+    let nothing = CompactionBase::default();
     // An unreadable tile index, which an append refuses.
     let Some(folded) = fold(&nothing, operations) else { return };
     assert_shows(None, &folded, &workbook);
@@ -88,14 +88,14 @@ fn apply(operations: &[&[Operation]]) {
         return;
     };
     let objects = Objects::default();
-    let Ok(Fetch::Ready(base)) = Base::open(&next.root, &objects) else { return };
+    let Ok(Fetch::Ready(base)) = CompactionBase::open(&next.root, &objects) else { return };
     let Some(later) = fold(&base, second) else { return };
     assert_shows(Some(&next.root), &later, &workbook);
 }
 
-fn fold(base: &Base, operations: &[&[Operation]]) -> Option<FoldedEntries> {
+fn fold(base: &CompactionBase, operations: &[&[Operation]]) -> Option<FoldedEntries> {
     let mut fold = CompactionFold::new(base);
-    fold.entry(position(), 1, Some((CLIENT, FIRST_ID)), operations).ok()?;
+    fold.fold_entry(position(), 1, Some((CLIENT, FIRST_ID)), operations).ok()?;
     Some(fold.finish().expect("there is an entry"))
 }
 
@@ -110,7 +110,7 @@ fn assert_shows(root: Option<&Root>, folded: &FoldedEntries, workbook: &Workbook
         let shown = view::window(root, &folded.level, id, &window, &Objects::default());
         // Formats and maps may be in chunks of their own.
         let Fetch::Ready(tile) = shown.expect("a window") else { return };
-        let shown = cells(&tile, &metadata.formats).into_iter();
+        let shown = visible_cells(&tile, &metadata.formats).into_iter();
         let shown = shown.map(|cell| ((cell.row, cell.column), cell.cell));
         let held = sheet.cells_in(Rectangle { first, last });
         let held = held.map(|(place, cell)| (place, previewed(cell)));

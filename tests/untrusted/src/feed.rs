@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_SPANS};
-use cellar_catalog::feed::{Checkpoint, Content, Item, Span, decode_spans, encode_spans, joined};
+use cellar_catalog::feed::{
+    Checkpoint, Content, Item, Span, decode_spans, encode_spans, join_spans,
+};
 use cellar_catalog::records::feed::{decode_item, encode_item};
 use cellar_catalog::stream::Payload;
 
@@ -34,7 +36,7 @@ fn assert_are_joined(spans: Vec<Span>) {
         .iter()
         .flat_map(|span| all(span).into_iter().map(|index| (span.stream.clone(), index)))
         .collect();
-    let joined = joined(spans);
+    let joined = join_spans(spans);
     let mut after = Vec::new();
     for (stream, spans) in &joined {
         let apart = |pair: &[Span]| matches!(pair, [one, other] if one.next() < other.first);

@@ -79,7 +79,7 @@ fn read(mut import: impl Import, max_cells: usize) -> Option<Contents> {
 }
 
 fn assert_block(block: &Block) {
-    assert!(block.tile.is_sound(), "{block:?}");
+    assert!(block.tile.is_valid(), "{block:?}");
     assert!(block.tile.end() <= MAX_ROWS);
     for column in &block.tile.columns {
         assert!(column.column < MAX_IMPORT_COLUMNS);

@@ -50,7 +50,7 @@ pub(super) fn root(bytes: &[u8]) -> bool {
         let _ = view::window(Some(&root), &tail, sheet.sheet, &window, &objects);
     }
     for level in root.all_levels() {
-        let _ = level.level.all(&objects);
+        let _ = level.level.load_level(&objects);
     }
     true
 }

@@ -1,14 +1,14 @@
-//! A cost as a response header: a dictionary of numbers (structured fields, RFC 9651).
+//! The cost of a request as a response header: a structured field dictionary (RFC 9651) of numbers.
 
 use std::fmt::Write as _;
 
 use super::Cost;
 use cellar_base::limits::MAX_COST_COUNT;
 
-/// The header that tells a request's cost, on every answer but 404: `rr=0.5, wr=1, tables=2`. `rr`
-/// and `wr` are always there, everything else if it is not zero.
+/// Response header with the cost of the request, such as `rr=0.5, wr=1, tables=2`. Every response
+/// except 404 has this header. `rr` and `wr` are always present, other keys if they are not zero.
 ///
-/// | key | what |
+/// | key | meaning |
 /// |---|---|
 /// | `rr` | read request units, in halves |
 /// | `wr` | write request units |
@@ -17,17 +17,17 @@ use cellar_base::limits::MAX_COST_COUNT;
 /// | `sent`, `received` | bytes of objects |
 /// | `queues` | requests to queues |
 ///
-/// Readers skip keys that they do not know, so that there can be more; the values of all are numbers
-/// that are not negative, without parameters.
+/// Further keys may be added: readers ignore unknown keys. All values are non-negative numbers
+/// without parameters.
 pub const HEADER: &str = "cellar-cost";
 
 const READ_UNITS: &str = "rr";
 const WRITE_UNITS: &str = "wr";
 
-/// A whole number of a cost.
+/// Accessor of an integer field of a cost.
 type Field = fn(&mut Cost) -> &mut u64;
 
-/// The whole numbers, in the order in which they are sent.
+/// Keys and fields of the integers, in the order in which they are sent.
 const COUNTS: [(&str, Field); 9] = [
     (WRITE_UNITS, |cost| &mut cost.write_units),
     ("tables", |cost| &mut cost.table_requests),
@@ -40,28 +40,33 @@ const COUNTS: [(&str, Field); 9] = [
     ("queues", |cost| &mut cost.queue_requests),
 ];
 
-/// Digits of an integer, and of a decimal before and after its point (RFC 9651 §3.3.1, §3.3.2).
+/// Maximum digits of an integer (RFC 9651 §3.3.1).
 const INTEGER_DIGITS: usize = 15;
+/// Maximum digits of a decimal before its point (RFC 9651 §3.3.2).
 const WHOLE_DIGITS: usize = 12;
+/// Maximum digits of a decimal after its point (RFC 9651 §3.3.2).
 const FRACTION_DIGITS: usize = 3;
 
-/// A header that is not a cost.
+/// An invalid cost header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{member}` is not part of a cost, {why}: a cost looks like rr=0.5, wr=1")]
+#[error(
+    "`{member}` is not a valid member of a cost header: {why}; expected numbers such as rr=0.5, wr=1"
+)]
 pub struct InvalidCost {
-    /// The part of the header that is wrong.
+    /// Invalid member of the header.
     pub member: String,
-    /// What is wrong with it.
+    /// Reason.
     pub why: &'static str,
 }
 
 impl Cost {
-    /// The header's value. Numbers above `MAX_COST_COUNT` are sent as that.
+    /// Formats the cost as the value of the header. Numbers above `MAX_COST_COUNT` are sent as
+    /// `MAX_COST_COUNT`.
     #[must_use]
     pub fn to_header(mut self) -> String {
         let halves = self.read_half_units.min(MAX_COST_COUNT);
-        let half = if halves.is_multiple_of(2) { "" } else { ".5" };
-        let mut text = format!("{READ_UNITS}={}{half}", halves / 2);
+        let fraction = if halves.is_multiple_of(2) { "" } else { ".5" };
+        let mut text = format!("{READ_UNITS}={}{fraction}", halves / 2);
         for (key, field) in COUNTS {
             let count = (*field(&mut self)).min(MAX_COST_COUNT);
             if count > 0 || key == WRITE_UNITS {
@@ -72,11 +77,11 @@ impl Cost {
         text
     }
 
-    /// The cost that a header's value tells. As in every dictionary the last of equal keys counts,
-    /// and an empty one is the cost of nothing.
+    /// Parses the value of the header. Of members with the same key, the last one counts. An empty
+    /// text is a cost of zero.
     ///
     /// # Errors
-    /// [`InvalidCost`] if it is no dictionary of such numbers.
+    /// [`InvalidCost`] if the text is not a dictionary of non-negative numbers.
     pub fn from_header(text: &str) -> Result<Self, InvalidCost> {
         let mut cost = Self::default();
         let text = text.trim_matches(' ');
@@ -85,19 +90,20 @@ impl Cost {
         }
         for member in text.split(',') {
             let member = member.trim_matches([' ', '\t']);
-            read_member(&mut cost, member)
+            parse_member(&mut cost, member)
                 .map_err(|why| InvalidCost { member: member.to_owned(), why })?;
         }
         Ok(cost)
     }
 }
 
-fn read_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
-    let (key, value) = member.split_once('=').ok_or("it is not key=number")?;
+/// Parses `key=number` and sets the field of `cost` with this key. Ignores unknown keys.
+fn parse_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
+    let (key, value) = member.split_once('=').ok_or("not of the form key=number")?;
     if !is_key(key) {
-        return Err("its key is not one of a dictionary");
+        return Err("invalid key");
     }
-    let thousandths = thousandths(value).ok_or("its value is not a number")?;
+    let thousandths = parse_thousandths(value).ok_or("the value is not a non-negative number")?;
     let (count, divisor) = if key == READ_UNITS {
         (&mut cost.read_half_units, 500)
     } else if let Some((_, field)) = COUNTS.iter().find(|(name, _)| *name == key) {
@@ -106,33 +112,40 @@ fn read_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
         return Ok(());
     };
     if !thousandths.is_multiple_of(divisor) {
-        return Err("it is a fraction");
+        return Err("too many decimals");
     }
     let number = thousandths / divisor;
     if number > MAX_COST_COUNT {
-        return Err("it is too large");
+        return Err("the number is too large");
     }
     *count = number;
     Ok(())
 }
 
+/// Returns whether a text is a valid key of a dictionary.
 fn is_key(key: &str) -> bool {
-    let first = key.starts_with(|first: char| first.is_ascii_lowercase() || first == '*');
-    let rest =
+    let has_valid_start = key.starts_with(|first: char| first.is_ascii_lowercase() || first == '*');
+    let is_valid =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-.*".contains(&byte);
-    first && key.bytes().all(rest)
+    has_valid_start && key.bytes().all(is_valid)
 }
 
-/// An integer or decimal that is not negative, in thousandths: below 10¹⁸.
-fn thousandths(text: &str) -> Option<u64> {
-    let is_digits = |digits: &str, most: usize| {
-        (1..=most).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
+/// Parses a non-negative integer or decimal. Returns its value in thousandths, below 10¹⁸.
+fn parse_thousandths(text: &str) -> Option<u64> {
+    let is_digits = |digits: &str, max_digits: usize| {
+        (1..=max_digits).contains(&digits.len())
+            && digits.bytes().all(|digit| digit.is_ascii_digit())
     };
     let Some((whole, fraction)) = text.split_once('.') else {
-        return is_digits(text, INTEGER_DIGITS).then(|| format!("{text}000").parse().ok())?;
+        if !is_digits(text, INTEGER_DIGITS) {
+            return None;
+        }
+        return format!("{text}000").parse().ok();
     };
-    let valid = is_digits(whole, WHOLE_DIGITS) && is_digits(fraction, FRACTION_DIGITS);
-    valid.then(|| format!("{whole}{fraction:0<FRACTION_DIGITS$}").parse().ok())?
+    if !is_digits(whole, WHOLE_DIGITS) || !is_digits(fraction, FRACTION_DIGITS) {
+        return None;
+    }
+    format!("{whole}{fraction:0<FRACTION_DIGITS$}").parse().ok()
 }
 
 #[cfg(test)]
@@ -147,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_left_out_but_for_the_units() {
+    fn omits_zeros_except_units() {
         assert_eq!(Cost::default().to_header(), "rr=0, wr=0");
         let append = Cost { table_requests: 2, ..units(1, 1) };
         assert_eq!(append.to_header(), "rr=0.5, wr=1, tables=2");
@@ -166,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dictionary_may_look_like_is_read() {
+    fn parses_valid_dictionaries() {
         for (text, cost) in [
             ("", Cost::default()),
             ("rr=0.5,wr=3", units(1, 3)),
@@ -179,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dictionary_of_numbers_is_refused() {
+    fn rejects_invalid_dictionaries() {
         for text in [
             "rr",
             "rr=",
@@ -212,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_bounded() {
+    fn limits_numbers() {
         let most = units(MAX_COST_COUNT, MAX_COST_COUNT);
         assert_eq!(Cost::from_header(&most.to_header()), Ok(most));
         let more = units(MAX_COST_COUNT + 1, u64::MAX);
@@ -225,12 +238,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cost_reads_back(cost in costs(MAX_COST_COUNT)) {
+        fn round_trips_costs(cost in costs(MAX_COST_COUNT)) {
             prop_assert_eq!(Cost::from_header(&cost.to_header()), Ok(cost));
         }
 
         #[test]
-        fn any_text_is_a_cost_or_an_error(
+        fn parsing_any_text_does_not_panic(
             text in prop_oneof![any::<String>(), "([rw]{0,2}[=., 0-9a]{0,8}){0,4}"],
         ) {
             if let Ok(cost) = Cost::from_header(&text) {

@@ -1,11 +1,11 @@
-//! What something costs: request units, requests and bytes, counted exactly.
+//! Costs of requests: request units, requests and bytes, counted exactly.
 //!
-//! A cost is a fact: every adapter counts what its service says it
-//! consumed, each reply tells it ([`Cost::to_header`]), and dollars follow from it ([`Prices`]).
+//! Every adapter counts what its service reports as consumed. Each response contains the sum
+//! ([`Cost::to_header`]), which [`Prices`] converts to dollars.
 
+mod display;
 mod header;
 mod prices;
-mod words;
 
 pub use header::{HEADER, InvalidCost};
 pub use prices::{Dollars, Prices};
@@ -13,36 +13,37 @@ pub use prices::{Dollars, Prices};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// What requests to tables, objects and queues consumed. Integers only, so that sums are exact; they
-/// stay at their greatest value rather than overflow.
+/// Consumption of requests to tables, objects and queues. All fields are integers, so that sums are
+/// exact; sums saturate at the maximum.
 ///
-/// Not in it: the function's own time and invocations, data that leaves the cloud, and storage.
+/// Not included: duration and invocations of functions, data transfer out of the cloud, and
+/// storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Halves of read request units: an eventually consistent read of up to 4 KB is one half.
+    /// Half read request units: an eventually consistent read of up to 4 KB takes one half unit.
     pub read_half_units: u64,
-    /// Write request units (one write of up to 1 KB).
+    /// Write request units: a write of up to 1 KB takes one unit.
     pub write_units: u64,
-    /// Requests sent to tables; units are what is billed.
+    /// Requests to tables. They are not billed; the units are.
     pub table_requests: u64,
-    /// Objects written: PUT and LIST requests are billed alike.
+    /// PUT and LIST requests for objects, which have the same price.
     pub object_puts: u64,
-    /// Objects read: GET and HEAD requests.
+    /// GET and HEAD requests for objects.
     pub object_gets: u64,
-    /// Requests that write or remove tags of objects.
+    /// Requests that set or remove tags of objects.
     pub object_tags: u64,
-    /// Objects deleted: free, but a request.
+    /// DELETE requests for objects, which are free.
     pub object_deletes: u64,
-    /// Bytes of objects written.
+    /// Bytes of written objects.
     pub object_bytes_sent: u64,
-    /// Bytes of objects read.
+    /// Bytes of read objects.
     pub object_bytes_received: u64,
-    /// Requests sent to queues.
+    /// Requests to queues.
     pub queue_requests: u64,
 }
 
 impl Cost {
-    /// Read request units; exact below 2⁵² units.
+    /// Returns the read request units; exact below 2⁵² units.
     #[must_use]
     pub fn read_units(&self) -> f64 {
         self.read_half_units as f64 / 2.0
@@ -51,7 +52,7 @@ impl Cost {
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        // Every field by its name: a new one cannot be forgotten here.
+        // Destructures all fields, so that the compiler rejects a forgotten field.
         let Self {
             read_half_units,
             write_units,
@@ -64,7 +65,7 @@ impl AddAssign for Cost {
             object_bytes_received,
             queue_requests,
         } = other;
-        for (sum, more) in [
+        for (sum, addend) in [
             (&mut self.read_half_units, read_half_units),
             (&mut self.write_units, write_units),
             (&mut self.table_requests, table_requests),
@@ -76,7 +77,7 @@ impl AddAssign for Cost {
             (&mut self.object_bytes_received, object_bytes_received),
             (&mut self.queue_requests, queue_requests),
         ] {
-            *sum = sum.saturating_add(more);
+            *sum = sum.saturating_add(addend);
         }
     }
 }
@@ -102,10 +103,10 @@ mod tests {
 
     use super::*;
 
-    /// Costs whose numbers are at most `most`.
-    pub(super) fn costs(most: u64) -> impl Strategy<Value = Cost> {
-        // Zeros are common: most requests touch one kind of service.
-        prop::array::uniform10(prop_oneof![Just(0), 0..=most, Just(most)]).prop_map(of_numbers)
+    /// Generates costs whose numbers are at most `max`.
+    pub(super) fn costs(max: u64) -> impl Strategy<Value = Cost> {
+        // Zeros are common, because most requests use a single service.
+        prop::array::uniform10(prop_oneof![Just(0), 0..=max, Just(max)]).prop_map(of_numbers)
     }
 
     fn of_numbers(numbers: [u64; 10]) -> Cost {
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_added_to_its_own() {
+    fn adds_each_field() {
         let one = of_numbers([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         let two = of_numbers([10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
         assert_eq!(one + two, of_numbers([11, 22, 33, 44, 55, 66, 77, 88, 99, 110]));
@@ -136,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_do_not_depend_on_their_order(
+        fn sums_do_not_depend_on_the_order(
             a in costs(u64::MAX), b in costs(u64::MAX), c in costs(u64::MAX),
         ) {
             prop_assert_eq!(a + b, b + a);

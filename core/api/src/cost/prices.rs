@@ -1,41 +1,42 @@
-//! Dollars for a cost.
+//! Prices of requests in US dollars.
 
 use std::fmt;
 use std::ops::Add;
 
 use super::Cost;
 
-/// Pico-dollars of a dollar.
-const PICODOLLARS: u128 = 1_000_000_000_000;
-/// Digits of a pico-dollar after the point.
+/// Number of pico-dollars in a dollar.
+const PICODOLLARS_PER_DOLLAR: u128 = 1_000_000_000_000;
+/// Decimals of a dollar amount that is exact to the pico-dollar.
 const DIGITS: usize = 12;
 
 /// An amount of US dollars, exact to the pico-dollar (10⁻¹² dollars).
 ///
-/// Printed in full, without zeros at its end: `$0.00000125`.
+/// Displayed exactly, without trailing zeros: `$0.00000125`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Dollars {
     picodollars: u128,
 }
 
 impl Dollars {
-    /// So many pico-dollars.
+    /// Creates an amount from pico-dollars.
     #[must_use]
     pub const fn from_picodollars(picodollars: u128) -> Self {
         Self { picodollars }
     }
 
-    /// The amount in pico-dollars.
+    /// Returns the amount in pico-dollars.
     #[must_use]
     pub const fn picodollars(self) -> u128 {
         self.picodollars
     }
 
-    /// The amount as a decimal number, without its sign.
+    /// Formats the amount in dollars as a decimal number without currency sign.
     #[must_use]
     pub fn to_decimal(self) -> String {
-        let (whole, rest) = (self.picodollars / PICODOLLARS, self.picodollars % PICODOLLARS);
-        let fraction = format!("{rest:0DIGITS$}");
+        let (whole, remainder) =
+            (self.picodollars / PICODOLLARS_PER_DOLLAR, self.picodollars % PICODOLLARS_PER_DOLLAR);
+        let fraction = format!("{remainder:0DIGITS$}");
         match fraction.trim_end_matches('0') {
             "" => whole.to_string(),
             fraction => format!("{whole}.{fraction}"),
@@ -57,32 +58,32 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// What each request costs, in pico-dollars (10⁻¹² dollars).
+/// Prices of requests, in pico-dollars (10⁻¹² dollars).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prices {
-    /// Half a read request unit.
+    /// Price of half a read request unit.
     pub read_half_unit: u64,
-    /// A write request unit.
+    /// Price of a write request unit.
     pub write_unit: u64,
-    /// A PUT or LIST of objects.
+    /// Price of a PUT or LIST request for objects.
     pub object_put: u64,
-    /// A GET or HEAD of an object.
+    /// Price of a GET or HEAD request for an object.
     pub object_get: u64,
-    /// A request that writes or removes tags.
+    /// Price of a request that sets or removes tags of an object.
     pub object_tag: u64,
-    /// A DELETE of an object.
+    /// Price of a DELETE request for an object.
     pub object_delete: u64,
-    /// A request to a queue.
+    /// Price of a request to a queue.
     pub queue_request: u64,
 }
 
 impl Prices {
-    /// The public on-demand prices of us-east-1: DynamoDB 0.625 dollars per million write request
-    /// units and 0.125 per million read request units; S3 Standard 0.005 per thousand PUT, LIST and
-    /// tag requests and 0.0004 per thousand GET; SQS 0.40 per million.
+    /// Public on-demand prices in us-east-1: DynamoDB 0.625 dollars per million write request units
+    /// and 0.125 per million read request units; S3 Standard 0.005 per thousand PUT, LIST and tag
+    /// requests and 0.0004 per thousand GET; SQS 0.40 per million.
     ///
-    /// Not included: Lambda's time and invocations (the API's own requests), data transfer, storage,
-    /// streams, backups, logs, and what is free in the free tier.
+    /// Not included: Lambda, data transfer, storage, streams, backups and logs. The free tier is
+    /// not subtracted.
     pub const US_EAST_1: Self = Self {
         read_half_unit: 62_500,
         write_unit: 625_000,
@@ -93,7 +94,7 @@ impl Prices {
         queue_request: 400_000,
     };
 
-    /// What a cost is in dollars: exact, and never more than `u128` pico-dollars.
+    /// Converts a cost to dollars, exactly; saturates at the largest amount.
     #[must_use]
     pub fn dollars(&self, cost: &Cost) -> Dollars {
         let items = [
@@ -105,7 +106,7 @@ impl Prices {
             (cost.object_deletes, self.object_delete),
             (cost.queue_requests, self.queue_request),
         ];
-        // Two numbers of 64 bits: the product fits.
+        // The product of two 64-bit numbers fits into 128 bits.
         let amount =
             |(count, price)| Dollars::from_picodollars(u128::from(count) * u128::from(price));
         items.into_iter().map(amount).fold(Dollars::default(), Add::add)
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prices_are_those_of_the_price_list() {
+    fn prices_match_the_public_price_list() {
         let million = 1_000_000;
         let none = Cost::default();
         for (cost, expected) in [

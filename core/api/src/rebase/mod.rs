@@ -1,13 +1,12 @@
-//! Rebase: how a client's own edits that are not committed yet look on what others have committed
-//! meanwhile.
+//! Rebase: computes how a client's pending edits look on top of newer entries.
 //!
-//! Pending edits keep their ids and bases. What they are shown as is what the append machine would
-//! commit if they arrived now: both go by `append::commit`, on the same viewpoint. So what is shown is
-//! what is committed, as long as nothing else comes first; and what comes first, is learned and the
-//! edits are shown anew.
+//! Pending edits keep their ids and bases. The rebase computes the operations that the append
+//! machine would commit if the edits arrived now, with the same code (`append::commit`) and the
+//! same viewpoint. The displayed result is therefore what the server commits, unless entries of
+//! others arrive first. After such entries, the client rebases again.
 //!
-//! An undo or a revert is resolved by the server on the state as it is: until it is committed, nothing
-//! is shown of it ([`Outlook::Unknown`]).
+//! The server resolves an undo or a revert when it appends the mutation. Until then, its effect is
+//! unknown and not displayed ([`Outlook::Unknown`]).
 
 #[cfg(test)]
 mod tests;
@@ -27,32 +26,33 @@ use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// An own edit that is not known to be in the log.
+/// An edit of this client that is not known to be committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingMutation {
-    /// Its id.
+    /// Mutation id.
     pub id: u64,
-    /// The position its author had seen; never changes.
+    /// Position that the author had seen when making the edit; never changes.
     pub base: Position,
-    /// What it does, behind the author's own mutations before.
+    /// Operation as authored, on top of the author's earlier mutations.
     pub operation: Operation,
-    /// Bytes of its object, if it goes as a large entry.
+    /// Size in bytes of the uploaded body; set if the edit is sent as a large entry.
     pub object_bytes: Option<u64>,
 }
 
-/// What becomes of a pending edit if nothing else arrives before it.
+/// Expected result of a pending edit, if no other entry is committed before it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outlook {
-    /// These operations take effect, one after the other; none if nothing of it is left.
+    /// Operations that will take effect, in order; empty if no effect remains.
     Committed(Vec<Operation>),
-    /// It will change nothing, for this reason.
+    /// The edit will be rejected for this reason.
     Rejected(Rejection),
-    /// Only the server can tell: it is an undo or a revert.
+    /// The result depends on the server, because the edit is an undo or a revert.
     Unknown,
 }
 
 impl Outlook {
-    /// The operations that will take effect, as far as that is known.
+    /// Returns the operations that will take effect; empty if the edit is rejected or its result is
+    /// unknown.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         match self {
@@ -62,31 +62,33 @@ impl Outlook {
     }
 }
 
-/// Which entries are a client's own.
+/// Identifies the entries that contain mutations of this client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OwnEntries {
     client: Option<ClientKey>,
+    /// Positions of own entries; used only if the client key is unknown.
     positions: BTreeSet<Position>,
 }
 
 impl OwnEntries {
-    /// Those that carry the client's key, if it knows that.
+    /// Creates the set of entries with the client key `client`. Without a key, own entries must be
+    /// added by [`OwnEntries::add_position`].
     #[must_use]
     pub fn new(client: Option<ClientKey>) -> Self {
         Self { client, positions: BTreeSet::new() }
     }
 
-    /// Takes note of where an answer says that an own mutation stands: without a key, nothing else
-    /// tells.
-    pub fn answered(&mut self, position: Position) {
+    /// Adds the position that a response reports for an own mutation. Has no effect if the client
+    /// key is known.
+    pub fn add_position(&mut self, position: Position) {
         if self.client.is_none() {
             self.positions.insert(position);
         }
     }
 
-    /// Whether an entry is the client's own.
+    /// Returns whether an entry contains mutations of this client.
     #[must_use]
-    pub fn has(&self, entry: &EntryView) -> bool {
+    pub fn contains(&self, entry: &EntryView) -> bool {
         match self.client {
             Some(client) => entry.client_key == Some(client),
             None => self.positions.contains(&entry.position),
@@ -94,102 +96,108 @@ impl OwnEntries {
     }
 }
 
-/// What an own entry says of a pending edit: it is done.
+/// The acknowledgement of a pending edit by an own entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acknowledged {
-    /// Its id.
+    /// Mutation id.
     pub id: u64,
-    /// Where it stands.
+    /// Position of the entry.
     pub position: Position,
-    /// Why it changed nothing and never will, if so.
+    /// Reason of a rejection; `None` if the edit was not rejected.
     pub rejection: Option<Rejection>,
-    /// What it was committed as, if that is not what its author meant and stands in the entry.
+    /// Operations as committed, if the entry lists them because they differ from the authored
+    /// operation.
     pub committed: Option<Vec<Operation>>,
 }
 
-/// The edits with ids above `last_id` that an own entry acknowledges.
+/// Returns the acknowledgements in an own entry of edits with ids above `last_id`.
 pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Acknowledged> + '_ {
     let position = entry.position;
-    let ids = entry.mutation_ids().map(|(first, last)| first.max(last_id.saturating_add(1))..=last);
-    ids.into_iter().flatten().map(move |id| {
+    let new_ids =
+        entry.mutation_ids().map(|(first, last)| first.max(last_id.saturating_add(1))..=last);
+    new_ids.into_iter().flatten().map(move |id| {
+        // A large entry does not list its mutations.
         let mutation = entry.mutations.iter().find(|mutation| mutation.id == id);
         let rejection = mutation.and_then(MutationView::rejection).cloned();
-        let committed = mutation.and_then(|mutation| mutation.committed.clone());
-        Acknowledged {
-            id,
-            position,
-            committed: committed.filter(|_| rejection.is_none()),
-            rejection,
-        }
+        let committed = match (&rejection, mutation) {
+            (None, Some(mutation)) => mutation.committed.clone(),
+            _ => None,
+        };
+        Acknowledged { id, position, rejection, committed }
     })
 }
 
-/// The entries that are known begin too late to tell where pending edits stand now.
+/// The known entries do not reach back far enough to rebase the pending edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the entries after {after} are needed: load them, or send the edits, which needs none")]
+#[error(
+    "rebasing requires the entries after {after}; load them, or send the edits without rebasing"
+)]
 pub struct EntriesNeeded {
-    /// The position behind which they are needed.
+    /// Position after which all entries are needed.
     pub after: Position,
 }
 
-/// What a client knows of the log.
+/// The part of the log that a client has loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// All entries behind this position are known.
+    /// Position after which all entries are loaded.
     pub after: Position,
-    /// They, without a gap, up to the canonical position; those up to `after` may be among them.
+    /// Loaded entries without a gap, up to the canonical position. They may start at or before
+    /// `after`.
     pub entries: &'a [EntryView],
-    /// The canonical state, if it is known: pending edits without an effect on it are shown as such.
+    /// Metadata at the canonical position, if known. It shows which edits will be
+    /// rejected or have no effect.
     pub state: Option<&'a WorkbookMetadata>,
 }
 
-/// Pending edits of one client on the canonical state, one behind the other.
+/// Computes the expected results of a client's pending edits, one after the other, on top of the
+/// canonical state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebase {
     committer: Committer,
 }
 
 impl Rebase {
-    /// Begins behind the entries that are known, of which `own` are the client's. Gives what becomes
-    /// of each pending edit, which are in the order of their ids; the client knows none of them to be
-    /// in the log.
+    /// Rebases the `pending` edits, which are ordered by id and not yet committed, onto the known
+    /// entries. Returns the rebase, for further edits, and the expected result of each edit.
     ///
     /// # Errors
-    /// [`EntriesNeeded`] if a base needs more entries.
+    /// [`EntriesNeeded`] if the base of an edit requires earlier entries.
     pub fn begin(
         known: Known<'_>,
         own: &OwnEntries,
         pending: &[PendingMutation],
     ) -> Result<(Self, Vec<Outlook>), EntriesNeeded> {
-        let moved = pending.iter().filter(|mutation| !mutation.operation.is_resolved_on_append());
-        let tail = known.entries.last().map_or(known.after, |last| last.position);
-        let lowest = moved.map(|mutation| mutation.base).min().unwrap_or(tail);
-        let (viewpoint, start) = learned(known, own, lowest)?;
+        let transformed =
+            pending.iter().filter(|mutation| !mutation.operation.is_resolved_on_append());
+        let newest = known.entries.last().map_or(known.after, |last| last.position);
+        let lowest_base = transformed.map(|mutation| mutation.base).min().unwrap_or(newest);
+        let (viewpoint, start) = build_viewpoint(known, own, lowest_base)?;
         let next = match known.entries.last() {
             Some(last) => last.next_position(),
-            None => tail.next_in_segment(),
+            None => newest.next_in_segment(),
         };
-        let next = next.unwrap_or(tail);
+        let next = next.unwrap_or(newest);
         let state = known.state.map(KnownState::from_metadata);
-        let mut rebase =
-            Self { committer: Committer::new(viewpoint, start, next, 0).with_state(state) };
-        let outlooks = pending.iter().map(|mutation| rebase.place(mutation)).collect();
+        let committer = Committer::new(viewpoint, start, next, 0).with_state(state);
+        let mut rebase = Self { committer };
+        let outlooks = pending.iter().map(|mutation| rebase.add_pending(mutation)).collect();
         Ok((rebase, outlooks))
     }
 
-    /// What becomes of one more pending edit, behind those before. Its base is the canonical position
-    /// or one that an edit before it has.
-    pub fn place(&mut self, pending: &PendingMutation) -> Outlook {
+    /// Adds one pending edit after the earlier ones and returns its expected result. The base of
+    /// the edit must be the canonical position or the base of an earlier edit.
+    pub fn add_pending(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
         if operation.is_resolved_on_append() {
             return Outlook::Unknown;
         }
         if let Some(bytes) = *object_bytes {
-            return self.place_object(pending, bytes);
+            return self.expect_large_entry(pending, bytes);
         }
         let (id, base, operation) = (*id, *base, operation.clone());
-        let asked = RequestMutation::new(NewMutation { id, base, operation });
-        let committed = self.committer.commit(&asked);
+        let mutation = RequestMutation::new(NewMutation { id, base, operation });
+        let committed = self.committer.commit(&mutation);
         self.committer.add_committed(&committed);
         match committed.rejection() {
             Some(rejection) => Outlook::Rejected(rejection.clone()),
@@ -197,9 +205,10 @@ impl Rebase {
         }
     }
 
-    /// A large entry moves nothing: it sets cells only.
-    fn place_object(&self, pending: &PendingMutation, bytes: u64) -> Outlook {
-        let authored = ExternalEdits {
+    /// Returns the expected result of an edit that is sent as a large entry. Large entries only set
+    /// cells, so later edits need not be transformed past them.
+    fn expect_large_entry(&self, pending: &PendingMutation, bytes: u64) -> Outlook {
+        let external = ExternalEdits {
             client: ClientKey([0; 8]),
             first_id: pending.id,
             count: 1,
@@ -209,37 +218,37 @@ impl Rebase {
             sha256: [0; 32],
             map: SpaceMap::default(),
         };
-        match self.committer.commit_external(authored, std::slice::from_ref(&pending.operation)) {
+        match self.committer.commit_external(external, std::slice::from_ref(&pending.operation)) {
             Err(rejection) => Outlook::Rejected(rejection),
-            Ok(object) => {
-                let authored = || vec![pending.operation.clone()];
-                let committed = object.committed(&pending.operation);
-                Outlook::Committed(committed.unwrap_or_else(authored))
+            Ok(external) => {
+                let committed = external.committed(&pending.operation);
+                Outlook::Committed(committed.unwrap_or_else(|| vec![pending.operation.clone()]))
             }
         }
     }
 }
 
-/// What an author has to go past for mutations on bases from `lowest` on, and where that begins: as
-/// the append machine reads it, no entry more.
-fn learned(
+/// Builds the viewpoint of the author for mutations with bases from `lowest_base` on. Uses the same
+/// entries as the append machine would read. Returns the viewpoint and the position of its first
+/// entry.
+fn build_viewpoint(
     known: Known<'_>,
-    own: &OwnEntries,
-    lowest: Position,
+    own_entries: &OwnEntries,
+    lowest_base: Position,
 ) -> Result<(Viewpoint, Position), EntriesNeeded> {
-    let mut start = lowest;
+    let mut start = lowest_base;
     loop {
         if start < known.after {
             return Err(EntriesNeeded { after: start });
         }
         let mut viewpoint = Viewpoint::new(ClientKey([0; 8]));
         for entry in known.entries.iter().skip_while(|entry| entry.position < start) {
-            let own = own.has(entry);
+            let is_own = own_entries.contains(entry);
             for MutationView { base, op, committed, .. } in &entry.mutations {
-                viewpoint.add_mutation(entry.position, own, *base, op, committed.as_deref());
+                viewpoint.add_mutation(entry.position, is_own, *base, op, committed.as_deref());
             }
         }
-        let needed = viewpoint.first_needed_position(lowest);
+        let needed = viewpoint.first_needed_position(lowest_base);
         if needed >= start {
             return Ok((viewpoint, start));
         }

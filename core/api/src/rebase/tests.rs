@@ -1,4 +1,4 @@
-//! What is shown of pending edits is what the append machine commits when they are sent then.
+//! Compares the results that a rebase expects with those that the append machine commits.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -17,32 +17,32 @@ use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{InsertBefore, RejectionReason, Revert, SheetId, Undo};
 use cellar_sheet::workbook::Workbook;
 
-/// What happens next.
+/// A step of a client.
 #[derive(Debug, Clone)]
-enum Step {
-    /// A client edits on what it sees.
+enum ClientStep {
+    /// The client makes an edit on its base.
     Write(usize, Operation),
-    /// A client edits what no state allows.
+    /// The client makes an edit that is invalid in every state.
     WriteInvalid(usize),
-    /// A client sends so many of its edits.
+    /// The client sends this number of its edits.
     Send(usize, usize),
-    /// A client sees the log but for so many of the newest entries.
+    /// The base of the client advances; this number of newest entries stays unknown.
     See(usize, u32),
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = ClientStep> {
     let client = 0..3_usize;
     let known = |operation: &Operation| !operation.is_resolved_on_append();
-    let write = any_operation().prop_filter("it is resolved by the server", known);
+    let write = any_operation().prop_filter("the server resolves the operation", known);
     prop_oneof![
-        8 => (client.clone(), write).prop_map(|(who, what)| Step::Write(who, what)),
-        1 => client.clone().prop_map(Step::WriteInvalid),
-        3 => (client.clone(), 1..4_usize).prop_map(|(who, count)| Step::Send(who, count)),
-        3 => (client, 0..3_u32).prop_map(|(who, behind)| Step::See(who, behind)),
+        8 => (client.clone(), write).prop_map(|(who, what)| ClientStep::Write(who, what)),
+        1 => client.clone().prop_map(ClientStep::WriteInvalid),
+        3 => (client.clone(), 1..4_usize).prop_map(|(who, count)| ClientStep::Send(who, count)),
+        3 => (client, 0..3_u32).prop_map(|(who, behind)| ClientStep::See(who, behind)),
     ]
 }
 
-/// A client with edits of which the first `sent` are in the log.
+/// A client. The first `sent` of its mutations are in the log.
 #[derive(Default)]
 struct Writer {
     base: u32,
@@ -81,12 +81,12 @@ fn views(world: &World) -> Vec<EntryView> {
     world.entries.values().map(|entry| EntryView::from(entry.as_ref())).collect()
 }
 
-/// The entries behind one of them: it is not known itself.
+/// Returns the entries after the entry at index `first`, as known to a client.
 fn known(entries: &[EntryView], first: usize) -> Known<'_> {
     Known { after: entries[first].position, entries: &entries[first + 1..], state: None }
 }
 
-/// The canonical state that a client shows.
+/// Returns the metadata of the state after all entries.
 fn state(entries: &[EntryView]) -> WorkbookMetadata {
     let mut workbook = Workbook::default();
     let mutations = entries.iter().flat_map(|entry| &entry.mutations);
@@ -94,7 +94,7 @@ fn state(entries: &[EntryView]) -> WorkbookMetadata {
     workbook.metadata()
 }
 
-/// What a client's mutations from `first_id` on were committed as.
+/// Returns the committed results of a client's mutations from `first_id` on.
 fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     let edits = world.entries.values().filter_map(|entry| entry.edits());
     let own = edits.filter(|edits| edits.client == client(who as u8));
@@ -106,8 +106,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares what each client is shown with what it would get, at whatever entry its knowledge of the
-/// log begins.
+/// Compares the expected results of each client with the committed results, for every entry at
+/// which its knowledge of the log may start.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();
@@ -129,10 +129,10 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
                 }
             }
         }
-        // One by one is all together.
+        // Adding edits one by one yields the same results.
         let (mut rebase, mut shown) = Rebase::begin(known(0), &own, &pending[..1]).unwrap();
-        let rising = pending.iter().skip(1).take_while(|mutation| mutation.base >= lowest);
-        shown.extend(rising.map(|mutation| rebase.place(mutation)));
+        let later = pending.iter().skip(1).take_while(|mutation| mutation.base >= lowest);
+        shown.extend(later.map(|mutation| rebase.add_pending(mutation)));
         prop_assert_eq!(shown, expected);
     }
     Ok(())
@@ -142,21 +142,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn what_is_shown_is_what_is_committed(steps in vec(any_step(), 4..28)) {
+    fn expected_results_equal_committed_results(steps in vec(any_step(), 4..28)) {
         let mut world = World::new(1);
         let mut writers: [Writer; 3] = Default::default();
         for step in steps {
             match step {
-                Step::Write(who, operation) => writers[who].write(operation),
-                Step::WriteInvalid(who) => {
+                ClientStep::Write(who, operation) => writers[who].write(operation),
+                ClientStep::WriteInvalid(who) => {
                     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 };
                     writers[who].write(Operation::InsertRows(insert));
                 }
-                Step::See(who, behind) => {
+                ClientStep::See(who, behind) => {
                     let head = world.entries.len() as u32 - 1;
                     writers[who].base = writers[who].base.max(head.saturating_sub(behind));
                 }
-                Step::Send(who, count) => {
+                ClientStep::Send(who, count) => {
                     let pending = writers[who].pending();
                     let count = count.min(pending.len());
                     if count > 0 {
@@ -178,7 +178,7 @@ fn pending(id: u64, base: u32, operation: Operation) -> PendingMutation {
     PendingMutation { id, base: at(0, base), operation, object_bytes: None }
 }
 
-/// A log in which another client inserts a row at the top, three times.
+/// Returns a log in which another client inserts a row at the top three times.
 fn others() -> World {
     let mut world = World::new(1);
     for id in 1..=3 {
@@ -188,7 +188,7 @@ fn others() -> World {
 }
 
 #[test]
-fn entries_before_a_base_are_asked_for_from_where_they_are_needed() {
+fn reports_the_position_after_which_entries_are_needed() {
     let world = others();
     let (entries, own) = (views(&world), OwnEntries::new(Some(client(1))));
     let mine = [pending(1, 1, set_text(4, "x".into()))];
@@ -199,7 +199,7 @@ fn entries_before_a_base_are_asked_for_from_where_they_are_needed() {
 }
 
 #[test]
-fn what_the_server_resolves_is_left_to_it_and_stops_nothing() {
+fn undos_and_reverts_have_unknown_results() {
     let entries = views(&others());
     let undo = Operation::Undo(Undo { position: at(0, 1) });
     let revert = Operation::Revert(Revert { position: at(0, 1) });
@@ -213,7 +213,7 @@ fn what_the_server_resolves_is_left_to_it_and_stops_nothing() {
 }
 
 #[test]
-fn what_never_fits_an_entry_is_shown_as_rejected_and_as_an_object_it_fits() {
+fn large_edits_are_rejected_unless_sent_as_a_large_entry() {
     let entries = views(&others());
     let long: Vec<_> = (0..MAX_ENTRY_BODY_BYTES / 1_000)
         .map(|row| match set_text(row as u32, "x".repeat(1_024)) {
@@ -235,7 +235,7 @@ fn what_never_fits_an_entry_is_shown_as_rejected_and_as_an_object_it_fits() {
 }
 
 #[test]
-fn an_own_entry_acknowledges_what_is_in_it_and_a_stranger_s_nothing() {
+fn only_own_entries_acknowledge_mutations() {
     let mut world = others();
     let invalid =
         Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 });
@@ -243,18 +243,18 @@ fn an_own_entry_acknowledges_what_is_in_it_and_a_stranger_s_nothing() {
     world.run(request(1, &mine), &[]).unwrap();
     let entries = views(&world);
     let own = OwnEntries::new(Some(client(1)));
-    assert!(!own.has(&entries[1]) && own.has(&entries[4]));
+    assert!(!own.contains(&entries[1]) && own.contains(&entries[4]));
     let found: Vec<Acknowledged> = acknowledged(&entries[4], 1).collect();
     assert_eq!(found.iter().map(|found| found.id).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(found[0].rejection.as_ref().map(|r| r.reason), Some(RejectionReason::Invalid));
     assert_eq!((found[0].committed.clone(), found[1].rejection.clone()), (None, None));
     assert_eq!(found[1].committed, Some(vec![insert(7)]));
     assert_eq!(acknowledged(&entries[0], 0).count(), 0);
-    // Without a key, by where an answer said that it stands.
+    // Without a client key, own entries are identified by the position in a response.
     let mut by_answer = OwnEntries::new(None);
-    assert!(!by_answer.has(&entries[4]));
-    by_answer.answered(at(0, 4));
-    assert!(by_answer.has(&entries[4]) && !by_answer.has(&entries[3]));
+    assert!(!by_answer.contains(&entries[4]));
+    by_answer.add_position(at(0, 4));
+    assert!(by_answer.contains(&entries[4]) && !by_answer.contains(&entries[3]));
 }
 
 #[test]

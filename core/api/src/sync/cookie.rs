@@ -1,54 +1,57 @@
-//! What a client hands back with its next pull: how far it has read, and of what.
+//! The cookie of a pull: the state of a client's view, which the client returns with its next pull.
 
 use serde::{Deserialize, Serialize};
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// The versions of the mutators' arguments and of the patch that are understood: Replicache says "" if
-/// an application gives none. A version is never taken away, because a client sends what it made
-/// offline under the version that it was made with.
+/// Supported schema versions of mutator arguments and patches. Replicache sends "" if an
+/// application sets no version. A version is never removed, because a client sends offline
+/// mutations under the version with which they were made.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
 
 const INCARNATION_DIGITS: usize = 8;
 const POSITION_DIGITS: usize = 16;
 
-/// How far a client has read.
+/// State of a client's view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cookie {
-    /// The spreadsheet.
+    /// Id of the spreadsheet.
     pub log: LogId,
-    /// The incarnation of the position.
+    /// Incarnation of the tables at the position.
     pub incarnation: u32,
-    /// The last entry that it knows.
+    /// Position of the newest entry in the view.
     pub position: Position,
-    /// The Snapshot entry from whose root its view begins; none if it begins with the log.
+    /// Position of the Snapshot entry with whose root the view begins; `None` if the view begins
+    /// with the first entry.
     pub snapshot: Option<Position>,
 }
 
-/// A cookie as it travels.
+/// Encoded cookie, opaque to clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Rises with every entry, and never falls: the incarnation and the position, hexadecimal.
+    /// Incarnation and position in hexadecimal, as required by Replicache to order cookies:
+    /// increases with every entry and never decreases.
     pub order: String,
-    /// The spreadsheet.
+    /// Id of the spreadsheet.
     pub spreadsheet: LogId,
-    /// The Snapshot entry from whose root the view begins.
+    /// Position of the Snapshot entry with whose root the view begins; absent if the view begins
+    /// with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Position>,
 }
 
 impl Cookie {
-    /// As it travels.
+    /// Encodes the cookie.
     #[must_use]
     pub fn view(&self) -> CookieView {
         let order = format!("{:08x}{:016x}", self.incarnation, self.position.pack());
         CookieView { order, spreadsheet: self.log, snapshot: self.snapshot }
     }
 
-    /// Reads one that came back; `None` for anything that [`Cookie::view`] does not write.
+    /// Decodes a cookie; `None` for anything that [`Cookie::view`] does not produce.
     #[must_use]
     pub fn read(view: &CookieView) -> Option<Self> {
         let CookieView { order, spreadsheet: log, snapshot } = view;
@@ -93,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_otherwise_is_none() {
+    fn rejects_other_cookies() {
         let view = cookie(1, 2, 0xabc).view();
         let with =
             |order: &str| Cookie::read(&CookieView { order: order.to_owned(), ..view.clone() });

@@ -1,8 +1,8 @@
-//! The Replicache protocol, a superset: push and pull as decisions.
+//! The Replicache protocol: the decisions of push and pull.
 //!
-//! Client and mutation id stand inside the log's entries, so that effect and acknowledgement appear
-//! together. Nothing is stored besides: what a client's last mutation is, the entries and the root's
-//! client map say.
+//! Entries contain the client and mutation ids, so that the effect of a mutation and its
+//! acknowledgement become visible together. Nothing else is stored: the last mutation id of a
+//! client follows from the entries and from the client map of the snapshot root.
 
 mod cookie;
 mod mutation;
@@ -13,7 +13,7 @@ mod runs;
 mod tests;
 
 pub use cookie::{Cookie, CookieView, SCHEMA_VERSIONS};
-pub use mutation::{Asked, Pushed, read_mutation};
+pub use mutation::{ParsedArguments, Pushed, parse_arguments};
 pub use pull::{ClientIds, PullPlan, entry_key, plan_pull};
 pub use push::{LookedUp, PushAction, PushEvent, PushOutcome, PushRules, PushSafetyRule, RunPush};
-pub use runs::{Run, runs};
+pub use runs::{Run, group_into_runs};

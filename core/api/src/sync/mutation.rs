@@ -1,55 +1,56 @@
-//! One pushed mutation: what its arguments say, or why they say nothing.
+//! Pushed mutations and the parsing of their arguments.
 
 use crate::wire::MutationArguments;
 use cellar_base::limits::MAX_MUTATION_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
-/// A mutation of a push, in the order of the push.
+/// A mutation of a push.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pushed {
-    /// Its client, as a number into the clients of the push.
+    /// Index of the client among the clients of the push.
     pub client: usize,
-    /// Its id.
+    /// Mutation id.
     pub id: u64,
-    /// What it asks for.
-    pub asked: Asked,
+    /// Parsed arguments.
+    pub arguments: ParsedArguments,
 }
 
-/// What a mutation asks for.
+/// Parsed arguments of a mutation.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
-    /// An operation.
+pub enum ParsedArguments {
+    /// A valid operation.
     Edit {
-        /// The position its author had seen.
+        /// Position that the author had seen.
         base: Position,
-        /// The incarnation of that position.
+        /// Incarnation of the tables at the base.
         incarnation: u32,
-        /// What it does.
+        /// Operation as authored.
         operation: Operation,
     },
-    /// Nothing that could be understood: it is appended as rejected, because its client would repeat
-    /// it for ever otherwise.
-    Nothing(Rejection),
+    /// Invalid arguments. The mutation is appended as rejected, because its client would otherwise
+    /// retry it forever.
+    Invalid(Rejection),
 }
 
-/// Reads a mutation's arguments, `{base, incarnation, op}`; total. Whatever nests too deep or is too long
-/// is nothing.
+/// Parses the arguments of a mutation, `{base, incarnation, op}`. Arguments that are malformed, too
+/// long or nested too deeply yield [`ParsedArguments::Invalid`].
 #[must_use]
-pub fn read_mutation(arguments: &str) -> Asked {
+pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     if arguments.len() > MAX_MUTATION_BYTES {
         let bytes = arguments.len();
-        let detail =
-            format!("a mutation has {bytes} bytes, at most {MAX_MUTATION_BYTES}: split it");
-        return Asked::Nothing(Rejection::new(RejectionReason::TooLarge, detail));
+        let detail = format!(
+            "the mutation has {bytes} bytes, at most {MAX_MUTATION_BYTES} are allowed; split it"
+        );
+        return ParsedArguments::Invalid(Rejection::new(RejectionReason::TooLarge, detail));
     }
     match serde_json::from_str(arguments) {
         Ok(MutationArguments { base, incarnation, op }) => {
-            Asked::Edit { base, incarnation, operation: op }
+            ParsedArguments::Edit { base, incarnation, operation: op }
         }
         Err(error) => {
-            let detail = format!("its args are not {{base, incarnation, op}}: {error}");
-            Asked::Nothing(Rejection::new(RejectionReason::Invalid, detail))
+            let detail = format!("args must be {{base, incarnation, op}}: {error}");
+            ParsedArguments::Invalid(Rejection::new(RejectionReason::Invalid, detail))
         }
     }
 }
@@ -59,16 +60,18 @@ mod tests {
     use super::*;
 
     fn reason(arguments: &str) -> Option<RejectionReason> {
-        match read_mutation(arguments) {
-            Asked::Edit { .. } => None,
-            Asked::Nothing(rejection) => Some(rejection.reason),
+        match parse_arguments(arguments) {
+            ParsedArguments::Edit { .. } => None,
+            ParsedArguments::Invalid(rejection) => Some(rejection.reason),
         }
     }
 
     #[test]
-    fn whatever_is_no_edit_is_a_rejection_and_never_an_error() {
+    fn invalid_arguments_become_a_rejection() {
         let edit = r#"{"base":7,"incarnation":2,"op":{"insertRows":{"before":3,"count":2}}}"#;
-        let Asked::Edit { base, incarnation, operation } = read_mutation(edit) else { panic!() };
+        let ParsedArguments::Edit { base, incarnation, operation } = parse_arguments(edit) else {
+            panic!()
+        };
         assert_eq!((base.pack(), incarnation), (7, 2));
         assert!(matches!(operation, Operation::InsertRows(_)));
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -78,11 +81,11 @@ mod tests {
             assert_eq!(reason(bad), Some(RejectionReason::Invalid), "{}", bad.len());
         }
         let more = edit.replace("\"incarnation\"", "\"mine\":[{}],\"incarnation\"");
-        assert_eq!(reason(&more), None, "what is the application's own");
+        assert_eq!(reason(&more), None, "ignores other fields");
     }
 
     #[test]
-    fn arguments_are_bounded() {
+    fn limits_the_length_of_arguments() {
         let padded = |bytes: usize| {
             let edit = r#"{"base":7,"incarnation":2,"op":{"insertRows":{"before":3,"count":2}}}"#;
             format!("{edit}{}", " ".repeat(bytes - edit.len()))

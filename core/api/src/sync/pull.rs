@@ -1,4 +1,4 @@
-//! What a pull answers with, and whose mutations that acknowledges.
+//! Decides the kind of a pull's reply, and collects the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,22 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Edits, Entry};
 use cellar_snapshot::root::ClientMap;
 
-/// What to answer.
+/// Kind of a reply to a pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullPlan {
-    /// Nothing is new: the cookie that came.
-    Nothing,
-    /// The entries since.
-    Since,
-    /// Everything from the newest root on: it is newer than the one that the client's view begins with.
-    Anew,
-    /// What the client has read is not of this log: it has to begin anew itself.
-    Lost,
+    /// Nothing changed: the reply returns the same cookie.
+    Unchanged,
+    /// The reply contains the entries after the cookie's position.
+    EntriesSince,
+    /// A newer snapshot exists: the reply replaces the view by its root and the entries after it.
+    FromSnapshot,
+    /// The cookie does not match the log: the client must start again with a new client group.
+    UnknownState,
 }
 
-/// Decides, from the newest entry behind the cookie, itself included, with its incarnation – none if the log
-/// does not have that position –, and the newest finished snapshot.
+/// Decides the kind of the reply. `newest` is the newest entry from the cookie's position on, with
+/// its incarnation; `None` if the log does not contain this position. `snapshot` is the position of
+/// the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
     cookie: &Cookie,
@@ -32,24 +33,24 @@ pub fn plan_pull(
     match newest {
         Some((newest, incarnation)) if incarnation == cookie.incarnation => {
             if newest <= cookie.position {
-                PullPlan::Nothing
+                PullPlan::Unchanged
             } else if snapshot > cookie.snapshot {
-                PullPlan::Anew
+                PullPlan::FromSnapshot
             } else {
-                PullPlan::Since
+                PullPlan::EntriesSince
             }
         }
-        _ => PullPlan::Lost,
+        _ => PullPlan::UnknownState,
     }
 }
 
-/// The key under which a client's view has an entry: keys ascend as positions do.
+/// Returns the key of an entry in a client's view. Keys have the same order as positions.
 #[must_use]
 pub fn entry_key(position: Position) -> String {
     format!("entry/{:016x}", position.pack())
 }
 
-/// The last mutations of the clients of one group.
+/// Collects the last mutation ids of the clients of one client group.
 #[derive(Debug, Clone)]
 pub struct ClientIds {
     subject: SubjectKey,
@@ -58,33 +59,36 @@ pub struct ClientIds {
 }
 
 impl ClientIds {
-    /// None of them, yet.
+    /// Creates an empty collection for the client group `group` of `subject`.
     #[must_use]
-    pub fn of(subject: SubjectKey, group: &str) -> Self {
+    pub fn new(subject: SubjectKey, group: &str) -> Self {
         Self { subject, group: group.to_owned(), ids: BTreeMap::new() }
     }
 
-    /// Learns from a root.
-    pub fn learn_root(&mut self, clients: &ClientMap) {
-        clients.named().for_each(|(client, name, last)| self.note(client, name, last.id));
+    /// Adds the ids in the client map of a snapshot root.
+    pub fn add_root(&mut self, clients: &ClientMap) {
+        for (client, name, last) in clients.named() {
+            self.add(client, name, last.id);
+        }
     }
 
-    /// Learns from an entry.
-    pub fn learn(&mut self, entry: &Entry) {
+    /// Adds the ids in an entry.
+    pub fn add_entry(&mut self, entry: &Entry) {
         if let Some(edits @ Edits { name: Some(name), .. }) = entry.edits() {
-            self.note(edits.client, name, edits.last_id());
+            self.add(edits.client, name, edits.last_id());
         }
     }
 
-    /// Another subject may call a group and a client the same: its keys are others.
-    fn note(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
+    /// Adds an id if it belongs to the group. Compares the client key as well, because another
+    /// subject may use the same group and client ids.
+    fn add(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
         if name.group() == self.group && name.key(&self.subject) == client {
-            let known = self.ids.entry(name.client().to_owned()).or_insert(0);
-            *known = (*known).max(last_id);
+            let newest_id = self.ids.entry(name.client().to_owned()).or_insert(0);
+            *newest_id = (*newest_id).max(last_id);
         }
     }
 
-    /// Each client's last mutation, by its name.
+    /// Returns the last mutation id of each client, by client id.
     #[must_use]
     pub fn into_ids(self) -> BTreeMap<String, u64> {
         self.ids
@@ -102,19 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn a_pull_is_answered_with_what_is_new() {
+    fn plans_the_reply_from_cookie_and_log() {
         let plan = |newest, snapshot| plan_pull(&cookie(), newest, snapshot);
-        assert_eq!(plan(Some((at(0, 9), 1)), Some(at(0, 8))), PullPlan::Nothing);
-        assert_eq!(plan(Some((at(0, 10), 1)), Some(at(0, 4))), PullPlan::Since);
-        assert_eq!(plan(Some((at(0, 10), 1)), None), PullPlan::Since);
-        assert_eq!(plan(Some((at(1, 0), 1)), Some(at(0, 5))), PullPlan::Anew);
+        assert_eq!(plan(Some((at(0, 9), 1)), Some(at(0, 8))), PullPlan::Unchanged);
+        assert_eq!(plan(Some((at(0, 10), 1)), Some(at(0, 4))), PullPlan::EntriesSince);
+        assert_eq!(plan(Some((at(0, 10), 1)), None), PullPlan::EntriesSince);
+        assert_eq!(plan(Some((at(1, 0), 1)), Some(at(0, 5))), PullPlan::FromSnapshot);
         for lost in [None, Some((at(0, 10), 0)), Some((at(0, 10), 2)), Some((at(0, 9), 2))] {
-            assert_eq!(plan(lost, None), PullPlan::Lost);
+            assert_eq!(plan(lost, None), PullPlan::UnknownState);
         }
     }
 
     #[test]
-    fn only_the_clients_of_the_subjects_own_group_are_told() {
+    fn collects_only_the_clients_of_the_group_and_subject() {
         let (alice, bob) = (SubjectKey::new("i", "alice"), SubjectKey::new("i", "bob"));
         let named = |subject: &SubjectKey, group: &str, client: &str, num, first_id| {
             let name = ClientName::new(group, client).unwrap();
@@ -124,19 +128,19 @@ mod tests {
             }
             entry
         };
-        let mut ids = ClientIds::of(alice, "g");
-        ids.learn(&named(&alice, "g", "a", 1, 3));
-        ids.learn(&named(&alice, "g", "a", 2, 1));
-        ids.learn(&named(&alice, "g2", "b", 3, 5));
-        ids.learn(&named(&bob, "g", "a", 4, 9));
-        ids.learn(&edits_entry(at(0, 5), 1, 7));
+        let mut ids = ClientIds::new(alice, "g");
+        ids.add_entry(&named(&alice, "g", "a", 1, 3));
+        ids.add_entry(&named(&alice, "g", "a", 2, 1));
+        ids.add_entry(&named(&alice, "g2", "b", 3, 5));
+        ids.add_entry(&named(&bob, "g", "a", 4, 9));
+        ids.add_entry(&edits_entry(at(0, 5), 1, 7));
         let mut root = ClientMap::default();
         for (subject, client, id) in [(&alice, "c", 8), (&bob, "d", 9)] {
             let name = ClientName::new("g", client).unwrap();
             root.note(name.key(subject), id, 0);
             root.note_name(name.key(subject), &name);
         }
-        ids.learn_root(&root);
+        ids.add_root(&root);
         let ids = ids.into_ids();
         assert_eq!(ids, BTreeMap::from([("a".to_owned(), 3), ("c".to_owned(), 8)]));
     }

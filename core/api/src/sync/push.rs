@@ -1,12 +1,12 @@
-//! One run of a push: which requests it becomes, as a pure machine.
+//! State machine that appends one run of a push, without I/O.
 //!
-//! A pushed mutation comes without an acknowledgement. What is in the log behind its base, the append
-//! machine finds; what of its client stands before that is known to this process, or looked up: in the
-//! newest root's client map and the entries behind it. Two safety rules, each of which has a test that
-//! fails without it:
-//! - *Gap looked up*: nothing is called a gap, and no client unknown, before it was looked up.
-//! - *Rejection looked up*: a mutation whose base is not there is only rejected once it was looked up
-//!   whether it is in the log already: no scan from its base says so.
+//! A push does not contain the last mutation id that its client knows to be committed. The append
+//! machine finds the client's mutations after their base. Earlier ones are known to this process,
+//! or looked up in the client map of the newest root and the entries after it. There are two safety
+//! rules; tests fail if either is disabled:
+//! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
+//! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup shows
+//! that the mutation is not in the log yet. A scan from its base cannot show this.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,38 +19,38 @@ use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal, Request
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::{Rejection, RejectionReason};
 
-/// What the driver is to do next.
+/// The action that the driver of a push must perform next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PushAction {
     /// Append this request.
     Append(Request),
-    /// Look up the client's last mutation: in the newest root and in every entry behind it, up to the
-    /// end of the log by a consistent read.
+    /// Look up the last mutation id of the client: in the newest root and in all entries after it,
+    /// with strongly consistent reads.
     LookUp,
-    /// The end.
+    /// Return the outcome: the push of the run is finished.
     Finish(PushOutcome),
-    /// Too much has changed meanwhile: the client repeats its push.
+    /// Stop, because the log changed too often. The client must repeat the push.
     GiveUp,
 }
 
-/// What came of an action.
+/// The result of a [`PushAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum PushEvent {
     /// The request was appended.
     Appended(Appended),
-    /// The request was refused, for what [`PushEvent::of`] takes.
+    /// The request was refused for a reason that [`PushEvent::of`] accepts.
     Refused(Refusal),
-    /// The request can never succeed.
+    /// The request can never succeed; its mutations must be rejected.
     Unfit(Rejection),
-    /// The client was looked up.
+    /// The lookup of the client is finished.
     LookedUp(LookedUp),
 }
 
 impl PushEvent {
-    /// What a request came to, if its push has to know.
+    /// Converts the result of an append request to an event.
     ///
     /// # Errors
-    /// The refusal, if it passes: the push ends, and its client repeats it.
+    /// Returns a temporary refusal unchanged: the push ends, and the client must repeat it.
     pub fn of(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
         match result {
             Ok(appended) => Ok(Self::Appended(appended)),
@@ -65,50 +65,52 @@ impl PushEvent {
     }
 }
 
-/// What a look-up found.
+/// The result of a lookup of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LookedUp {
-    /// The id of the client's last mutation; `None` if it is not known.
+    /// Last mutation id of the client; `None` if the log does not know the client.
     pub last_id: Option<u64>,
-    /// The end of the log: every entry up to there was looked at.
+    /// Newest position of the log. The lookup covers all entries up to this position.
     pub head: Position,
-    /// Its incarnation.
+    /// Incarnation of the tables at the newest position.
     pub incarnation: u32,
 }
 
-/// What became of a run.
+/// The outcome of pushing a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PushOutcome {
-    /// One for each mutation up to where it stopped.
+    /// Results of the processed mutations. If the run stopped early, later mutations have no
+    /// result.
     pub results: Vec<MutationResult>,
-    /// The newest entry that was seen.
+    /// Position of the newest entry that was read.
     pub head: Option<Position>,
-    /// The entries behind the lowest base that the client was missing.
+    /// Entries after the lowest base that the client may not know.
     pub missing: Vec<Arc<Entry>>,
-    /// If `missing` was cut at its limit: the position after which to go on.
+    /// Position after which further entries are missing, if `missing` was truncated.
     pub missing_from: Option<Position>,
-    /// The client's last mutation as far as is known.
+    /// Last mutation id of the client, as far as known.
     pub last_id: u64,
-    /// Mutations before the next of the run are missing: it stopped there.
+    /// Expected mutation id, if the run stopped because earlier mutations of the client are
+    /// missing.
     pub gap: Option<u64>,
-    /// The log knows nothing of the client, although it has numbered mutations before.
+    /// Set if the log does not know the client, although its mutation ids do not start at 1.
     pub unknown_client: bool,
 }
 
-/// The rules that hold: all of them, but for the model checker.
+/// The safety rules that are enforced: all, except in the model checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PushRules {
-    /// The one that does not.
+    /// Disabled rule.
     #[cfg(feature = "model")]
     pub without: Option<PushSafetyRule>,
 }
 
-/// The safety rules, by name.
+/// A safety rule of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PushSafetyRule {
-    /// Nothing is called a gap before it was looked up.
+    /// A gap is reported only after a lookup.
     GapLookedUp,
-    /// Nothing is rejected for its base before it was looked up.
+    /// A mutation is rejected because of its base only after a lookup.
     RejectionLookedUp,
 }
 
@@ -125,7 +127,7 @@ impl PushRules {
     }
 }
 
-/// A run on its way.
+/// The state of pushing one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPush {
     log: LogId,
@@ -133,26 +135,27 @@ pub struct RunPush {
     name: ClientName,
     author: Option<String>,
     incarnation: u32,
-    left: VecDeque<Left>,
-    /// The last id that is surely in the log.
-    known: u64,
-    /// The evidence for rejections: nothing was appended since by this run.
+    /// Mutations without a result, in order.
+    remaining: VecDeque<RemainingMutation>,
+    /// Highest mutation id of the client that is known to be committed.
+    known_id: u64,
+    /// Result of the last lookup, unless this run appended or rejected mutations since.
     looked_up: Option<LookedUp>,
-    look_ups: u32,
-    /// How many of `left` are on their way.
+    lookup_count: u32,
+    /// Number of remaining mutations in the pending request.
     sent: usize,
     outcome: PushOutcome,
     rules: PushRules,
 }
 
-/// A mutation that has no result yet.
+/// A mutation of a run that has no result yet.
 #[derive(Debug, Clone, PartialEq)]
-enum Left {
+enum RemainingMutation {
     Edit(NewMutation),
     Rejected(u64, Rejection),
 }
 
-impl Left {
+impl RemainingMutation {
     fn id(&self) -> u64 {
         match self {
             Self::Edit(mutation) => mutation.id,
@@ -160,28 +163,32 @@ impl Left {
         }
     }
 
+    /// Replaces an edit by a rejection.
     fn reject(&mut self, rejection: &Rejection) {
         *self = Self::Rejected(self.id(), rejection.clone());
     }
 }
 
 impl RunPush {
-    /// Begins. `client` is the key of `name` for its subject, and `known` the last id of it that is
-    /// surely in the log; 0 is always right.
+    /// Starts to push a run. `client` is the key of the client name `name` for the caller's
+    /// subject. `known_id` is a mutation id of the client that is known to be committed; 0 if none
+    /// is known.
     #[must_use]
     pub fn begin(
         log: LogId,
         (client, name): (ClientKey, ClientName),
         author: Option<String>,
-        known: u64,
+        known_id: u64,
         run: Run,
         rules: PushRules,
     ) -> (Self, PushAction) {
-        let (incarnation, left) = match run {
+        let (incarnation, remaining) = match run {
             Run::Edits { incarnation, mutations, .. } => {
-                (incarnation, mutations.into_iter().map(Left::Edit).collect())
+                (incarnation, mutations.into_iter().map(RemainingMutation::Edit).collect())
             }
-            Run::Nothing { id, rejection, .. } => (0, [Left::Rejected(id, rejection)].into()),
+            Run::Invalid { id, rejection, .. } => {
+                (0, [RemainingMutation::Rejected(id, rejection)].into())
+            }
         };
         let mut push = Self {
             log,
@@ -189,102 +196,127 @@ impl RunPush {
             name,
             author,
             incarnation,
-            left,
-            known,
+            remaining,
+            known_id,
             looked_up: None,
-            look_ups: 0,
+            lookup_count: 0,
             sent: 0,
             outcome: PushOutcome::default(),
             rules,
         };
-        let action = push.decide();
+        let action = push.next_action();
         (push, action)
     }
 
-    /// Takes the next step.
+    /// Handles the result of an action. Returns the new state and the next action.
     #[must_use]
     pub fn step(mut self, event: PushEvent) -> (Self, PushAction) {
         let action = match event {
-            PushEvent::Appended(appended) => self.appended(appended),
-            PushEvent::Refused(Refusal::Gap { expected, .. }) => {
-                self.known = self.known.max(expected.saturating_sub(1));
-                match self.rules.is_enforced(PushSafetyRule::GapLookedUp) {
-                    true => self.look_up(),
-                    false => self.stop(),
-                }
-            }
-            PushEvent::Refused(Refusal::UnknownBase { base } | Refusal::BaseGone { base }) => {
-                self.reject_with_base(base);
-                self.decide()
-            }
-            PushEvent::Refused(_) => {
-                let detail = "the spreadsheet was restored since its base: load it again";
-                let rejection = Rejection::new(RejectionReason::BaseGone, detail);
-                self.left.iter_mut().for_each(|left| left.reject(&rejection));
-                self.looked_up = None;
-                self.decide()
-            }
+            PushEvent::Appended(appended) => self.handle_appended(appended),
+            PushEvent::Refused(refusal) => self.handle_refusal(&refusal),
             PushEvent::Unfit(rejection) => {
-                self.left.iter_mut().take(self.sent).for_each(|left| left.reject(&rejection));
-                self.decide()
+                for mutation in self.remaining.iter_mut().take(self.sent) {
+                    mutation.reject(&rejection);
+                }
+                self.next_action()
             }
-            PushEvent::LookedUp(looked_up) => self.looked_up(looked_up),
+            PushEvent::LookedUp(looked_up) => self.handle_lookup(looked_up),
         };
         (self, action)
     }
 
-    fn decide(&mut self) -> PushAction {
-        self.drop_duplicates();
-        let rejections = self.rejections();
-        match (self.left.front(), self.looked_up) {
-            (None, _) => PushAction::Finish(self.take_outcome()),
-            (Some(Left::Rejected(..)), None) => self.look_up(),
-            (Some(Left::Rejected(..)), Some(looked_up)) => {
-                self.sent = rejections.len();
-                let (head, incarnation) = (looked_up.head, looked_up.incarnation);
-                self.append(incarnation, |request| request.rejecting(head, rejections))
+    fn handle_refusal(&mut self, refusal: &Refusal) -> PushAction {
+        match refusal {
+            Refusal::Gap { expected, .. } => {
+                self.known_id = self.known_id.max(expected.saturating_sub(1));
+                if self.rules.is_enforced(PushSafetyRule::GapLookedUp) {
+                    self.look_up()
+                } else {
+                    self.stop_at_gap()
+                }
             }
-            (Some(Left::Edit(_)), _) => {
-                let edits = self.edits();
-                self.sent = edits.len();
-                self.append(self.incarnation, |request| request.asking(edits))
+            Refusal::UnknownBase { base } | Refusal::BaseGone { base } => {
+                self.reject_edits_on(*base);
+                self.next_action()
+            }
+            // The only other refusal that an event contains is a changed incarnation.
+            _ => {
+                let detail = "the tables were restored since the base of the mutation; \
+                              reload the spreadsheet";
+                let rejection = Rejection::new(RejectionReason::BaseGone, detail);
+                for mutation in &mut self.remaining {
+                    mutation.reject(&rejection);
+                }
+                self.looked_up = None;
+                self.next_action()
             }
         }
     }
 
-    fn append(
-        &self,
-        incarnation: u32,
-        payload: impl FnOnce(Numbered) -> Option<Request>,
-    ) -> PushAction {
-        let (log, client, author) = (self.log, self.client, self.author.clone());
-        let numbered = Numbered { log, client, author, incarnation, known: self.known };
-        // Runs are made of what a request takes.
-        payload(numbered).map_or(PushAction::GiveUp, |request| {
-            PushAction::Append(request.with_client_name(self.name.clone()))
-        })
+    /// Appends the next edits or rejections, after a lookup if one is required.
+    fn next_action(&mut self) -> PushAction {
+        self.skip_duplicates();
+        match (self.remaining.front(), self.looked_up) {
+            (None, _) => PushAction::Finish(self.take_outcome()),
+            (Some(RemainingMutation::Edit(_)), _) => self.append_edits(),
+            (Some(RemainingMutation::Rejected(..)), Some(looked_up)) => {
+                self.append_rejections(looked_up)
+            }
+            (Some(RemainingMutation::Rejected(..)), None) => self.look_up(),
+        }
     }
 
-    fn edits(&self) -> Vec<NewMutation> {
-        let edit = |left: &Left| match left {
-            Left::Edit(mutation) => Some(mutation.clone()),
-            Left::Rejected(..) => None,
+    fn append_edits(&mut self) -> PushAction {
+        let as_edit = |mutation: &RemainingMutation| match mutation {
+            RemainingMutation::Edit(mutation) => Some(mutation.clone()),
+            RemainingMutation::Rejected(..) => None,
         };
-        self.left.iter().map_while(edit).collect()
+        let edits: Vec<NewMutation> = self.remaining.iter().map_while(as_edit).collect();
+        self.sent = edits.len();
+        let author = self.author.clone();
+        let request =
+            Request::new(self.log, self.client, author, self.incarnation, self.known_id, edits);
+        self.append_request(request.ok())
     }
 
-    fn rejections(&self) -> Vec<(u64, Rejection)> {
-        let rejected = |left: &Left| match left {
-            Left::Rejected(id, rejection) => Some((*id, rejection.clone())),
-            Left::Edit(_) => None,
+    /// Appends rejections on the newest position, which the lookup has found.
+    fn append_rejections(&mut self, looked_up: LookedUp) -> PushAction {
+        let LookedUp { head, incarnation, .. } = looked_up;
+        let as_rejection = |mutation: &RemainingMutation| match mutation {
+            RemainingMutation::Rejected(_, rejection) => Some(rejection.clone()),
+            RemainingMutation::Edit(_) => None,
         };
-        self.left.iter().map_while(rejected).collect()
+        let rejections: Vec<Rejection> = self.remaining.iter().map_while(as_rejection).collect();
+        self.sent = rejections.len();
+        let first_id = self.remaining.front().map_or(0, RemainingMutation::id);
+        let request = Request::rejecting(
+            self.log,
+            self.client,
+            self.author.clone(),
+            incarnation,
+            self.known_id,
+            (first_id, head),
+            rejections.into_iter(),
+        );
+        self.append_request(request.ok())
     }
 
-    fn drop_duplicates(&mut self) {
-        while let Some(left) = self.left.pop_front_if(|left| left.id() <= self.known) {
+    /// Returns the action that appends a request. A run never exceeds the limits of a request, so
+    /// `request` is `None` only if an invariant is violated.
+    fn append_request(&self, request: Option<Request>) -> PushAction {
+        match request {
+            Some(request) => PushAction::Append(request.with_client_name(self.name.clone())),
+            None => PushAction::GiveUp,
+        }
+    }
+
+    /// Records mutations that are already committed as duplicates.
+    fn skip_duplicates(&mut self) {
+        while let Some(mutation) =
+            self.remaining.pop_front_if(|mutation| mutation.id() <= self.known_id)
+        {
             self.outcome.results.push(MutationResult {
-                id: left.id(),
+                id: mutation.id(),
                 position: None,
                 duplicate: true,
                 rejection: None,
@@ -294,83 +326,63 @@ impl RunPush {
         }
     }
 
-    fn appended(&mut self, appended: Appended) -> PushAction {
-        self.left.drain(..self.sent.min(self.left.len()));
+    fn handle_appended(&mut self, appended: Appended) -> PushAction {
+        self.remaining.drain(..self.sent.min(self.remaining.len()));
         self.looked_up = None;
-        let last = appended.results.last().map_or(0, |last| last.id);
-        self.known = self.known.max(last);
+        let last_id = appended.results.last().map_or(0, |last| last.id);
+        self.known_id = self.known_id.max(last_id);
         self.outcome.results.extend(appended.results);
         self.outcome.head = self.outcome.head.max(Some(appended.tail));
-        let newest = self.outcome.missing.last().map(|entry| entry.position);
-        let newer = appended.missing.into_iter().filter(|entry| Some(entry.position) > newest);
         if self.outcome.missing_from.is_none() {
+            let newest = self.outcome.missing.last().map(|entry| entry.position);
+            let newer = appended.missing.into_iter().filter(|entry| Some(entry.position) > newest);
             self.outcome.missing.extend(newer);
             self.outcome.missing_from = appended.missing_from;
         }
-        self.decide()
+        self.next_action()
     }
 
-    fn reject_with_base(&mut self, gone: Position) {
-        let detail = format!("its base {gone} is not in the spreadsheet: load it again");
+    /// Rejects the edits with the missing base `base`.
+    fn reject_edits_on(&mut self, base: Position) {
+        let detail = format!("base {base} is not in the log; reload the spreadsheet");
         let rejection = Rejection::new(RejectionReason::BaseGone, detail);
-        let has_it = |left: &&mut Left| matches!(left, Left::Edit(its) if its.base == gone);
-        self.left.iter_mut().filter(has_it).for_each(|left| left.reject(&rejection));
+        for mutation in &mut self.remaining {
+            if matches!(mutation, RemainingMutation::Edit(edit) if edit.base == base) {
+                mutation.reject(&rejection);
+            }
+        }
         self.looked_up = None;
     }
 
     fn look_up(&mut self) -> PushAction {
-        self.look_ups += 1;
-        if self.look_ups > MAX_PUSH_LOOK_UPS { PushAction::GiveUp } else { PushAction::LookUp }
+        self.lookup_count += 1;
+        if self.lookup_count > MAX_PUSH_LOOK_UPS { PushAction::GiveUp } else { PushAction::LookUp }
     }
 
-    fn looked_up(&mut self, looked_up: LookedUp) -> PushAction {
-        let rejecting = matches!(self.left.front(), Some(Left::Rejected(..)));
-        if !rejecting || self.rules.is_enforced(PushSafetyRule::RejectionLookedUp) {
-            self.known = self.known.max(looked_up.last_id.unwrap_or(0));
+    fn handle_lookup(&mut self, looked_up: LookedUp) -> PushAction {
+        let is_rejecting = matches!(self.remaining.front(), Some(RemainingMutation::Rejected(..)));
+        if !is_rejecting || self.rules.is_enforced(PushSafetyRule::RejectionLookedUp) {
+            self.known_id = self.known_id.max(looked_up.last_id.unwrap_or(0));
         }
         self.outcome.head = self.outcome.head.max(Some(looked_up.head));
         self.looked_up = Some(looked_up);
-        self.drop_duplicates();
-        match self.left.front() {
-            Some(first) if first.id() > self.known.saturating_add(1) => self.stop(),
-            _ => self.decide(),
+        self.skip_duplicates();
+        match self.remaining.front() {
+            Some(first) if first.id() > self.known_id.saturating_add(1) => self.stop_at_gap(),
+            _ => self.next_action(),
         }
     }
 
-    fn stop(&mut self) -> PushAction {
-        let expected = self.known.saturating_add(1);
-        match self.known {
-            0 => self.outcome.unknown_client = true,
-            _ => self.outcome.gap = Some(expected),
+    fn stop_at_gap(&mut self) -> PushAction {
+        if self.known_id == 0 {
+            self.outcome.unknown_client = true;
+        } else {
+            self.outcome.gap = Some(self.known_id.saturating_add(1));
         }
         PushAction::Finish(self.take_outcome())
     }
 
     fn take_outcome(&mut self) -> PushOutcome {
-        PushOutcome { last_id: self.known, ..std::mem::take(&mut self.outcome) }
-    }
-}
-
-/// A request but for what it asks.
-struct Numbered {
-    log: LogId,
-    client: ClientKey,
-    author: Option<String>,
-    incarnation: u32,
-    known: u64,
-}
-
-impl Numbered {
-    fn asking(self, mutations: Vec<NewMutation>) -> Option<Request> {
-        let Self { log, client, author, incarnation, known } = self;
-        Request::new(log, client, author, incarnation, known, mutations).ok()
-    }
-
-    fn rejecting(self, base: Position, rejections: Vec<(u64, Rejection)>) -> Option<Request> {
-        let Self { log, client, author, incarnation, known } = self;
-        let first_id = rejections.first()?.0;
-        let rejections = rejections.into_iter().map(|(_, rejection)| rejection);
-        Request::rejecting(log, client, author, incarnation, known, (first_id, base), rejections)
-            .ok()
+        PushOutcome { last_id: self.known_id, ..std::mem::take(&mut self.outcome) }
     }
 }

@@ -1,69 +1,76 @@
-//! Which mutations of a push go together.
+//! Groups the mutations of a push into append requests.
 
-use super::mutation::{Asked, Pushed};
+use super::mutation::{ParsedArguments, Pushed};
 use cellar_base::limits::MAX_MUTATIONS_PER_REQUEST;
 use cellar_base::position::Position;
 use cellar_log::append::NewMutation;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations of one client with consecutive ids that become one request.
+/// Mutations of one client with consecutive ids that are appended in one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Run {
-    /// Edits of one incarnation.
+    /// Valid edits whose bases have the same incarnation.
     Edits {
-        /// Their client, as a number into the clients of the push.
+        /// Index of the client among the clients of the push.
         client: usize,
-        /// The incarnation of their bases.
+        /// Incarnation of the tables at the bases.
         incarnation: u32,
-        /// At least one.
+        /// Mutations, at least one.
         mutations: Vec<NewMutation>,
     },
-    /// A mutation that says nothing.
-    Nothing {
-        /// Its client, likewise.
+    /// A mutation with invalid arguments.
+    Invalid {
+        /// Index of the client among the clients of the push.
         client: usize,
-        /// Its id.
+        /// Mutation id.
         id: u64,
-        /// Why.
+        /// Reason.
         rejection: Rejection,
     },
 }
 
 impl Run {
-    /// Its client, as a number into the clients of the push.
+    /// Returns the index of the client among the clients of the push.
     #[must_use]
     pub fn client(&self) -> usize {
         match self {
-            Self::Edits { client, .. } | Self::Nothing { client, .. } => *client,
+            Self::Edits { client, .. } | Self::Invalid { client, .. } => *client,
         }
     }
 
-    /// The id of its first mutation.
+    /// Returns the id of the first mutation.
     #[must_use]
     pub fn first_id(&self) -> u64 {
         match self {
             Self::Edits { mutations, .. } => mutations.first().map_or(0, |first| first.id),
-            Self::Nothing { id, .. } => *id,
+            Self::Invalid { id, .. } => *id,
         }
     }
 
-    /// The id of its last mutation.
+    /// Returns the id of the last mutation.
     #[must_use]
     pub fn last_id(&self) -> u64 {
         match self {
             Self::Edits { mutations, .. } => mutations.last().map_or(0, |last| last.id),
-            Self::Nothing { id, .. } => *id,
+            Self::Invalid { id, .. } => *id,
         }
     }
 
-    fn takes(&self, of: usize, id: u64, of_incarnation: u32, operation: &Operation) -> bool {
+    /// Returns whether an edit can be added to the run.
+    fn accepts(
+        &self,
+        edit_client: usize,
+        id: u64,
+        edit_incarnation: u32,
+        operation: &Operation,
+    ) -> bool {
         let Self::Edits { client, incarnation, mutations } = self else { return false };
-        let alone = mutations.iter().any(|mutation| goes_alone(&mutation.operation));
-        (*client, *incarnation) == (of, of_incarnation)
+        let is_exclusive = mutations.iter().any(|mutation| needs_own_request(&mutation.operation));
+        (*client, *incarnation) == (edit_client, edit_incarnation)
             && self.last_id().checked_add(1) == Some(id)
             && mutations.len() < MAX_MUTATIONS_PER_REQUEST
-            && !alone
-            && !goes_alone(operation)
+            && !is_exclusive
+            && !needs_own_request(operation)
     }
 
     fn add(&mut self, id: u64, base: Position, operation: Operation) {
@@ -73,26 +80,29 @@ impl Run {
     }
 }
 
-/// An undo or a revert is resolved on the state as it is; and an import whose chunks are not there must
-/// not take others with it.
-fn goes_alone(operation: &Operation) -> bool {
+/// Returns whether an operation must be appended in a request of its own. An undo or a revert is
+/// resolved on the state before the request. An import with missing chunks must not fail other
+/// mutations.
+fn needs_own_request(operation: &Operation) -> bool {
     operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
 }
 
-/// The mutations of a push, in its order, as requests.
+/// Groups the mutations of a push into runs; keeps their order.
 #[must_use]
-pub fn runs(pushed: Vec<Pushed>) -> Vec<Run> {
+pub fn group_into_runs(pushed: Vec<Pushed>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for Pushed { client, id, asked } in pushed {
-        let (base, incarnation, operation) = match asked {
-            Asked::Nothing(rejection) => {
-                runs.push(Run::Nothing { client, id, rejection });
+    for Pushed { client, id, arguments } in pushed {
+        let (base, incarnation, operation) = match arguments {
+            ParsedArguments::Invalid(rejection) => {
+                runs.push(Run::Invalid { client, id, rejection });
                 continue;
             }
-            Asked::Edit { base, incarnation, operation } => (base, incarnation, operation),
+            ParsedArguments::Edit { base, incarnation, operation } => {
+                (base, incarnation, operation)
+            }
         };
         match runs.last_mut() {
-            Some(last) if last.takes(client, id, incarnation, &operation) => {
+            Some(last) if last.accepts(client, id, incarnation, &operation) => {
                 last.add(id, base, operation);
             }
             _ => {
@@ -111,18 +121,21 @@ mod tests {
     use cellar_sheet::operation::{RejectionReason, Revert, Undo};
 
     fn edit(client: usize, id: u64, incarnation: u32) -> Pushed {
-        let asked =
-            Asked::Edit { base: Position::FIRST, incarnation, operation: set_text(0, "x".into()) };
-        Pushed { client, id, asked }
+        let arguments = ParsedArguments::Edit {
+            base: Position::FIRST,
+            incarnation,
+            operation: set_text(0, "x".into()),
+        };
+        Pushed { client, id, arguments }
     }
 
     fn shape(pushed: Vec<Pushed>) -> Vec<(usize, u64, u64)> {
         let shape = |run: &Run| (run.client(), run.first_id(), run.last_id());
-        runs(pushed).iter().map(shape).collect()
+        group_into_runs(pushed).iter().map(shape).collect()
     }
 
     #[test]
-    fn consecutive_edits_of_one_client_and_incarnation_go_together() {
+    fn groups_consecutive_edits_of_a_client_and_incarnation() {
         let pushed = vec![edit(0, 1, 0), edit(0, 2, 0), edit(0, 4, 0), edit(1, 5, 0)];
         assert_eq!(shape(pushed), [(0, 1, 2), (0, 4, 4), (1, 5, 5)]);
         assert_eq!(shape(vec![edit(0, 1, 0), edit(0, 2, 1)]), [(0, 1, 1), (0, 2, 2)]);
@@ -131,18 +144,18 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_alone_is_alone() {
+    fn undos_reverts_and_invalid_mutations_have_own_runs() {
         let alone = |id, operation| Pushed {
             client: 0,
             id,
-            asked: Asked::Edit { base: Position::FIRST, incarnation: 0, operation },
+            arguments: ParsedArguments::Edit { base: Position::FIRST, incarnation: 0, operation },
         };
-        let nothing = Asked::Nothing(Rejection::new(RejectionReason::Invalid, "x"));
+        let invalid = ParsedArguments::Invalid(Rejection::new(RejectionReason::Invalid, "x"));
         let pushed = vec![
             edit(0, 1, 0),
             alone(2, Operation::Undo(Undo { position: Position::FIRST })),
             edit(0, 3, 0),
-            Pushed { client: 0, id: 4, asked: nothing },
+            Pushed { client: 0, id: 4, arguments: invalid },
             edit(0, 5, 0),
             alone(6, Operation::Revert(Revert { position: Position::FIRST })),
             edit(0, 7, 0),
@@ -155,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_at_most_as_many_as_are_allowed() {
+    fn limits_the_mutations_of_a_run() {
         let count = MAX_MUTATIONS_PER_REQUEST as u64;
         let pushed = |count| (1..=count).map(|id| edit(0, id, 0)).collect::<Vec<_>>();
         assert_eq!(shape(pushed(count)), [(0, 1, count)]);

@@ -1,4 +1,4 @@
-//! The push machine over a log in memory.
+//! Tests of the push machine with a log in memory.
 
 use super::*;
 use cellar_base::identity::{ClientKey, ClientName, SubjectKey};
@@ -16,11 +16,11 @@ fn key() -> ClientKey {
     name().key(&SubjectKey::new("issuer", "alice"))
 }
 
-/// A log of three entries of others, and how often a client was looked up.
+/// A log that starts with three entries of others; counts lookups.
 struct Cloud {
     world: World,
     look_ups: u32,
-    /// The client's mutations are forgotten by look-ups.
+    /// Whether lookups report that the client is unknown.
     forgets: bool,
 }
 
@@ -29,7 +29,7 @@ impl Cloud {
         Self { world: World::new(3), look_ups: 0, forgets: false }
     }
 
-    /// Another client's entry: its position.
+    /// Appends an entry of another client and returns its position.
     fn others_edit(&mut self) -> Position {
         let last = self.world.entries.values().next_back().unwrap();
         let next = last.next_position().unwrap();
@@ -73,7 +73,8 @@ impl Cloud {
         }
     }
 
-    /// Ids of the client in the log, in order, and which of them were rejected for what.
+    /// Returns the ids of the client in the log, in order, each with the reason of its rejection,
+    /// if any.
     fn ids(&self) -> Vec<(u64, Option<RejectionReason>)> {
         let edits = self.world.entries.values().filter_map(|entry| entry.edits());
         let own = edits.filter(|edits| edits.client == key());
@@ -102,7 +103,7 @@ fn based(mutations: &[(u64, Position)], incarnation: u32) -> Run {
 
 fn nothing(id: u64) -> Run {
     let rejection = Rejection::new(RejectionReason::Invalid, "no arguments");
-    Run::Nothing { client: 0, id, rejection }
+    Run::Invalid { client: 0, id, rejection }
 }
 
 fn ok(ids: &[u64]) -> Vec<(u64, Option<RejectionReason>)> {
@@ -110,7 +111,7 @@ fn ok(ids: &[u64]) -> Vec<(u64, Option<RejectionReason>)> {
 }
 
 #[test]
-fn a_push_repeated_is_in_the_log_once_and_a_warm_one_looks_nothing_up() {
+fn a_repeated_push_appends_once_and_known_ids_need_no_lookup() {
     let mut cloud = Cloud::new();
     let first = cloud.push(0, edits(&[1, 2], at(0, 2)));
     assert_eq!((first.last_id, first.results.len(), cloud.look_ups), (2, 2, 0));
@@ -119,14 +120,14 @@ fn a_push_repeated_is_in_the_log_once_and_a_warm_one_looks_nothing_up() {
         assert_eq!((again.last_id, again.gap, again.unknown_client), (2, None, false));
         assert!(again.results.iter().all(|result| result.duplicate));
     }
-    // On a base behind its own, known to this process.
+    // The base is after the mutation of this client, and the process knows the mutation.
     let head = cloud.others_edit();
     assert_eq!(cloud.push(2, edits(&[3], head)).last_id, 3);
     assert_eq!((cloud.ids(), cloud.look_ups), (ok(&[1, 2, 3]), 0));
 }
 
 #[test]
-fn a_process_that_knows_nothing_looks_the_client_up_before_it_speaks_of_a_gap() {
+fn a_gap_is_reported_only_after_a_lookup() {
     let mut cloud = Cloud::new();
     cloud.push(0, edits(&[1], at(0, 2)));
     let head = cloud.others_edit();
@@ -138,7 +139,7 @@ fn a_process_that_knows_nothing_looks_the_client_up_before_it_speaks_of_a_gap() 
 }
 
 #[test]
-fn a_client_that_the_log_has_forgotten_is_unknown_unless_it_begins() {
+fn a_forgotten_client_is_unknown_unless_its_ids_start_at_1() {
     let mut cloud = Cloud::new();
     cloud.push(0, edits(&[1], at(0, 2)));
     cloud.forgets = true;
@@ -151,7 +152,7 @@ fn a_client_that_the_log_has_forgotten_is_unknown_unless_it_begins() {
 }
 
 #[test]
-fn what_says_nothing_is_rejected_once_and_the_numbering_goes_on() {
+fn an_invalid_mutation_is_rejected_once_and_uses_its_id() {
     let mut cloud = Cloud::new();
     let rejected = cloud.push(0, nothing(1));
     assert_eq!(rejected.results[0].rejection.as_ref().unwrap().detail, "no arguments");
@@ -164,21 +165,21 @@ fn what_says_nothing_is_rejected_once_and_the_numbering_goes_on() {
 }
 
 #[test]
-fn a_base_that_is_not_there_rejects_its_own_mutations_only() {
+fn a_missing_base_rejects_only_mutations_with_this_base() {
     let mut cloud = Cloud::new();
     let (good, bad) = (at(0, 2), at(7, 7));
     let outcome = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], INCARNATION));
     assert_eq!((outcome.last_id, outcome.results.len()), (4, 4));
     let gone = Some(RejectionReason::BaseGone);
     assert_eq!(cloud.ids(), [(1, None), (2, gone), (3, gone), (4, None)]);
-    // Repeated by a process that knows nothing.
+    // A process without cached ids repeats the push.
     let again = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], INCARNATION));
     assert!(again.results.iter().all(|result| result.duplicate));
     assert_eq!(cloud.ids().len(), 4);
 }
 
 #[test]
-fn what_is_in_the_log_already_is_not_rejected_for_a_base_of_before_a_restore() {
+fn committed_mutations_are_not_rejected_after_a_restore() {
     let mut cloud = Cloud::new();
     cloud.push(0, edits(&[1], at(0, 2)));
     let outcome = cloud.push(0, based(&[(1, at(0, 2)), (2, at(0, 2))], INCARNATION + 1));
@@ -187,18 +188,18 @@ fn what_is_in_the_log_already_is_not_rejected_for_a_base_of_before_a_restore() {
 }
 
 #[test]
-fn an_undo_goes_through_as_any_other() {
+fn appends_an_undo() {
     let mut cloud = Cloud::new();
     let operation = Operation::Undo(Undo { position: at(0, 1) });
     let mutations = vec![NewMutation { id: 1, base: at(0, 2), operation }];
     let outcome = cloud.push(0, Run::Edits { client: 0, incarnation: INCARNATION, mutations });
-    // Unresolved, as here, nothing is left to be taken back.
+    // This test does not resolve undos, so the undo has no effect.
     let reason = outcome.results[0].rejection.as_ref().map(|rejection| rejection.reason);
     assert_eq!(reason, Some(RejectionReason::NothingToUndo));
 }
 
 #[test]
-fn a_log_that_changes_at_each_look_up_ends_the_push_at_its_limit() {
+fn limits_the_lookups_of_a_push() {
     let run = edits(&[2], at(0, 2));
     let rules = PushRules::default();
     let (mut push, mut action) = RunPush::begin(log(), (key(), name()), None, 0, run, rules);
@@ -222,7 +223,7 @@ fn a_log_that_changes_at_each_look_up_ends_the_push_at_its_limit() {
 }
 
 #[test]
-fn nothing_is_sent_of_what_is_known_to_be_in_the_log() {
+fn known_mutations_are_not_sent_again() {
     let rules = PushRules::default();
     let (_, action) =
         RunPush::begin(log(), (key(), name()), None, 5, edits(&[4, 5], at(0, 1)), rules);
@@ -232,7 +233,7 @@ fn nothing_is_sent_of_what_is_known_to_be_in_the_log() {
 }
 
 #[test]
-fn what_two_requests_of_a_run_were_missing_is_told_once() {
+fn missing_entries_of_two_requests_are_returned_once() {
     let appended = |id: u64, missing: std::ops::RangeInclusive<u32>| {
         let missing: Vec<_> = missing.map(|num| edits_entry(at(0, num), 2, 1)).collect();
         let position = Some(at(0, 9));

@@ -8,13 +8,13 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations to append, in the order in which the client made them.
 ///
-/// Repeat a request unchanged until it is answered: the server recognizes committed mutations by
-/// client id and mutation id, and does not append them again.
+/// Repeat the unchanged request until the server responds. The server recognizes committed
+/// mutations by client id and mutation id and does not append them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendRequest {
-    /// Client id, 1 to 64 bytes, unique per subject; it numbers the mutations.
+    /// Client id, 1 to 64 bytes, unique per subject. Each client numbers its own mutations.
     pub client_id: String,
     /// Incarnation of the tables when the bases were loaded.
     pub incarnation: u32,
@@ -32,13 +32,14 @@ pub struct AppendRequest {
 pub struct SentMutation {
     /// Mutation id: 1 for a client's first mutation, then consecutive.
     pub id: u64,
-    /// Position that the client had seen when it made the edit; never changes for a mutation.
+    /// Position that the client had seen when it made the edit. Repeated requests must send the
+    /// same base.
     pub base: Position,
     /// Operation to perform.
     pub op: Operation,
 }
 
-/// The results of an append.
+/// The results of an append request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendReply {
@@ -53,7 +54,7 @@ pub struct AppendReply {
     pub next: Option<Position>,
 }
 
-/// The result of one mutation.
+/// The result of one mutation of an append request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendedMutation {
@@ -61,32 +62,32 @@ pub struct AppendedMutation {
     pub id: u64,
     /// Result: appended, duplicate or rejected.
     pub status: MutationStatus,
-    /// Position of the entry that contains the mutation; absent if the mutation was acknowledged
-    /// and its entry was not read.
+    /// Position of the entry that contains the mutation; absent if the client has acknowledged the
+    /// mutation, so that the server did not read its entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
-    /// Reason of a rejection; the id counts as used.
+    /// Reason of a rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect, if this request appended the mutation and they differ from the
-    /// sent one; empty if no effect remained.
+    /// Operations that took effect, if they differ from the sent operation and this request
+    /// appended the mutation; empty if no effect remained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Set if the mutation is committed without an effect: everything it names was deleted after
-    /// its base.
+    /// Set if the mutation is committed but has no effect, because everything that it names was
+    /// deleted after its base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
 }
 
-/// Result of a mutation.
+/// Result of a mutation of an append request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MutationStatus {
-    /// Appended by this request.
+    /// The mutation was appended by this request.
     Appended,
-    /// Already in the log.
+    /// The mutation was already in the log.
     Duplicate,
-    /// Recorded in the log as rejected: it can never succeed and has no effect.
+    /// The mutation can never succeed. The log contains it as rejected, without effect.
     Rejected,
 }

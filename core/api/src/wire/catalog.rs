@@ -17,29 +17,29 @@ use cellar_catalog::{
 pub struct DetailsReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Name; empty if none was given.
+    /// Name of the spreadsheet; empty if none was set.
     pub name: String,
-    /// Status.
+    /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time of archiving or deletion, Unix seconds.
+    /// Time of archiving or deletion, Unix seconds; absent if the spreadsheet is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
     /// Creation time, Unix seconds; absent for a spreadsheet that is not in the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_s: Option<u64>,
-    /// Spreadsheet this one was forked from.
+    /// Id of the spreadsheet that this spreadsheet was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Number of changes, also the `ETag` for `If-Match`; 0 for a spreadsheet that is not in the
-    /// catalog.
+    /// Number of changes of the details, also used as the `ETag`; 0 for a spreadsheet that is not
+    /// in the catalog.
     pub version: u64,
     /// The caller's role; absent if access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Members; for editors and owners, but not for holders of a share link.
+    /// Members of the spreadsheet; for editors and owners, but not for holders of a share link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Member>>,
-    /// Share links; for owners.
+    /// Share links of the spreadsheet; for owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkView>>,
 }
@@ -49,15 +49,15 @@ pub struct DetailsReply {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SpreadsheetStatus {
-    /// Editable.
+    /// The spreadsheet is editable.
     Active,
-    /// Read-only.
+    /// The spreadsheet is read-only.
     Archived,
-    /// Hidden; an owner can undelete it for 30 days.
+    /// The spreadsheet is hidden; an owner can undelete it for 30 days.
     Deleted,
 }
 
-/// A share link as owners see it; the secret is not stored.
+/// A share link, without its secret, which is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkView {
@@ -65,14 +65,14 @@ pub struct LinkView {
     pub id: String,
     /// Role that the link grants.
     pub role: LinkRole,
-    /// Label, to recognize the link.
+    /// Label by which people recognize the link.
     pub label: String,
-    /// Expiry, Unix seconds; absent if it never expires.
+    /// Expiry of the link, Unix seconds; absent if it never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// A change of a spreadsheet's details; absent fields stay as they are.
+/// A change of a spreadsheet's details. Absent fields stay unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -80,7 +80,7 @@ pub struct UpdateDetailsRequest {
     /// New name: one line of 1 to 256 bytes; for editors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// New status; `active` unarchives or undeletes; owners only.
+    /// New status; owners only. `active` unarchives or undeletes the spreadsheet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<SpreadsheetStatus>,
 }
@@ -117,26 +117,26 @@ pub struct ShareRequest {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkRequest {
-    /// 16 random bytes in base64url without padding, chosen by the client: a repeated request finds
-    /// the same link. Only the hash is stored.
+    /// Secret of the link, 16 random bytes in base64url without padding, chosen by the client. A
+    /// repeated request finds the same link. Only a hash of the secret is stored.
     pub secret: String,
     /// Role that the link grants.
     pub role: LinkRole,
     /// Label, one line of at most 128 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Expiry, Unix seconds; absent if it never expires.
+    /// Expiry of the link, Unix seconds; absent if it never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// An existing share link.
+/// The created share link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkReply {
     /// Id of the link, 16 hexadecimal digits.
     pub id: String,
-    /// Token that holders of the link send instead of a bearer token.
+    /// Token of the share link, which its holders send instead of a bearer token.
     pub token: String,
 }
 
@@ -155,7 +155,7 @@ pub struct ChangesReply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeView {
-    /// Index of the change, from 0.
+    /// Index of the change, counted from 0.
     pub index: u64,
     /// Time of the change, Unix seconds.
     pub created_s: u64,
@@ -164,7 +164,7 @@ pub struct ChangeView {
     /// Kind: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Unarchived`, `Deleted`,
     /// `Undeleted` or `Purged`.
     pub kind: String,
-    /// New name.
+    /// New name; set for `Created` and `Renamed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Person whose access changed.
@@ -182,7 +182,7 @@ impl From<Dated<CatalogEvent>> for ChangeView {
     fn from(dated: Dated<CatalogEvent>) -> Self {
         let Dated { index, time_ms, event } = dated;
         let (kind, by) = (event.kind().to_owned(), event.by().clone());
-        let nothing = Self {
+        let without_data = Self {
             index,
             created_s: time_ms / 1_000,
             by,
@@ -194,25 +194,25 @@ impl From<Dated<CatalogEvent>> for ChangeView {
         };
         match event {
             CatalogEvent::Created { name, .. } | CatalogEvent::Renamed { name, .. } => {
-                Self { name: Some(name.to_string()), ..nothing }
+                Self { name: Some(name.to_string()), ..without_data }
             }
             CatalogEvent::Shared { with: Grantee::Member(Member { person, role }), .. } => {
-                Self { person: Some(person), role: Some(role), ..nothing }
+                Self { person: Some(person), role: Some(role), ..without_data }
             }
             CatalogEvent::Shared { with: Grantee::Link(Link { hash, role, .. }), .. } => {
-                Self { link: Some(hash.id().to_string()), role: Some(role.role()), ..nothing }
+                Self { link: Some(hash.id().to_string()), role: Some(role.role()), ..without_data }
             }
             CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
-                Self { person: Some(person), ..nothing }
+                Self { person: Some(person), ..without_data }
             }
             CatalogEvent::Unshared { from: Recipient::Link(hash), .. } => {
-                Self { link: Some(hash.id().to_string()), ..nothing }
+                Self { link: Some(hash.id().to_string()), ..without_data }
             }
             CatalogEvent::Archived { .. }
             | CatalogEvent::Unarchived { .. }
             | CatalogEvent::Undeleted { .. }
             | CatalogEvent::Deleted { .. }
-            | CatalogEvent::Purged { .. } => nothing,
+            | CatalogEvent::Purged { .. } => without_data,
         }
     }
 }
@@ -241,41 +241,49 @@ impl DetailsReply {
         Self::etag_of(self.version)
     }
 
-    /// Returns the `ETag` of details at a version.
+    /// Returns the `ETag` of details with the version `version`.
     #[must_use]
-    pub fn etag_of(changes: u64) -> String {
-        format!("\"{changes}\"")
+    pub fn etag_of(version: u64) -> String {
+        format!("\"{version}\"")
     }
 
-    /// Returns the version that an `ETag` names; `None` if the text is not such an `ETag`.
+    /// Parses an `ETag` of details and returns their version; `None` for any other text.
     #[must_use]
-    pub fn changes_of_etag(etag: &str) -> Option<u64> {
+    pub fn version_of_etag(etag: &str) -> Option<u64> {
         let digits = etag.trim().strip_prefix('"')?.strip_suffix('"')?;
         let is_plain = digits.bytes().all(|digit| digit.is_ascii_digit());
-        is_plain.then(|| digits.parse().ok()).flatten()
+        if is_plain { digits.parse().ok() } else { None }
     }
 
-    /// Returns the details that a caller with this role may see. For a spreadsheet that is not in
-    /// the catalog, only its id is known.
+    /// Returns the details that a caller with the role `role` may see. `listing` is the catalog's
+    /// record of the spreadsheet, or `None` if the spreadsheet is not in the catalog.
     #[must_use]
     pub fn of(id: LogId, listing: Option<&Listing>, role: Option<Role>) -> Self {
-        let members =
-            |listing: &Listing| (role >= Some(Role::Editor)).then(|| listing.members.clone());
-        let links = |listing: &Listing| {
-            (role == Some(Role::Owner)).then(|| listing.links.iter().map(LinkView::from).collect())
-        };
-        let status = listing.map_or(Status::Active, |listing| listing.status);
-        Self {
+        let mut details = Self {
             id,
-            name: listing.map(|listing| listing.name.to_string()).unwrap_or_default(),
-            status: status.into(),
-            status_since_s: status.since_s(),
-            created_s: listing.map(|listing| listing.created_s),
-            source: listing.and_then(|listing| listing.source),
-            version: listing.map_or(0, |listing| listing.changes),
+            name: String::new(),
+            status: SpreadsheetStatus::Active,
+            status_since_s: None,
+            created_s: None,
+            source: None,
+            version: 0,
             role,
-            members: listing.and_then(members),
-            links: listing.and_then(links),
+            members: None,
+            links: None,
+        };
+        let Some(listing) = listing else { return details };
+        details.name = listing.name.to_string();
+        details.status = listing.status.into();
+        details.status_since_s = listing.status.since_s();
+        details.created_s = Some(listing.created_s);
+        details.source = listing.source;
+        details.version = listing.changes;
+        if role >= Some(Role::Editor) {
+            details.members = Some(listing.members.clone());
         }
+        if role == Some(Role::Owner) {
+            details.links = Some(listing.links.iter().map(LinkView::from).collect());
+        }
+        details
     }
 }

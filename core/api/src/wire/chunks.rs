@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The chunks that a client needs. Chunks are immutable, so a client may cache them by hash.
+/// Chunks to download. Chunks are immutable, so clients may cache them by hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunksRequest {
-    /// Hashes, 64 hexadecimal digits each; at most 1,000.
+    /// Hashes of the chunks, 64 hexadecimal digits each; at most 1,000.
     pub hashes: Vec<String>,
 }
 
@@ -15,8 +15,7 @@ pub struct ChunksRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunksReply {
-    /// A URL for each hash, in the order of the request. The server does not check that the chunks
-    /// exist.
+    /// URLs in the order of the requested hashes. The server does not check that the chunks exist.
     pub urls: Vec<String>,
     /// Expiry of the URLs, Unix seconds.
     pub expires_s: u64,

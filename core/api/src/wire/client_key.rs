@@ -1,9 +1,10 @@
-//! A client's key as 16 hexadecimal digits.
+//! JSON encoding of an optional client key as 16 hexadecimal digits.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 
 use super::hexadecimal;
+use cellar_base::hexadecimal::parse_hexadecimal;
 use cellar_base::identity::ClientKey;
 
 const DIGITS: usize = 16;
@@ -22,10 +23,12 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<ClientKey>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let digits = text.len() == DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let parsed = u64::from_str_radix(&text, 16).ok().filter(|_| digits);
-    let fault = || D::Error::custom(format!("a client's key is {DIGITS} hexadecimal digits"));
-    Ok(Some(ClientKey(parsed.ok_or_else(fault)?.to_be_bytes())))
+    match parse_hexadecimal(&text) {
+        Some(bytes) => Ok(Some(ClientKey(bytes))),
+        None => Err(D::Error::custom(format_args!(
+            "client key `{text}` must consist of {DIGITS} hexadecimal digits"
+        ))),
+    }
 }
 
 #[cfg(test)]
@@ -47,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_sixteen_digits_and_reads_back() {
+    fn round_trips_sixteen_digits() {
         let view = view(Some(ClientKey([0, 1, 2, 0xab, 0xcd, 0xef, 0x80, 0xff])));
         let json = serde_json::to_string(&view).unwrap();
         assert!(json.contains(r#""client_key":"000102abcdef80ff""#), "{json}");
@@ -61,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_an_older_server_has_none() {
+    fn an_entry_without_a_key_has_none() {
         let json = serde_json::to_string(&view(None)).unwrap();
         assert!(!json.contains("client_key"), "{json}");
         assert_eq!(serde_json::from_str::<EntryView>(&json).unwrap(), view(None));

@@ -11,9 +11,9 @@ use cellar_base::position::Position;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateRequest {
     /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the spreadsheet is a hash of
-    /// it and the token's subject: a repeated request finds the same spreadsheet.
+    /// the nonce and the subject of the token, so a repeated request finds the same spreadsheet.
     pub nonce: String,
-    /// Name, one line of 1 to 256 bytes; absent for none.
+    /// Name of the spreadsheet, one line of 1 to 256 bytes; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -32,7 +32,7 @@ impl CreateRequest {
 pub struct CreateReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// First position: the base of the first edit.
+    /// Newest position of the spreadsheet, the base of the first edit.
     pub head: Position,
     /// Incarnation of the tables, for appends.
     pub incarnation: u32,
@@ -42,14 +42,15 @@ pub struct CreateReply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Head {
-    /// Newest position.
+    /// Newest position of the spreadsheet.
     pub head: Position,
     /// Incarnation of the tables; if it differs from the client's, load again.
     pub incarnation: u32,
 }
 
 impl Head {
-    /// Returns the `ETag`; with it in `If-None-Match`, an unchanged head is answered with 304.
+    /// Returns the `ETag` of the head. If a request sends it as `If-None-Match` and the head is
+    /// unchanged, the response has status 304.
     #[must_use]
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.incarnation, self.head.pack())

@@ -9,7 +9,7 @@ use cellar_log::entry::{Content, Entry, ExternalEdits, Mutation};
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Operation, Rejection, SheetId};
 
-/// The start of a session: the newest snapshot and the entries after it.
+/// The newest snapshot of a spreadsheet and the entries after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadReply {
@@ -20,22 +20,22 @@ pub struct LoadReply {
     /// Source of a fork, if the token grants access to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the newest snapshot's root; absent if there is no snapshot, then `entries` begins
-    /// with the first entry.
+    /// Hash of the newest snapshot's root; absent if there is no snapshot. Without a snapshot,
+    /// `entries` starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Download URL of the root, valid for a few minutes; the content is compressed, see
-    /// `Content-Encoding`.
+    /// Download URL of the root, valid for a few minutes. The content is compressed as its
+    /// `Content-Encoding` declares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
-    /// Entries from the snapshot's own Snapshot entry on, oldest first.
+    /// Entries from the Snapshot entry of the newest snapshot on, oldest first.
     pub entries: Vec<EntryView>,
     /// Position to continue after with `listEntries`, if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// Entries after a position.
+/// Entries after the requested position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EntriesReply {
@@ -63,21 +63,23 @@ pub struct EntryView {
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Hash of subject and client id, 16 hexadecimal digits; a client recognizes its own entries by
-    /// it. Absent if the entry has no mutations.
+    /// Hash of subject and client id, 16 hexadecimal digits, by which a client recognizes its own
+    /// entries. Absent if the entry has no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// Mutations of an entry of edits.
+    /// Mutations of the entry; empty unless its kind is `edits`, or if they are stored as an
+    /// object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
-    /// Location of the mutations, if they are stored as an object.
+    /// Location of the mutations, if they are stored as an object (large entry).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_body: Option<ExternalBody>,
 }
 
 impl EntryView {
-    /// Returns the position of the next entry of the log; `None` if the log cannot grow any more.
+    /// Returns the position of the next entry of the log; `None` if the log has reached its maximum
+    /// size.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.kind {
@@ -96,23 +98,27 @@ impl EntryView {
         Some((self.mutations.first()?.id, self.mutations.last()?.id))
     }
 
-    /// Returns the approximate size in memory, for bounds.
+    /// Returns the approximate size of the entry in memory, in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 256;
-        /// Size of a presigned URL and the fields beside it.
+        /// Approximate size of an external body, including its presigned URL.
         const EXTERNAL_BYTES: usize = 4 * 1024;
         const RUN_BYTES: usize = 12;
-        let operations = self.mutations.iter().flat_map(|mutation| {
-            std::iter::once(&mutation.op).chain(mutation.committed.iter().flatten())
-        });
-        let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
-        let external = self.external_body.iter().map(|external| {
-            let runs =
-                external.axis_maps.iter().map(|moved| moved.rows.len() + moved.columns.len());
-            EXTERNAL_BYTES.saturating_add(runs.sum::<usize>().saturating_mul(RUN_BYTES))
-        });
-        operations.map(weight).chain(external).fold(FRAME_BYTES, usize::saturating_add)
+        let mut bytes = FRAME_BYTES;
+        for mutation in &self.mutations {
+            for operation in
+                std::iter::once(&mutation.op).chain(mutation.committed.iter().flatten())
+            {
+                bytes = bytes.saturating_add(operation.weight_bytes()).saturating_add(FRAME_BYTES);
+            }
+        }
+        if let Some(external) = &self.external_body {
+            let runs = external.axis_maps.iter().map(|maps| maps.rows.len() + maps.columns.len());
+            let run_bytes = runs.sum::<usize>().saturating_mul(RUN_BYTES);
+            bytes = bytes.saturating_add(EXTERNAL_BYTES).saturating_add(run_bytes);
+        }
+        bytes
     }
 }
 
@@ -121,11 +127,11 @@ impl EntryView {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EntryKind {
-    /// Place of a snapshot; changes no cells.
+    /// Marks the position of a snapshot; changes no cells.
     Snapshot,
-    /// End of a log segment; changes no cells.
+    /// Ends a log segment; changes no cells.
     EndSegment,
-    /// Edits of a client.
+    /// Contains the mutations of a client.
     Edits,
 }
 
@@ -135,17 +141,26 @@ pub enum EntryKind {
 pub struct MutationView {
     /// Mutation id, assigned by the client.
     pub id: u64,
-    /// Position that the author had seen.
+    /// Position that the author had seen when making the edit.
     pub base: Position,
     /// Operation as authored, in coordinates of `base`.
     pub op: Operation,
-    /// Operations as committed, in coordinates of the preceding entry; absent if equal to `op`,
+    /// Operations as committed, in coordinates of the preceding entry. Absent if equal to `op`;
     /// empty if no effect remained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
 
 impl MutationView {
+    fn new(id: u64, mutation: &Mutation) -> Self {
+        Self {
+            id,
+            base: mutation.base,
+            op: mutation.authored.clone(),
+            committed: mutation.committed.clone(),
+        }
+    }
+
     /// Returns the operations that took effect.
     #[must_use]
     pub fn effective(&self) -> &[Operation] {
@@ -167,20 +182,21 @@ impl MutationView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExternalBody {
-    /// Id of the first mutation.
+    /// Id of the first mutation in the object.
     pub first_id: u64,
     /// Number of mutations in the object.
     pub count: u32,
-    /// Position that the author had seen.
+    /// Position that the author had seen when making the edit.
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
     /// SHA-256 of the object, hexadecimal.
     pub sha256: String,
-    /// Download URL, valid for a few minutes; list the entries again for a new one.
+    /// Download URL of the object, valid for a few minutes. Listing the entries again returns a new
+    /// URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Axis maps from the base to the entry, of each sheet that changed.
+    /// Axis maps from the base to the entry, for each sheet whose rows or columns moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
 }
@@ -191,12 +207,12 @@ pub struct ExternalBody {
 pub struct SheetAxisMaps {
     /// Number of the sheet at the base.
     pub sheet: SheetId,
-    /// New number of the sheet; absent if deleted.
+    /// New number of the sheet; absent if the sheet was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SheetId>,
     /// Kept runs of rows: first row at the base, first row at the entry, length.
     pub rows: Vec<(u32, u32, u32)>,
-    /// Kept runs of columns, in the same form.
+    /// Kept runs of columns: first column at the base, first column at the entry, length.
     pub columns: Vec<(u32, u32, u32)>,
 }
 
@@ -204,7 +220,7 @@ impl From<&ExternalEdits> for ExternalBody {
     fn from(external: &ExternalEdits) -> Self {
         let runs =
             |map: &AxisMap| map.runs().iter().map(|run| (run.src, run.dst, run.len)).collect();
-        let moved = external.map.sheets().map(|(sheet, map)| SheetAxisMaps {
+        let axis_maps = external.map.sheets().map(|(sheet, map)| SheetAxisMaps {
             sheet,
             target: map.target,
             rows: runs(&map.rows),
@@ -217,7 +233,7 @@ impl From<&ExternalEdits> for ExternalBody {
             bytes: external.bytes,
             sha256: hexadecimal(&external.sha256),
             url: None,
-            axis_maps: moved.collect(),
+            axis_maps: axis_maps.collect(),
         }
     }
 }
@@ -229,28 +245,25 @@ impl From<&Entry> for EntryView {
             Content::EndSegment => EntryKind::EndSegment,
             Content::Edits(_) | Content::External(_) => EntryKind::Edits,
         };
-        let external = match &entry.content {
+        let external_body = match &entry.content {
             Content::External(external) => Some(ExternalBody::from(external)),
             _ => None,
         };
-        let mutations = entry.edits().map(|edits| {
-            let mutations = (edits.first_id..).zip(&edits.mutations);
-            let view = |(id, mutation): (u64, &Mutation)| MutationView {
-                id,
-                base: mutation.base,
-                op: mutation.authored.clone(),
-                committed: mutation.committed.clone(),
-            };
-            mutations.map(view).collect()
-        });
+        let mutations = match entry.edits() {
+            Some(edits) => {
+                let with_ids = (edits.first_id..).zip(&edits.mutations);
+                with_ids.map(|(id, mutation)| MutationView::new(id, mutation)).collect()
+            }
+            None => Vec::new(),
+        };
         Self {
             position: entry.position,
             kind,
             created_s: entry.created_s,
             author: entry.author.clone(),
             client_key: entry.mutation_ids().map(|(client, ..)| client),
-            mutations: mutations.unwrap_or_default(),
-            external_body: external,
+            mutations,
+            external_body,
         }
     }
 }
@@ -277,15 +290,15 @@ mod tests {
     }
 
     #[test]
-    fn its_weight_is_no_less_than_what_a_reply_sends() {
-        // Of as many sheets as there can be, each under another number.
+    fn weight_is_an_upper_bound_of_the_json() {
+        // Maps of the maximum number of sheets, each with a new number.
         let sheets = (1..=1_000).map(|sheet| {
             (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
         });
         let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
         for external in [external(), renumbered] {
             let mut view = ExternalBody::from(&external);
-            // As in AWS: key, date, signature, and a session token that is escaped.
+            // Like an AWS URL: key, date, signature, and an escaped session token.
             view.url = Some("x".repeat(2_560));
             let sent = serde_json::to_string(&view).unwrap().len();
             assert!(external.weight_bytes() >= sent, "{} < {sent}", external.weight_bytes());

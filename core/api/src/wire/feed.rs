@@ -1,4 +1,4 @@
-//! `/v1/feed` and the list of `/v1/spreadsheets`.
+//! `GET /v1/feed` and `GET /v1/spreadsheets`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,32 +8,32 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Name};
 
-/// A page of the feed: all appended events, ordered so that the events of each event stream follow
-/// each other without gaps.
+/// A page of the feed, which contains all appended events. The events of each event stream are in
+/// order and without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {
-    /// Generation of the feed, 16 hexadecimal digits. A restore or rebuild starts another one.
-    /// Absent while the feed is empty.
+    /// Generation of the feed, 16 hexadecimal digits; absent while the feed is empty. A restore or
+    /// rebuild starts a new generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
-    /// Feed items.
+    /// Items of the page, in the order of the feed.
     pub items: Vec<FeedItemView>,
-    /// Checkpoint after the last item; store it once the items are processed.
+    /// Checkpoint after the last item. Consumers store it once the items are processed.
     pub checkpoint: u64,
     /// Set if the page reaches the end of the feed.
     pub at_end: bool,
 }
 
-/// The events of one batch.
+/// A feed item: events that were indexed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedItemView {
-    /// Checkpoint after this item; store it once the item is processed.
+    /// Checkpoint after this item. Consumers store it once the item is processed.
     pub checkpoint: u64,
     /// Time of indexing, Unix milliseconds.
     pub indexed_ms: u64,
-    /// Events by event stream.
+    /// Events of the item, grouped by event stream.
     pub spans: Vec<EventRange>,
 }
 
@@ -41,13 +41,13 @@ pub struct FeedItemView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRange {
-    /// Name of the event stream: `Spreadsheet-` and an id; for log entries `Log-`, an id, a dot and
-    /// the number of the log segment with seven digits.
+    /// Name of the event stream: `Spreadsheet-{id}`, or `Log-{id}.{segment}` for log entries, with
+    /// the number of the log segment in seven digits.
     pub stream: String,
     /// Index of the first event; in a log segment, the number of the entry.
     pub first: u64,
-    /// Kind of each event; of log entries `Snapshot`, `Edits`, `EndSegment`, or `Offloaded` for
-    /// entries that were offloaded before they were indexed.
+    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`, or
+    /// `Offloaded` if they were offloaded before they were indexed.
     pub kinds: Vec<String>,
     /// Payload of each event, if requested and small enough for one reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,9 +69,9 @@ impl From<Span> for EventRange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetsReply {
-    /// Spreadsheets; a page may be empty although there are more.
+    /// Spreadsheets of the page. A page may be empty although there are further pages.
     pub spreadsheets: Vec<SpreadsheetView>,
-    /// Cursor of the next page, if there are more.
+    /// Cursor of the next page, if there are further pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<LogId>,
 }
@@ -82,13 +82,13 @@ pub struct SpreadsheetsReply {
 pub struct SpreadsheetView {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Name; empty if none was given.
+    /// Name of the spreadsheet; empty if none was set.
     pub name: String,
     /// The caller's role.
     pub role: Role,
-    /// Status.
+    /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time of archiving or deletion, Unix seconds.
+    /// Time of archiving or deletion, Unix seconds; absent if the spreadsheet is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
     /// Creation time, Unix seconds.
@@ -100,31 +100,37 @@ pub struct SpreadsheetView {
 pub struct ListQuery {
     /// Text that the name contains (case-insensitive).
     pub name: Option<Name>,
-    /// `true`: only spreadsheets that the caller owns; `false`: only others.
+    /// `true` for spreadsheets that the caller owns, `false` for other spreadsheets, `None` for
+    /// all.
     pub mine: Option<bool>,
-    /// Status to list; defaults to active spreadsheets.
+    /// Status of the listed spreadsheets; defaults to active.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl ListQuery {
-    /// Returns the line of a spreadsheet for a caller whose token grants at most `cap`; `None` if
-    /// the filter excludes it or the caller may not see it.
+    /// Returns the view of a list entry for a caller whose token limits roles to `max_role`.
+    /// Returns `None` if the filter excludes the spreadsheet or the caller may not see it.
     #[must_use]
-    pub fn view(&self, entry: &ListEntry, cap: Role, now_s: u64) -> Option<SpreadsheetView> {
+    pub fn view(&self, entry: &ListEntry, max_role: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;
-        let role = line.role.min(cap);
-        if line.status.kept_until_s().is_some_and(|until_s| role < Role::Owner || until_s <= now_s)
+        let role = line.role.min(max_role);
+        // Only owners see deleted spreadsheets, until these are purged.
+        if let Some(until_s) = line.status.kept_until_s()
+            && (role < Role::Owner || until_s <= now_s)
         {
             return None;
         }
         let status = SpreadsheetStatus::from(line.status);
         let is_mine = line.role == Role::Owner;
-        let named =
-            |name: &Name| line.name.as_str().to_lowercase().contains(&name.as_str().to_lowercase());
-        let is_asked_for = self.status.unwrap_or(SpreadsheetStatus::Active) == status
+        let contains_text =
+            |text: &Name| line.name.as_str().to_lowercase().contains(&text.as_str().to_lowercase());
+        let matches_filter = self.status.unwrap_or(SpreadsheetStatus::Active) == status
             && self.mine.is_none_or(|mine| mine == is_mine)
-            && self.name.as_ref().is_none_or(named);
-        is_asked_for.then(|| SpreadsheetView {
+            && self.name.as_ref().is_none_or(contains_text);
+        if !matches_filter {
+            return None;
+        }
+        Some(SpreadsheetView {
             id: entry.log,
             name: line.name.to_string(),
             role,
@@ -154,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_asked_by_name_state_and_owner() {
+    fn filters_by_name_status_and_owner() {
         let any = ListQuery::default();
         let named = |name| ListQuery { name: Some(Name::new(name).unwrap()), ..any.clone() };
         let mine = |mine| ListQuery { mine: Some(mine), ..any.clone() };
@@ -179,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deleted_is_listed_for_owners_until_it_is_gone() {
+    fn deleted_spreadsheets_are_listed_for_owners_until_purged() {
         let query = ListQuery { status: Some(SpreadsheetStatus::Deleted), ..ListQuery::default() };
         let deleted = |role| entry(role, Status::Deleted { at_s: 3 });
         let view = |role, cap, now_s| query.view(&deleted(role), cap, now_s).is_some();

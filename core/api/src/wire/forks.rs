@@ -10,19 +10,21 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the fork is a hash of it,
-    /// the token's subject and the spreadsheet: a repeated request finds the same fork.
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The id of the fork is a hash of the
+    /// nonce, the subject of the token and the spreadsheet, so a repeated request finds the same
+    /// fork.
     pub nonce: String,
-    /// Position to fork at; defaults to the newest.
+    /// Position to fork at; defaults to the newest position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
-    /// Name, one line of 1 to 256 bytes; defaults to `Fork of` and the name of the source.
+    /// Name of the fork, one line of 1 to 256 bytes; defaults to `Fork of` and the name of the
+    /// source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl ForkRequest {
-    /// Creates a request with the default name.
+    /// Creates a request for a fork with the default name.
     #[must_use]
     pub fn new(nonce: String, at: Option<Position>) -> Self {
         Self { nonce, at, name: None }
@@ -35,12 +37,12 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Spreadsheet that lists the fork: the requested one, or the one from which it inherits the
-    /// position.
+    /// Id of the spreadsheet that lists the fork. If the requested spreadsheet inherits the
+    /// position from its own source, this is the source.
     pub source: LogId,
-    /// Last shared position.
+    /// Last position that fork and source share.
     pub position: Position,
-    /// Newest position of the fork. It and every position up to `position` can be the base of an
+    /// Newest position of the fork. This position and every shared position can be the base of an
     /// edit.
     pub head: Position,
     /// Incarnation of the tables, for appends.
@@ -53,7 +55,7 @@ pub struct ForkReply {
 pub struct ForkSource {
     /// Spreadsheet id of the source.
     pub spreadsheet: LogId,
-    /// Last shared position.
+    /// Last position that fork and source share.
     pub position: Position,
 }
 
@@ -63,18 +65,18 @@ pub struct ForkSource {
 pub struct ForksReply {
     /// Forks that the token grants access to, oldest first.
     pub forks: Vec<ForkView>,
-    /// Cursor of the next page, if there may be more forks; a page may be empty.
+    /// Cursor of the next page; absent on the last page. A page may be empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
 
-/// A fork in its source's list.
+/// A fork in the fork list of its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkView {
     /// Id of the fork.
     pub id: LogId,
-    /// Last shared position.
+    /// Last position that fork and source share.
     pub position: Position,
     /// Creation time, Unix seconds.
     pub created_s: u64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Health {
-    /// Set if every dependency responds.
+    /// Whether every dependency responds.
     pub ok: bool,
     /// Version of the build.
     pub build: String,
@@ -22,6 +22,6 @@ pub struct Health {
 pub struct DependencyStatus {
     /// Name of the service.
     pub name: String,
-    /// Set if the service responds.
+    /// Whether the service responds.
     pub ok: bool,
 }

@@ -8,7 +8,7 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::SheetDiff;
 
-/// Entries, newest first.
+/// Entries of a log, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HistoryReply {
@@ -27,11 +27,11 @@ pub struct DiffReply {
     pub from: Position,
     /// Later position.
     pub to: Position,
-    /// Sheets that differ, by number. Only the first page has their rows and columns; every page
-    /// has cells.
+    /// Sheets that differ, ordered by number. Every page has cells; only the first page has
+    /// inserted and deleted rows and columns.
     pub sheets: Vec<SheetDiff>,
-    /// Set on the first page if some spans were omitted because they exceed the size of a reply;
-    /// compare closer positions.
+    /// Set if some spans of rows and columns were omitted from the first page because they exceed
+    /// the maximum size of a reply; compare positions that are closer together.
     #[serde(default)]
     pub spans_truncated: bool,
     /// Cursor of the next page, if the cells were truncated.
@@ -43,23 +43,23 @@ pub struct DiffReply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetsReply {
-    /// Position of these sheets.
+    /// Position of the returned state.
     pub position: Position,
     /// Incarnation of the tables, for appends based on this position.
     pub incarnation: u32,
-    /// Sheets.
+    /// Sheets in tab order.
     pub sheets: Vec<SheetView>,
-    /// Number for a new sheet: above every number ever used.
+    /// Next free number for a new sheet.
     pub next_sheet: SheetId,
 }
 
-/// One sheet.
+/// A sheet of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetView {
-    /// Sheet id.
+    /// Number of the sheet.
     pub sheet: SheetId,
-    /// Name.
+    /// Name of the sheet.
     pub name: String,
     /// Used range of the sheet.
     pub extent: Extent,

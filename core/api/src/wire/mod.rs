@@ -1,6 +1,6 @@
 //! Wire types of the HTTP API, shared by the server and its clients.
 //!
-//! Plain data: a position is a packed number, and unknown fields of a request are refused.
+//! Positions are packed numbers. Requests with unknown fields are rejected.
 
 mod append;
 mod catalog;
@@ -45,8 +45,9 @@ pub use imports::{
 pub use problem::{Problem, ProblemKind};
 pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};
 pub use sync::{
-    MutationArguments, PatchOperation, PatchValue, PullReply, PullRequest, PushReply, PushRequest,
-    PushStatus, PushedMutation, PushedResult, SyncAnswer, SyncError, SyncErrorResponse,
+    MutationArguments, PatchOperation, PatchValue, PullReply, PullRequest, PullResponse, PushReply,
+    PushRequest, PushResponse, PushStatus, PushedMutation, PushedResult, SyncError,
+    SyncErrorResponse,
 };
 pub use uploads::{CompleteRequest, NotASha256, UploadReply, UploadRequest, parse_sha256};
 

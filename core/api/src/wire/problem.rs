@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
-    /// The problem type, a stable URN `urn:cellar:problem:…`.
+    /// Problem type, a stable URN `urn:cellar:problem:…`.
     #[serde(rename = "type")]
     pub kind: ProblemKind,
     /// Short summary of the problem type.
     pub title: String,
-    /// The HTTP status.
+    /// HTTP status of the response.
     pub status: u16,
     /// What is wrong with this request, and what to do.
     pub detail: String,
@@ -32,19 +32,19 @@ macro_rules! problem_kinds {
             /// All problem types.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// Returns the HTTP status.
+            /// Returns the HTTP status of the problem type.
             #[must_use]
             pub fn status(self) -> u16 {
                 match self { $(Self::$name => $status),* }
             }
 
-            /// Returns the short summary.
+            /// Returns the short summary of the problem type.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title),* }
             }
 
-            /// Returns the URN of the type.
+            /// Returns the URN of the problem type.
             #[must_use]
             pub fn urn(self) -> &'static str {
                 match self { $(Self::$name => $urn),* }
@@ -72,9 +72,9 @@ problem_kinds! {
     PokesUnsupported = "urn:cellar:problem:pokes-unsupported", 404, "Pokes not supported";
     /// The path exists, but does not support the method.
     MethodNotAllowed = "urn:cellar:problem:method-not-allowed", 405, "Method not allowed";
-    /// The base of a mutation is not in the log.
+    /// The base position of a mutation is not in the log.
     UnknownBase = "urn:cellar:problem:unknown-base", 409, "Unknown base position";
-    /// The mutation ids do not continue those in the log.
+    /// The mutation ids do not follow the last id of the client in the log.
     MutationGap = "urn:cellar:problem:mutation-gap", 409, "Gap in mutation ids";
     /// Some mutations of an uploaded batch are already in the log.
     MutationOverlap =
@@ -119,7 +119,7 @@ problem_kinds! {
 }
 
 impl Problem {
-    /// Creates a problem of this type.
+    /// Creates a problem of the type `kind`; `detail` explains what is wrong and what to do.
     #[must_use]
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, title: kind.title().to_owned(), status: kind.status(), detail: detail.into() }
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_reads_back_and_has_an_error_status() {
+    fn every_problem_type_round_trips_and_has_an_error_status() {
         for kind in ProblemKind::ALL {
             let problem = Problem::new(*kind, "because");
             let json = serde_json::to_string(&problem).unwrap();

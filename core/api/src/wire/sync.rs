@@ -9,19 +9,20 @@ use crate::sync::CookieView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations of the clients of one group, in the order in which they were made.
+/// Mutations of the clients of one client group, in the order in which they were made.
 ///
-/// Repeating a push is safe: committed mutations are recognized by client and id.
+/// A push can be repeated safely: the server recognizes committed mutations by client and mutation
+/// id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushRequest<M> {
     /// Protocol version: 1.
     pub push_version: u32,
-    /// Client group, 1 to 64 bytes; belongs to the token's subject.
+    /// Client group id, 1 to 64 bytes. A client group belongs to the subject of the token.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
-    /// Mutations; may be empty.
+    /// Mutations of the push; may be empty.
     pub mutations: Vec<M>,
     /// Version of the application's mutators: "" or "1".
     #[serde(default)]
@@ -39,8 +40,9 @@ pub struct PushedMutation<A> {
     pub id: u64,
     /// Name of the application's mutator; ignored.
     pub name: String,
-    /// `{base, incarnation, op}`: the position and incarnation that the author had seen (`head` of
-    /// the client's view), and the operation. Other arguments are rejected.
+    /// Arguments `{base, incarnation, op}`: position and incarnation of `head` in the client's view
+    /// when the mutation was made, and the operation. A mutation with invalid arguments is
+    /// rejected.
     pub args: A,
 }
 
@@ -51,11 +53,11 @@ pub struct PushedMutation<A> {
 pub struct PushReply {
     /// The result of each mutation, in the order of the push.
     pub results: Vec<PushedResult>,
-    /// Newest entry that the server read, if it read any.
+    /// Position of the newest entry that the server read, if it read any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries after the bases, oldest first; entries with earlier mutations of this push may be
-    /// among them. The list may be incomplete: a pull returns every entry.
+    /// Entries after the bases of the mutations, oldest first, possibly including entries of this
+    /// push. The list may be incomplete; a pull returns all entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }
@@ -69,16 +71,16 @@ pub struct PushedResult {
     pub client_id: String,
     /// Mutation id.
     pub id: u64,
-    /// Result.
+    /// Result of the mutation.
     pub status: PushStatus,
-    /// Position of the entry that contains the mutation, if it was read.
+    /// Position of the entry that contains the mutation, if the server read the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
-    /// Reason of a rejection; the id counts as used.
+    /// Reason of a rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect, if this push appended the mutation and they differ from the
-    /// sent one.
+    /// Operations that took effect, if they differ from the sent operation and this push appended
+    /// the mutation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -88,13 +90,13 @@ pub struct PushedResult {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PushStatus {
-    /// Appended by this push.
+    /// The mutation was appended by this push.
     Appended,
-    /// Already in the log.
+    /// The mutation was already in the log.
     Duplicate,
-    /// Recorded in the log as rejected: it can never succeed and has no effect.
+    /// The mutation can never succeed. The log contains it as rejected, without effect.
     Rejected,
-    /// Not processed: earlier mutations of its client are missing.
+    /// The mutation was not processed, because earlier mutations of its client are missing.
     Gap,
 }
 
@@ -115,10 +117,10 @@ impl From<MutationStatus> for PushStatus {
 pub struct PullRequest {
     /// Protocol version: 1.
     pub pull_version: u32,
-    /// Client group, 1 to 64 bytes.
+    /// Client group id, 1 to 64 bytes.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
-    /// Cookie of the last reply; null for the first pull.
+    /// Cookie of the previous reply; null for the first pull.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<CookieView>))]
     pub cookie: serde_json::Value,
     /// Version of the client's view: "" or "1".
@@ -138,7 +140,7 @@ pub struct PullReply {
     pub last_mutation_id_changes: BTreeMap<String, u64>,
     /// Changes of the client's view.
     pub patch: Vec<PatchOperation>,
-    /// Set if the reply was truncated: pull again at once.
+    /// Set if the reply was truncated; the client should pull again immediately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
@@ -148,11 +150,11 @@ pub struct PullReply {
 #[serde(tag = "op", rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchOperation {
-    /// Clear the client view.
+    /// Removes all keys from the client's view.
     Clear,
-    /// Set a key.
+    /// Sets the value of a key.
     Put {
-        /// Key.
+        /// Key to set.
         key: String,
         /// New value.
         value: PatchValue,
@@ -164,19 +166,20 @@ pub enum PatchOperation {
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// `entry/…`: an entry after the root, keyed by its position as 16 hexadecimal digits. `GET
-    /// …/entries` has the URL of a large entry's body.
+    /// Value of `entry/…`: an entry after the root. The key contains the position as 16 hexadecimal
+    /// digits. `GET …/entries` returns the URL of a large entry's body.
     Entry(Box<EntryView>),
-    /// `root`: the snapshot from which the view begins; absent if it begins with the first entry.
+    /// Value of `root`: the snapshot with which the view begins. The key is absent if the view
+    /// begins with the first entry.
     Root {
         /// Position of the Snapshot entry.
         position: Position,
-        /// Hash of the root; load the spreadsheet for its URL.
+        /// Hash of the root. Loading the spreadsheet returns its URL.
         root: String,
     },
-    /// `head`: the base of the next mutation.
+    /// Value of `head`: position and incarnation for the next mutation.
     Head {
-        /// Position.
+        /// Base of the next mutation.
         position: Position,
         /// Incarnation of the tables.
         incarnation: u32,
@@ -188,36 +191,49 @@ pub enum PatchValue {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SyncErrorResponse {
-    /// The error.
+    /// Error code.
     pub error: SyncError,
     /// The unsupported version: `push`, `pull` or `schema`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_type: Option<&'static str>,
 }
 
-/// The errors of the Replicache protocol.
+/// Error codes of the Replicache protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SyncError {
-    /// The client group or its cookie is unknown: the client starts again as another group.
+    /// The client group or its cookie is unknown. The client must start again with a new client
+    /// group.
     ClientStateNotFound,
     /// The protocol version is not supported.
     VersionNotSupported,
 }
 
-/// A reply to a Replicache client. Such clients retry on any status but 200, so errors are part of
+/// The response to a pull. Replicache clients retry on any status but 200, so errors are part of
 /// the body.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum SyncAnswer<T> {
-    /// The requested data.
-    Done(T),
-    /// An error.
-    Refused(SyncErrorResponse),
+pub enum PullResponse {
+    /// The changes since the last pull.
+    Reply(PullReply),
+    /// A Replicache error.
+    Error(SyncErrorResponse),
 }
 
-/// The arguments of every mutator. Further fields are ignored.
+/// The response to a push. Replicache clients retry on any status but 200, so errors are part of
+/// the body.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum PushResponse {
+    /// The results of the push.
+    Reply(PushReply),
+    /// A Replicache error.
+    Error(SyncErrorResponse),
+}
+
+/// Arguments of a mutation, the same for every mutator. Further fields are ignored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationArguments {

@@ -8,23 +8,23 @@ use uuid::Uuid;
 use cellar_base::hexadecimal::parse_hexadecimal;
 use cellar_base::position::Position;
 
-/// An object to upload: the encoded operations of a large entry.
+/// An object to upload, which contains the encoded operations of a large entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadRequest {
-    /// Size in bytes, at most 8 MiB.
+    /// Size of the object in bytes, at most 8 MiB.
     pub bytes: u64,
-    /// SHA-256, hexadecimal.
+    /// SHA-256 of the object, hexadecimal.
     pub sha256: String,
 }
 
-/// The HTTP request that uploads the object: valid once, for exactly these bytes, for a few
-/// minutes.
+/// The HTTP request that uploads the object. It is valid once, for a few minutes and only for the
+/// announced bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
-    /// Id for `completeUpload`.
+    /// Id of the upload, for `completeUpload`.
     pub upload_id: Uuid,
     /// HTTP method.
     pub method: String,
@@ -36,19 +36,19 @@ pub struct UploadReply {
     pub expires_s: u64,
 }
 
-/// Appends an uploaded object as an entry. Repeat the request unchanged until it is answered.
+/// Appends an uploaded object as an entry. Repeat the unchanged request until the server responds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompleteRequest {
-    /// Client id, as in an append.
+    /// Client id, 1 to 64 bytes, unique per subject.
     pub client_id: String,
     /// Incarnation of the tables when the base was loaded.
     pub incarnation: u32,
     /// Highest mutation id that the client knows to be committed; 0 if none.
     #[serde(default)]
     pub acked_id: u64,
-    /// Id of the object's first mutation; the others follow without gaps.
+    /// Id of the first mutation in the object. The other mutations have consecutive ids.
     pub first_id: u64,
     /// Position that the client had seen when it made the edits.
     pub base: Position,
@@ -58,15 +58,15 @@ pub struct CompleteRequest {
     pub sha256: String,
 }
 
-/// The text is not a SHA-256.
+/// A text that is not a SHA-256 in hexadecimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a SHA-256 is written as 64 hexadecimal digits")]
+#[error("a SHA-256 must consist of 64 hexadecimal digits")]
 pub struct NotASha256;
 
 /// Parses a SHA-256 in hexadecimal.
 ///
 /// # Errors
-/// [`NotASha256`].
+/// [`NotASha256`] unless the text consists of 64 hexadecimal digits.
 pub fn parse_sha256(text: &str) -> Result<[u8; 32], NotASha256> {
     parse_hexadecimal(text).ok_or(NotASha256)
 }
@@ -77,7 +77,7 @@ mod tests {
     use cellar_base::hexadecimal::hexadecimal;
 
     #[test]
-    fn a_sha256_reads_back_and_nothing_else_is_one() {
+    fn parses_only_sha256_digits() {
         let bytes: [u8; 32] = std::array::from_fn(|index| u8::try_from(index * 7).unwrap());
         let text = hexadecimal(&bytes);
         assert_eq!(parse_sha256(&text), Ok(bytes));

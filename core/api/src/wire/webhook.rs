@@ -1,14 +1,14 @@
-//! The body of a webhook delivery.
+//! Body of a webhook delivery.
 
 use serde::{Deserialize, Serialize};
 
 use super::FeedReply;
 use cellar_catalog::webhook::FEED_TYPE;
 
-/// One delivery: a page of the feed, as `GET /v1/feed` returns it.
+/// Body of a webhook delivery: a page of the feed, as `GET /v1/feed` returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookDelivery {
-    /// Kind of delivery: `cellar.feed`.
+    /// Kind of the delivery, always `cellar.feed`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Name of the stack.
@@ -18,14 +18,14 @@ pub struct WebhookDelivery {
 }
 
 impl WebhookDelivery {
-    /// Creates the delivery of a page of a stack's feed.
+    /// Creates the delivery of one page of the feed of the stack `stack`.
     #[must_use]
     pub fn new(stack: &str, data: FeedReply) -> Self {
         Self { kind: FEED_TYPE.to_owned(), stack: stack.to_owned(), data }
     }
 
-    /// Returns the delivery id: the same for the same page of the same feed, so that a receiver can
-    /// recognize a repeated delivery.
+    /// Returns the delivery id. Repeated deliveries of a page have the same id, so that receivers
+    /// can recognize them.
     #[must_use]
     pub fn id(&self) -> String {
         let first = self.data.items.first().map_or(self.data.checkpoint, |item| item.checkpoint);

@@ -1,4 +1,4 @@
-//! Bounds of what a client keeps and polls.
+//! Limits of client-side caches, live sheets and polling.
 
 use super::api::{MAX_MUTATIONS_PER_REQUEST, MAX_REPLAY_BYTES};
 use super::log::SNAPSHOT_ENTRIES;

@@ -6,12 +6,13 @@ use std::str::FromStr;
 use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A place in the feed as one number: partition × 1,000,000 + offset. It names the next item to
-/// read. At most [`MAX_CHECKPOINT`], so that floating-point numbers represent it exactly.
+/// A place in the feed as one number: partition × [`FEED_PARTITION_ITEMS`] + offset. A consumer
+/// resumes at the item at this place. At most [`MAX_CHECKPOINT`], so that floating-point numbers
+/// are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
-/// The number is not a checkpoint.
+/// Reason why a number or text is not a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a checkpoint must be a whole number of at most {MAX_CHECKPOINT}")]
 pub struct BadCheckpoint;
@@ -23,7 +24,7 @@ impl Checkpoint {
     /// Creates a checkpoint from a number.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] above the largest.
+    /// [`BadCheckpoint`] above [`MAX_CHECKPOINT`].
     pub fn new(number: u64) -> Result<Self, BadCheckpoint> {
         if number > MAX_CHECKPOINT { Err(BadCheckpoint) } else { Ok(Self(number)) }
     }
@@ -58,10 +59,10 @@ impl Checkpoint {
         self.0 % FEED_PARTITION_ITEMS
     }
 
-    /// Returns the next place.
+    /// Returns the place after this one.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] after the largest.
+    /// [`BadCheckpoint`] at [`MAX_CHECKPOINT`].
     pub fn next(self) -> Result<Self, BadCheckpoint> {
         Self::new(self.0.saturating_add(1))
     }
@@ -77,7 +78,7 @@ impl FromStr for Checkpoint {
     type Err = BadCheckpoint;
 
     fn from_str(text: &str) -> Result<Self, BadCheckpoint> {
-        // A sign is not a digit.
+        // `u64::from_str` would accept a plus sign.
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(BadCheckpoint);
         }
@@ -85,7 +86,7 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Generation of a feed: random, so that checkpoints of another stack are recognized.
+/// Random id of a generation of the feed, by which checkpoints of another feed are recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FeedId(pub [u8; 8]);
 
@@ -107,8 +108,8 @@ impl FromStr for FeedId {
 /// earlier partitions do not belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
-    /// Generation.
+    /// Id of the generation.
     pub id: FeedId,
-    /// First partition.
+    /// First partition of the generation.
     pub first_partition: u64,
 }

@@ -1,8 +1,8 @@
 //! Log entries in the feed.
 //!
-//! In the feed, each segment of a log is an event stream, whose events are the segment's entries;
-//! their indices are the entry numbers. The last event has the kind `EndSegment`, and the next
-//! segment's stream continues after it.
+//! In the feed, each log segment is an event stream. The events are the entries of the segment,
+//! with the entry numbers as indexes. After the last event, of the kind `EndSegment`, the stream of
+//! the next segment continues.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -17,21 +17,21 @@ use cellar_log::records::entry::{EDITS, END_SEGMENT, SNAPSHOT, decode_key_and_ty
 /// Category of the streams of log segments.
 pub const LOG_CATEGORY: &str = "Log";
 
-/// Separates the log's id from the segment number.
+/// Separates the log id from the segment number in the name of a stream.
 const SEGMENT_MARK: char = '.';
-/// Digits of a segment number, so that stream names sort by segment.
+/// Number of digits of a segment number, padded so that stream names sort by segment.
 const SEGMENT_DIGITS: usize = 7;
 
 /// Kind of an entry in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// Place of a snapshot.
+    /// A Snapshot entry.
     Snapshot,
-    /// Edits of a client, in the entry or in an external body.
+    /// Edits of a client, in the entry itself or in an external body.
     Edits,
-    /// Last entry of a segment.
+    /// The last entry of a segment.
     EndSegment,
-    /// Entry that was offloaded before it was indexed.
+    /// An entry that was offloaded before it was indexed.
     Offloaded,
 }
 
@@ -39,7 +39,7 @@ impl EntryKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Snapshot, Self::Edits, Self::EndSegment, Self::Offloaded];
 
-    /// Returns the event kind.
+    /// Returns the kind of the event in the feed.
     #[must_use]
     pub fn kind(self) -> Kind {
         Kind::own(match self {
@@ -60,7 +60,7 @@ impl EntryKind {
         }
     }
 
-    /// Returns the kind for the letter of an entry's type.
+    /// Returns the kind for an entry type as it is stored; `None` for an unknown type.
     #[must_use]
     pub fn of_letter(letter: &str) -> Option<Self> {
         Some(match letter {
@@ -75,22 +75,23 @@ impl EntryKind {
 /// Decodes only the key and the kind of an entry's record.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute, or for a type of a later version.
+/// [`RecordError`] with the invalid attribute, or for an unknown type.
 fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError> {
     let (log, position, letter) = decode_key_and_type(item)?;
     let kind = EntryKind::of_letter(&letter);
     Ok((log, position, kind.ok_or(RecordError::UnknownType { letter })?))
 }
 
-/// Returns the name of a log segment's stream: `Log-{id}.{segment}`.
+/// Returns the name of the stream of a log segment: `Log-{id}.{segment}`.
 ///
 /// # Errors
-/// Never: the name of every log is valid.
+/// Never, because these names are always valid.
 pub fn stream_of_segment(log: LogId, segment: u32) -> Result<StreamName, InvalidStreamName> {
     StreamName::new(LOG_CATEGORY, &format!("{log}{SEGMENT_MARK}{segment:0SEGMENT_DIGITS$}"))
 }
 
-/// Returns the log segment of a stream name, if it is one.
+/// Returns the log and the segment number of a stream name; `None` if it is not the stream of a
+/// segment.
 #[must_use]
 pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     if stream.category() != LOG_CATEGORY {
@@ -98,25 +99,32 @@ pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     }
     let (log, segment) = stream.id().split_once(SEGMENT_MARK)?;
     let is_padded = segment.len() == SEGMENT_DIGITS && segment.bytes().all(|b| b.is_ascii_digit());
-    let segment: u32 = segment.parse().ok().filter(|num| is_padded && *num < MAX_SEGMENTS)?;
+    let segment: u32 = segment.parse().ok()?;
+    if !is_padded || segment >= MAX_SEGMENTS {
+        return None;
+    }
     Some((log.parse().ok()?, segment))
 }
 
-/// Returns the event of a put of an entry's record.
+/// Returns the event for the record of an entry that was put.
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
-pub fn put(image: &Item) -> Result<Span, RecordError> {
+pub fn entry_span(image: &Item) -> Result<Span, RecordError> {
     let (log, position, kind) = decode_kind(image)?;
-    span_of(log, position, vec![kind])
+    entries_span(log, position, vec![kind])
 }
 
-/// Creates the events of consecutive entries of one segment.
+/// Returns the events of consecutive entries of one segment.
 ///
 /// # Errors
-/// Never: the name of every log is valid.
-pub fn span_of(log: LogId, first: Position, kinds: Vec<EntryKind>) -> Result<Span, RecordError> {
-    let expected = "a log's UUID and the number of a segment";
+/// Never, because the names of the streams are always valid.
+pub fn entries_span(
+    log: LogId,
+    first: Position,
+    kinds: Vec<EntryKind>,
+) -> Result<Span, RecordError> {
+    let expected = "a log UUID and a segment number";
     let fault = RecordError::Attribute { record: "entry", name: PARTITION_KEY, expected };
     let stream = stream_of_segment(log, first.segment()).map_err(|_| fault)?;
     let kinds = kinds.into_iter().map(EntryKind::kind).collect();
@@ -134,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_streams_of_a_log_sort_as_its_segments_and_are_read_back() {
+    fn stream_names_sort_by_segment_and_round_trip() {
         let mut last = None;
         for segment in [0, 1, 9, 10, 99, 100_000, MAX_SEGMENTS - 1] {
             let stream = stream_of_segment(log(), segment).unwrap();
@@ -156,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_put_says_which_entry_and_of_what_kind() {
+    fn a_put_record_gives_the_position_and_the_kind() {
         let first = Entry::first(log(), None, 7);
         let end = Entry {
             position: Position::new(3, 9).unwrap(),
@@ -165,18 +173,22 @@ mod tests {
         };
         for (entry, name, kind) in [(first, "0000000", "Snapshot"), (end, "0000003", "EndSegment")]
         {
-            let span = put(&encode(&entry).unwrap()).unwrap();
+            let span = entry_span(&encode(&entry).unwrap()).unwrap();
             assert_eq!(span.stream.to_string(), format!("Log-{}.{name}", log()));
             assert_eq!(span.first, u64::from(entry.position.num()));
             assert_eq!(span.kinds, [Kind::new(kind).unwrap()]);
         }
-        assert!(put(&Item::new()).is_err());
+        assert!(entry_span(&Item::new()).is_err());
     }
 
     #[test]
-    fn every_letter_has_a_kind_of_its_own() {
+    fn every_entry_type_has_its_own_kind() {
         let letters = [SNAPSHOT, EDITS, END_SEGMENT].map(EntryKind::of_letter);
-        assert_eq!(letters.to_vec(), EntryKind::ALL.map(Some)[..3], "what is offloaded has none");
+        assert_eq!(
+            letters.to_vec(),
+            EntryKind::ALL.map(Some)[..3],
+            "offloaded entries have no type"
+        );
         assert_eq!(EntryKind::of_letter("Z"), None);
         let mut kinds = EntryKind::ALL.map(|kind| kind.kind().as_str().to_owned()).to_vec();
         kinds.dedup();

@@ -15,9 +15,9 @@ use cellar_base::limits::{
 pub struct Item {
     /// Time of indexing, Unix milliseconds.
     pub time_ms: u64,
-    /// Bytes of the partition's items up to and including this one.
+    /// Total bytes of the partition's items up to this item, inclusive.
     pub partition_bytes: u64,
-    /// Content.
+    /// Appended events, or the end of the partition.
     pub content: Content,
 }
 
@@ -26,16 +26,16 @@ pub struct Item {
 pub enum Content {
     /// Appended events.
     Spans(Vec<Span>),
-    /// End of the partition: this generation continues in the next one.
+    /// The end of the partition. This generation of the feed continues in the next partition.
     End(Feed),
 }
 
-/// Bounds after which a partition ends.
+/// Limits above which a partition ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartitionPolicy {
-    /// Bytes.
+    /// Maximum total bytes of the items.
     pub bytes: u64,
-    /// Items, including the end.
+    /// Maximum number of items, including the end.
     pub items: u64,
 }
 
@@ -45,9 +45,9 @@ impl Default for PartitionPolicy {
     }
 }
 
-/// The bytes are not event ranges.
+/// The bytes are not a list of event ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an item of the feed cannot be read: `synth feed rebuild` makes it anew")]
+#[error("an item of the feed cannot be read; rebuild the feed with `synth feed rebuild`")]
 pub struct UnreadableItem;
 
 #[derive(Serialize, Deserialize)]
@@ -63,7 +63,7 @@ struct StoredSpans<'a>(
     #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_SPANS>")] Vec<StoredSpan<'a>>,
 );
 
-/// Encodes event ranges: postcard, compressed if that is smaller.
+/// Encodes event ranges with postcard, compressed if that is smaller.
 ///
 /// # Errors
 /// [`UnreadableItem`] above the limits of an item.
@@ -86,19 +86,19 @@ pub fn decode_spans(payload: &Payload) -> Result<Vec<Span>, UnreadableItem> {
     let bytes = payload.unpack().map_err(|_| UnreadableItem)?;
     let (stored, rest) =
         postcard::take_from_bytes::<StoredSpans<'_>>(&bytes).map_err(|_| UnreadableItem)?;
-    let read = |stored: StoredSpan<'_>| {
+    let to_span = |stored: StoredSpan<'_>| {
         let kinds: Result<Vec<_>, _> = stored.kinds.into_iter().map(Kind::new).collect();
         let kinds = kinds.map_err(|_| UnreadableItem)?;
         let stream = stored.stream.parse().map_err(|_| UnreadableItem)?;
         Ok(Span { stream, first: stored.first, kinds })
     };
-    let spans: Vec<Span> = stored.0.into_iter().map(read).collect::<Result<_, _>>()?;
-    let is_sound = |span: &Span| {
+    let spans: Vec<Span> = stored.0.into_iter().map(to_span).collect::<Result<_, _>>()?;
+    let is_valid = |span: &Span| {
         let kinds = u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
         kinds > 0 && span.first.checked_add(kinds).is_some()
     };
-    match rest.is_empty() && !spans.is_empty() && spans.iter().all(is_sound) {
-        true => Ok(spans),
-        false => Err(UnreadableItem),
+    if !rest.is_empty() || spans.is_empty() || !spans.iter().all(is_valid) {
+        return Err(UnreadableItem);
     }
+    Ok(spans)
 }

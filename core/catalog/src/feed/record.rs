@@ -1,14 +1,14 @@
-//! Events in the records of the EventStream table's change stream.
+//! Events in the change stream of the EventStream table.
 
 use super::span::Span;
 use crate::records::stream::decode_appended;
 use cellar_base::schema::APPENDED;
 use cellar_base::{record::Item, record::RecordError};
 
-/// Returns whether the change was an append: a tip contains the number of events that its write
-/// appended, an event batch does not.
+/// Returns whether a changed item is the tip of an append, which contains the number of appended
+/// events. An event batch does not.
 #[must_use]
-pub fn is_appended(image: &Item) -> bool {
+pub fn is_append(image: &Item) -> bool {
     image.contains_key(APPENDED)
 }
 
@@ -16,7 +16,7 @@ pub fn is_appended(image: &Item) -> bool {
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
-pub fn appended(image: &Item) -> Result<Span, RecordError> {
+pub fn appended_span(image: &Item) -> Result<Span, RecordError> {
     let (stream, first, kinds) = decode_appended(image)?;
     Ok(Span { stream, first, kinds })
 }

@@ -7,7 +7,7 @@ use crate::stream::{Kind, StreamName};
 /// Consecutive events of one event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// Stream.
+    /// Name of the stream.
     pub stream: StreamName,
     /// Index of the first event.
     pub first: u64,
@@ -22,23 +22,23 @@ impl Span {
         self.first.saturating_add(u64::try_from(self.kinds.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the part at or after an index; `None` if there is none.
+    /// Returns the events at or after an index; `None` if there are none.
     #[must_use]
-    pub fn from(mut self, index: u64) -> Option<Self> {
-        let below = index.saturating_sub(self.first);
+    pub fn starting_at(mut self, index: u64) -> Option<Self> {
         if self.next() <= index {
             return None;
         }
-        let below = usize::try_from(below).unwrap_or(usize::MAX).min(self.kinds.len());
-        self.kinds.drain(..below);
+        let dropped = index.saturating_sub(self.first);
+        let dropped = usize::try_from(dropped).unwrap_or(usize::MAX).min(self.kinds.len());
+        self.kinds.drain(..dropped);
         self.first = self.first.max(index);
         Some(self)
     }
 }
 
-/// Groups event ranges by stream: in order, each event once, adjacent ranges joined.
+/// Groups event ranges by stream, sorts and deduplicates them, and joins adjacent ranges.
 #[must_use]
-pub fn joined(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
+pub fn join_spans(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
     let mut spans = spans;
     spans.sort_by_key(|span| span.first);
     let mut joined: BTreeMap<StreamName, Vec<Span>> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub fn joined(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
         let list = joined.entry(span.stream.clone()).or_default();
         match list.last_mut() {
             Some(last) if span.first <= last.next() => {
-                if let Some(rest) = span.from(last.next()) {
+                if let Some(rest) = span.starting_at(last.next()) {
                     last.kinds.extend(rest.kinds);
                 }
             }

@@ -1,46 +1,50 @@
-//! Refresh of an issuer's keys.
+//! Decides when an issuer's keys are refreshed.
 
 use cellar_base::limits::{KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S};
 
-/// Age of a process's copy of an issuer's keys, and the time of its last request for them. Times
-/// are Unix seconds; a clock that was set back ages the copy as one set forward does.
+/// Times, in Unix seconds, of the last successful and the last failed fetch of an issuer's keys.
+/// The age of the cached keys is the absolute difference, so that keys expire even if the clock was
+/// set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySetAge {
     fetched_s: Option<u64>,
     failed_s: Option<u64>,
 }
 
-/// What to do with a token.
+/// Step to take before a token is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySetStep {
-    /// Verify it with the cached key.
+    /// Verify the token with the cached key.
     Use,
-    /// Fetch the keys; if that fails or another request is doing it, use the cached key.
+    /// Fetch the keys. Use the cached key if the fetch fails or another request is already
+    /// fetching.
     FetchOrUse,
     /// Fetch the keys, then look up the key again.
     Fetch,
-    /// Reject the token: its key is not among the issuer's.
+    /// Reject the token, because the issuer has no such key.
     Unknown,
-    /// The keys are temporarily unavailable.
+    /// Reject the request temporarily, because the keys are unavailable.
     Unavailable,
 }
 
 impl KeySetAge {
-    /// Decides what to do with a token, given whether its key is `known`.
+    /// Decides what to do with a token. `key_is_cached` is set if the token's key is in the cache.
     ///
     /// An unknown key may be new, so the keys are fetched again, but at most once per
-    /// [`KEY_SET_REFRESH_S`], because anyone can name any key. After a failure, no request is sent
+    /// [`KEY_SET_REFRESH_S`], because a token can name any key. After a failure, no request is sent
     /// for [`KEY_SET_RETRY_S`].
     #[must_use]
-    pub fn step(self, known: bool, now_s: u64) -> KeySetStep {
-        let since = |moment: Option<u64>| moment.map(|moment_s| now_s.abs_diff(moment_s));
-        let may_ask = since(self.failed_s).is_none_or(|age_s| age_s >= KEY_SET_RETRY_S);
-        let usable = since(self.fetched_s).filter(|age_s| *age_s < KEY_SET_STALE_S);
-        match usable {
-            Some(age_s) if known && (age_s < KEY_SET_FRESH_S || !may_ask) => KeySetStep::Use,
-            Some(_) if known => KeySetStep::FetchOrUse,
+    pub fn step(self, key_is_cached: bool, now_s: u64) -> KeySetStep {
+        let age_of = |time: Option<u64>| time.map(|time_s| now_s.abs_diff(time_s));
+        let may_fetch = age_of(self.failed_s).is_none_or(|age_s| age_s >= KEY_SET_RETRY_S);
+        let cache_age_s = age_of(self.fetched_s).filter(|age_s| *age_s < KEY_SET_STALE_S);
+        match cache_age_s {
+            Some(age_s) if key_is_cached => {
+                let needs_refresh = age_s >= KEY_SET_FRESH_S && may_fetch;
+                if needs_refresh { KeySetStep::FetchOrUse } else { KeySetStep::Use }
+            }
             Some(age_s) if age_s < KEY_SET_REFRESH_S => KeySetStep::Unknown,
-            _ if may_ask => KeySetStep::Fetch,
+            _ if may_fetch => KeySetStep::Fetch,
             _ => KeySetStep::Unavailable,
         }
     }
@@ -66,7 +70,7 @@ mod tests {
     const NOW_S: u64 = 1_000_000;
 
     #[test]
-    fn keys_are_fetched_when_a_token_needs_them_and_kept_for_an_hour() {
+    fn fetches_keys_when_a_token_needs_them_and_caches_them() {
         let age = KeySetAge::default();
         assert_eq!(age.step(false, NOW_S), Fetch);
         let age = age.fetched(NOW_S);
@@ -77,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_nobody_knows_is_looked_for_once_a_minute() {
+    fn fetches_at_most_once_per_interval_for_an_unknown_key() {
         let age = KeySetAge::default().fetched(NOW_S);
         assert_eq!(age.step(false, NOW_S), Unknown);
         assert_eq!(age.step(false, NOW_S + KEY_SET_REFRESH_S - 1), Unknown);
@@ -85,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_failure_nobody_asks_for_a_while_and_what_is_there_is_used() {
+    fn uses_cached_keys_without_a_fetch_after_a_failure() {
         let never = KeySetAge::default().failed(NOW_S);
         assert_eq!(never.step(false, NOW_S + KEY_SET_RETRY_S - 1), Unavailable);
         assert_eq!(never.step(false, NOW_S + KEY_SET_RETRY_S), Fetch);
@@ -99,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_does_not_keep_keys_for_ever() {
+    fn expires_keys_even_if_the_clock_is_set_back() {
         let age = KeySetAge::default().fetched(NOW_S + KEY_SET_STALE_S);
         assert_eq!(age.step(true, NOW_S), Fetch);
     }

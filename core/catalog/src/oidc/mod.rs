@@ -1,4 +1,4 @@
-//! Token issuers besides the stack's own keys: `OpenID Connect`.
+//! External token issuers (`OpenID Connect`), in addition to the stack's own keys.
 //!
 //! The configuration names the trusted issuers, each with its audience, algorithm and subject
 //! claim. Their public keys are fetched when a token needs them and cached for an hour.
@@ -14,51 +14,53 @@ use crate::access::Role;
 pub use age::{KeySetAge, KeySetStep};
 pub use algorithm::TokenAlgorithm;
 
-/// Default claim that names a person: unique and never reassigned.
+/// Default claim that identifies a person. It is unique and never reassigned.
 pub const SUBJECT_CLAIM: &str = "sub";
-/// Claim that names a person only if the issuer has verified it, see [`VERIFIED_CLAIM`].
+/// Claim that identifies a person only if the issuer has verified it (see [`VERIFIED_CLAIM`]).
 pub const EMAIL_CLAIM: &str = "email";
-/// Claim that says whether [`EMAIL_CLAIM`] is verified.
+/// Claim that is true if the issuer has verified [`EMAIL_CLAIM`].
 pub const VERIFIED_CLAIM: &str = "email_verified";
 /// Path of an issuer's discovery document (`OpenID Connect Discovery` §4).
 pub const DISCOVERY_PATH: &str = "/.well-known/openid-configuration";
 
-/// An issuer whose tokens the API accepts; `CELLAR_TOKEN_OIDC` is a JSON list of them.
+/// An issuer whose tokens the API accepts. `CELLAR_TOKEN_OIDC` is a JSON list of issuers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OidcIssuer {
-    /// Exact `iss` of its tokens: a URL.
+    /// URL that the claim `iss` of a token must equal exactly.
     pub issuer: String,
-    /// Required `aud`, or an element of it: the id of this application at the issuer.
+    /// Id of this application at the issuer, which the claim `aud` of a token must contain.
     pub audience: String,
-    /// Signature algorithm; a token cannot choose it. Default RS256.
+    /// Signature algorithm of the issuer's tokens, RS256 by default. A token cannot choose another
+    /// algorithm.
     #[serde(default)]
     pub algorithm: TokenAlgorithm,
-    /// URL of the public keys; defaults to the one in the discovery document.
+    /// URL of the public keys; defaults to the URL in the discovery document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_url: Option<String>,
-    /// Claim that names a person in the catalog and the history; defaults to [`SUBJECT_CLAIM`].
-    #[serde(default = "subject_claim", skip_serializing_if = "is_subject_claim")]
+    /// Claim that identifies a person in the catalog and the history; defaults to
+    /// [`SUBJECT_CLAIM`].
+    #[serde(default = "default_subject_claim", skip_serializing_if = "is_default_subject_claim")]
     pub subject_claim: String,
-    /// Maximum role of its people, in addition to the role on each spreadsheet. Default owner.
-    #[serde(default = "most", skip_serializing_if = "is_most")]
+    /// Maximum role that the issuer's tokens grant on any spreadsheet, owner by default.
+    #[serde(default = "default_max_role", skip_serializing_if = "is_default_max_role")]
     pub max_role: Role,
 }
 
-fn subject_claim() -> String {
+fn default_subject_claim() -> String {
     SUBJECT_CLAIM.to_owned()
 }
 
-fn is_subject_claim(claim: &str) -> bool {
+fn is_default_subject_claim(claim: &str) -> bool {
     claim == SUBJECT_CLAIM
 }
 
-fn most() -> Role {
+fn default_max_role() -> Role {
     Role::Owner
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_most(role: &Role) -> bool {
+fn is_default_max_role(role: &Role) -> bool {
     *role == Role::Owner
 }
 
@@ -70,21 +72,21 @@ impl OidcIssuer {
     }
 }
 
-/// Returns whether keys may be fetched from a URL: over TLS, or from this machine (tests and the
-/// local cloud). Anyone on the way could change an unencrypted response.
+/// Returns whether keys may be fetched from a URL: over TLS, or from the local machine (for tests
+/// and the local cloud), because an attacker could change an unencrypted response.
 #[must_use]
 pub fn is_trustworthy(url: &str) -> bool {
-    let (host, in_clear) = match url.split_once("://") {
-        Some(("https", rest)) => (rest, false),
-        Some(("http", rest)) => (rest, true),
+    let (rest, uses_tls) = match url.split_once("://") {
+        Some(("https", rest)) => (rest, true),
+        Some(("http", rest)) => (rest, false),
         _ => return false,
     };
-    let authority = host.split(['/', '?', '#']).next().unwrap_or_default();
-    let named = !authority.is_empty()
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_valid = !authority.is_empty()
         && !authority.contains('@')
         && url.bytes().all(|byte| byte.is_ascii_graphic());
-    let own = authority == "127.0.0.1" || authority.starts_with("127.0.0.1:");
-    named && (!in_clear || own)
+    let is_local = authority == "127.0.0.1" || authority.starts_with("127.0.0.1:");
+    is_valid && (uses_tls || is_local)
 }
 
 #[cfg(test)]
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_issuer_is_two_texts_and_reads_back() {
+    fn an_issuer_needs_two_fields_and_round_trips() {
         let text = r#"{"issuer":"https://login.example.com/","audience":"cellar"}"#;
         let issuer: OidcIssuer = serde_json::from_str(text).unwrap();
         assert_eq!(issuer.algorithm, TokenAlgorithm::Rs256);
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_over_tls_or_from_this_machine() {
+    fn accepts_keys_over_tls_or_from_the_local_machine() {
         for url in [
             "https://login.example.com",
             "https://login.example.com:8443/a/b?c=d",

@@ -26,7 +26,7 @@ pub fn feed_partition_key(partition: u64) -> String {
     format!("{PARTITION_PREFIX}{partition}")
 }
 
-/// Returns the place of an item from its key alone.
+/// Returns the place of an item in the feed, from the key alone.
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
@@ -35,18 +35,19 @@ pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     let partition = reader.text(FEED_PARTITION_KEY)?;
     let partition =
         partition.strip_prefix(PARTITION_PREFIX).and_then(|partition| partition.parse().ok());
-    let offset = decode_sort(&reader, "a place in a partition")?;
+    let offset = decode_sort_key(&reader, "an offset in a partition")?;
     let place = partition.and_then(|partition: u64| Checkpoint::at(partition, offset).ok());
     place.ok_or_else(|| reader.fault(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
-/// Returns the sort key of an offset; keys sort as offsets do.
+/// Returns the sort key of an item, padded so that the keys sort by offset.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// Returns the sort key of a partition in the list of partitions.
+/// Returns the sort key of a partition in the list of partitions, padded so that the keys sort by
+/// number.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")
@@ -77,18 +78,18 @@ pub fn mark_key(stream: &StreamName) -> Item {
     key(stream.as_str(), MARK_SORT)
 }
 
-/// Encodes an item.
+/// Encodes an item of the feed.
 ///
 /// # Errors
-/// [`RecordError`] above the limits of an item.
+/// [`RecordError`] if the item has too many events.
 pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordError> {
     let mut record = item_key(at);
     put_number(&mut record, TIME, item.time_ms);
     put_number(&mut record, PARTITION_BYTES, item.partition_bytes);
     match &item.content {
         Content::Spans(spans) => {
-            let payload =
-                feed::encode_spans(spans).map_err(|_| fault(ITEM, DATA, "few enough spans"))?;
+            let payload = feed::encode_spans(spans)
+                .map_err(|_| fault(ITEM, DATA, "spans within the limits of an item"))?;
             if payload.encoding != 0 {
                 put_number(&mut record, DATA_ENCODING, payload.encoding);
             }
@@ -99,14 +100,14 @@ pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordErro
     Ok(record)
 }
 
-/// Returns the bytes of an item.
+/// Returns the bytes of an item in the table.
 #[must_use]
 pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
     let record = encode_item(at, item).unwrap_or_default();
     u64::try_from(item_bytes(&record)).unwrap_or(u64::MAX)
 }
 
-/// Decodes an item and its offset.
+/// Decodes an item of the feed and its offset.
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
@@ -121,7 +122,7 @@ pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
             Content::Spans(spans)
         }
     };
-    let offset = decode_sort(&reader, "a place in a partition")?;
+    let offset = decode_sort_key(&reader, "an offset in a partition")?;
     let (time_ms, partition_bytes) = (reader.number(TIME)?, reader.number(PARTITION_BYTES)?);
     Ok((offset, feed::Item { time_ms, partition_bytes, content }))
 }
@@ -141,17 +142,17 @@ pub fn encode_partition(partition: u64, feed: Feed) -> Item {
 pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     let reader = Reader { record: PARTITION, item: record };
     let feed = decode_feed(&reader)?;
-    let partition = decode_sort(&reader, "a partition")?;
-    match feed.first_partition <= partition && Checkpoint::at(partition, 0).is_ok() {
-        true => Ok((partition, feed)),
-        false => Err(reader.fault(FIRST_PARTITION, "a partition that is not behind it")),
+    let partition = decode_sort_key(&reader, "a partition")?;
+    if feed.first_partition > partition || Checkpoint::at(partition, 0).is_err() {
+        return Err(reader.fault(FIRST_PARTITION, "a partition at or before this one"));
     }
+    Ok((partition, feed))
 }
 
-/// Reads the record of a stream's mark.
+/// Decodes a stream's mark.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
     let reader = Reader { record: MARK, item: record };
     let name = reader.text(FEED_PARTITION_KEY)?;
@@ -161,7 +162,7 @@ pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
     Ok((stream, Mark { first_partition, next }))
 }
 
-/// The record of a stream's mark.
+/// Encodes a stream's mark.
 #[must_use]
 pub fn encode_mark(stream: &StreamName, mark: Mark) -> Item {
     let mut record = mark_key(stream);
@@ -179,11 +180,14 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
     Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
 }
 
-fn decode_sort(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
+/// Decodes a sort key that is a number; `expected` names it in errors.
+fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
     let sort = reader.text(FEED_SORT_KEY)?;
     let is_number = !sort.is_empty() && sort.bytes().all(|byte| byte.is_ascii_digit());
-    let number = is_number.then(|| sort.parse().ok()).flatten();
-    number.ok_or_else(|| reader.fault(FEED_SORT_KEY, expected))
+    if !is_number {
+        return Err(reader.fault(FEED_SORT_KEY, expected));
+    }
+    sort.parse().map_err(|_| reader.fault(FEED_SORT_KEY, expected))
 }
 
 fn fault(record: &'static str, name: &'static str, expected: &'static str) -> RecordError {

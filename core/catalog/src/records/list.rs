@@ -1,4 +1,4 @@
-//! The records of the Feed table that are people's lists of spreadsheets.
+//! Spreadsheet lists: records in the Feed table.
 
 use crate::access::Role;
 use crate::{
@@ -18,13 +18,14 @@ const ACTIVE: &str = "active";
 const ARCHIVED: &str = "archived";
 const DELETED: &str = "deleted";
 
-/// The partition of somebody's list: who it is cannot be read off it.
+/// Returns the partition key of a person's spreadsheet list. The key is a hash, which does not
+/// reveal the person.
 #[must_use]
 pub fn list_partition(person: &Person) -> String {
     format!("$Sheets-{}", hexadecimal(person.key().as_bytes()))
 }
 
-/// The key of a spreadsheet in somebody's list.
+/// Returns the key of a spreadsheet in a person's list.
 #[must_use]
 pub fn key(person: &Person, log: LogId) -> Item {
     let mut item = Item::new();
@@ -33,8 +34,8 @@ pub fn key(person: &Person, log: LogId) -> Item {
     item
 }
 
-/// The record of a spreadsheet in somebody's list. One that is shared with them no more stays, so that what
-/// comes late does not bring it back.
+/// Encodes a spreadsheet in a person's list. The record is kept after access was revoked, so that a
+/// late write of an older version does not restore the line.
 #[must_use]
 pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let mut item = key(person, entry.log);
@@ -43,7 +44,7 @@ pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let (status, at_s) = match line.status {
         Status::Active => (ACTIVE, None),
         Status::Archived { at_s } => (ARCHIVED, Some(at_s)),
-        // Of what is purged there is no line.
+        // A purged spreadsheet has no line.
         Status::Deleted { at_s } | Status::Purged { at_s } => (DELETED, Some(at_s)),
     };
     put_text(&mut item, LISTED_NAME, Some(line.name.as_str()));
@@ -56,17 +57,22 @@ pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     item
 }
 
-/// Reads the record.
+/// Decodes a spreadsheet in a person's list.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode(item: &Item) -> Result<ListEntry, RecordError> {
     let reader = Reader { record: ENTRY, item };
-    let log =
-        reader.text(FEED_SORT_KEY)?.parse().map_err(|_| reader.fault(FEED_SORT_KEY, "an id"))?;
+    let log = reader
+        .text(FEED_SORT_KEY)?
+        .parse()
+        .map_err(|_| reader.fault(FEED_SORT_KEY, "a spreadsheet id"))?;
     let version = reader.number(NEXT_INDEX)?;
-    let line = reader.optional_text(LISTED_ROLE)?.map(|role| decode_line(&reader, &role));
-    Ok(ListEntry { log, version, line: line.transpose()? })
+    let line = match reader.optional_text(LISTED_ROLE)? {
+        Some(role) => Some(decode_line(&reader, &role)?),
+        None => None,
+    };
+    Ok(ListEntry { log, version, line })
 }
 
 fn decode_line(reader: &Reader<'_>, role: &str) -> Result<ListLine, RecordError> {
@@ -100,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn records_read_back() {
+    fn records_round_trip() {
         let (archived, deleted) = (Status::Archived { at_s: 1 }, Status::Deleted { at_s: 2 });
         for (status, name) in [(Status::Active, "Budget"), (archived, ""), (deleted, "Ü")] {
             let entry = entry(status, name);
@@ -111,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_named_by_a_key_and_namesakes_are_apart() {
+    fn keys_hide_the_person_and_differ_by_issuer() {
         let namesake = Person::new("https://elsewhere", "alice").unwrap();
         assert_ne!(list_partition(&person()), list_partition(&namesake));
         assert!(!list_partition(&person()).contains("alice"));
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn names_invalid_attributes() {
         let whole = encode(&person(), &entry(Status::Archived { at_s: 1 }, "Budget"));
         for name in
             [FEED_SORT_KEY, NEXT_INDEX, LISTED_NAME, LISTED_STATUS, LISTED_CREATED, LISTED_AT]

@@ -1,4 +1,5 @@
-//! The catalog's records in the tables: one file per record, with `key`, `encode` and `decode` in each.
+//! Records of the catalog in the tables: one file per record, with functions `key`, `encode` and
+//! `decode`.
 
 pub mod feed;
 pub mod list;

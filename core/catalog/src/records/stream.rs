@@ -1,7 +1,7 @@
-//! The records of the EventStream table: a tip, and the event batches of its stream.
+//! Records of the EventStream table: tips and event batches.
 
 use crate::stream::{
-    Etag, EventBatch, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId,
+    Etag, EventBatch, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId, event_count,
 };
 use cellar_base::limits::TIP_INDEX;
 use cellar_base::record::{
@@ -17,7 +17,8 @@ const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// The key of an item of a stream: `TIP_INDEX` for its tip, the index of its first event for an event batch.
+/// Returns the key of an item of a stream. `index` is `TIP_INDEX` for the tip, and the index of the
+/// first event for an event batch.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
     let mut item = Item::new();
@@ -26,7 +27,7 @@ pub fn key(name: &StreamName, index: u64) -> Item {
     item
 }
 
-/// The record of a tip.
+/// Encodes a tip.
 #[must_use]
 pub fn encode_tip(tip: &Tip) -> Item {
     let mut item = key(&tip.name, TIP_INDEX);
@@ -39,7 +40,7 @@ pub fn encode_tip(tip: &Tip) -> Item {
     item
 }
 
-/// The record of an event batch.
+/// Encodes an event batch.
 #[must_use]
 pub fn encode_event_batch(batch: &EventBatch) -> Item {
     let mut item = key(&batch.name, batch.index);
@@ -53,20 +54,20 @@ fn put_events(item: &mut Item, events: &[StreamEvent]) {
     item.insert(EVENTS.to_owned(), encode_events(events));
 }
 
-/// The kinds of events, as the attribute [`KINDS`].
+/// Encodes the kinds of events as the attribute [`KINDS`].
 #[must_use]
 pub fn encode_kinds(events: &[StreamEvent]) -> Attribute {
     let kind = |event: &StreamEvent| Attribute::Text(event.kind.as_str().to_owned());
     Attribute::List(events.iter().map(kind).collect())
 }
 
-/// Events without their kinds, as the attribute [`EVENTS`].
+/// Encodes events without their kinds as the attribute [`EVENTS`].
 #[must_use]
 pub fn encode_events(events: &[StreamEvent]) -> Attribute {
     Attribute::List(events.iter().map(encode_event).collect())
 }
 
-/// Unfolds, as the attribute [`UNFOLDS`].
+/// Encodes unfolds as the attribute [`UNFOLDS`].
 #[must_use]
 pub fn encode_unfolds(unfolds: &[Unfold]) -> Attribute {
     Attribute::List(unfolds.iter().map(encode_unfold).collect())
@@ -93,7 +94,7 @@ fn encode_unfold(unfold: &Unfold) -> Attribute {
     Attribute::Map(item)
 }
 
-/// Every byte is billed: what is empty or 0 is not there.
+/// Adds a payload. Omits empty data and the default encoding, because every byte is billed.
 fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) {
     if !payload.stored.is_empty() {
         put_bytes(item, data, payload.stored.clone());
@@ -103,7 +104,7 @@ fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) 
     }
 }
 
-/// Bytes that events take of an item, kinds included.
+/// Returns the bytes that events and their kinds take in an item.
 #[must_use]
 pub fn events_bytes(events: &[StreamEvent]) -> usize {
     let mut item = Item::new();
@@ -111,23 +112,24 @@ pub fn events_bytes(events: &[StreamEvent]) -> usize {
     item_bytes(&item)
 }
 
-/// Bytes that unfolds take of an item.
+/// Returns the bytes that unfolds take in an item.
 #[must_use]
 pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
     item_bytes(&Item::from([(UNFOLDS.to_owned(), encode_unfolds(unfolds))]))
 }
 
-/// Reads the record of a tip. An unfold that cannot be read is passed over: the events say the same.
+/// Decodes a tip. Ignores unfolds that cannot be decoded, because the events contain the same
+/// information.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     let reader = Reader { record: TIP, item };
     if reader.number(STREAM_INDEX)? != TIP_INDEX {
-        return Err(reader.fault(STREAM_INDEX, "that of a tip"));
+        return Err(reader.fault(STREAM_INDEX, "the index of a tip"));
     }
     let events = decode_events(&reader)?;
-    // Whoever takes all of them away takes nothing.
+    // Unfolds are derived, so a missing or invalid list counts as empty.
     let unfolds = reader.list(UNFOLDS).unwrap_or_default();
     let tip = Tip {
         name: decode_name(&reader)?,
@@ -138,43 +140,44 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
         unfolds: unfolds.iter().filter_map(|unfold| decode_unfold(unfold).ok()).collect(),
         events,
     };
-    let has_room = tip.next <= TIP_INDEX && tip.next - tip.first() == length(&tip.events);
-    match has_room {
-        true => Ok(tip),
-        false => Err(reader.fault(NEXT_INDEX, "as many events as there can be")),
+    if tip.next > TIP_INDEX || tip.next - tip.first() != event_count(&tip.events) {
+        return Err(reader.fault(NEXT_INDEX, "an index that all events precede"));
     }
+    Ok(tip)
 }
 
-/// Reads of a tip which events the write appended that made it: the stream, the index of the first, and the
-/// kind of each. The events themselves may be absent.
+/// Decodes from a tip which events its last write appended: the stream, the index of the first
+/// event, and the kinds. The attribute with the events may be absent.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
     let reader = Reader { record: TIP, item };
     let (next, appended) = (reader.number(NEXT_INDEX)?, reader.number(APPENDED)?);
     let kinds = reader.list(KINDS)?;
-    let count = usize::try_from(appended).unwrap_or(usize::MAX);
-    let before = kinds.len().checked_sub(count).filter(|_| count > 0);
-    let (Some(before), Some(first)) = (before, next.checked_sub(appended)) else {
-        return Err(reader.fault(APPENDED, "as many events as the tip has at most"));
-    };
-    let kind = |kind: &Attribute| match kind {
+    let fault = || reader.fault(APPENDED, "at least one and at most all events of the tip");
+    let first = next.checked_sub(appended).ok_or_else(fault)?;
+    let count = usize::try_from(appended).map_err(|_| fault())?;
+    if count == 0 || count > kinds.len() {
+        return Err(fault());
+    }
+    let to_kind = |kind: &Attribute| match kind {
         Attribute::Text(kind) => Kind::new(kind).ok(),
         _ => None,
     };
-    let kinds = kinds.iter().skip(before).map(kind).collect::<Option<Vec<_>>>();
+    let appended_kinds = kinds.iter().skip(kinds.len() - count);
+    let kinds = appended_kinds.map(to_kind).collect::<Option<Vec<_>>>();
     let kinds = kinds.ok_or_else(|| reader.fault(KINDS, "a list of kinds"))?;
-    match reader.number(STREAM_INDEX)? == TIP_INDEX && next <= TIP_INDEX {
-        true => Ok((decode_name(&reader)?, first, kinds)),
-        false => Err(reader.fault(NEXT_INDEX, "that of a tip")),
+    if reader.number(STREAM_INDEX)? != TIP_INDEX || next > TIP_INDEX {
+        return Err(reader.fault(NEXT_INDEX, "the next index of a tip"));
     }
+    Ok((decode_name(&reader)?, first, kinds))
 }
 
-/// Reads the record of an event batch.
+/// Decodes an event batch.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode_event_batch(item: &Item) -> Result<EventBatch, RecordError> {
     let reader = Reader { record: EVENT_BATCH, item };
     let batch = EventBatch {
@@ -183,41 +186,37 @@ pub fn decode_event_batch(item: &Item) -> Result<EventBatch, RecordError> {
         events: decode_events(&reader)?,
     };
     if batch.index >= TIP_INDEX {
-        return Err(reader.fault(STREAM_INDEX, "that of an event batch"));
+        return Err(reader.fault(STREAM_INDEX, "the index of an event batch"));
     }
-    match reader.number(NEXT_INDEX)? == batch.next() && batch.next() <= TIP_INDEX {
-        true => Ok(batch),
-        false => Err(reader.fault(NEXT_INDEX, "the index behind its events")),
+    if reader.number(NEXT_INDEX)? != batch.next() || batch.next() > TIP_INDEX {
+        return Err(reader.fault(NEXT_INDEX, "the index after the last event"));
     }
-}
-
-fn length(events: &[StreamEvent]) -> u64 {
-    u64::try_from(events.len()).unwrap_or(u64::MAX)
+    Ok(batch)
 }
 
 fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
-    reader.text(STREAM)?.parse().map_err(|_| reader.fault(STREAM, "the name of a stream"))
+    reader.text(STREAM)?.parse().map_err(|_| reader.fault(STREAM, "a stream name"))
 }
 
-/// The events of an item: each has its kind in step, and there is at least one.
+/// Decodes the events of an item, of which at least one is required, with their kinds.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let (events, kinds) = (reader.list(EVENTS)?, reader.list(KINDS)?);
     if events.is_empty() {
-        return Err(reader.fault(EVENTS, "a list of at least one"));
+        return Err(reader.fault(EVENTS, "a list with at least one event"));
     }
     if events.len() != kinds.len() {
-        return Err(reader.fault(KINDS, "in step with the events"));
+        return Err(reader.fault(KINDS, "one kind per event"));
     }
-    let pairs = events.iter().zip(kinds);
-    pairs
-        .map(|(event, kind)| match kind {
-            Attribute::Text(kind) => decode_event(event, kind),
-            _ => Err(reader.fault(KINDS, "a list of texts")),
-        })
-        .collect()
+    let events_with_kinds = events.iter().zip(kinds);
+    let decoded = events_with_kinds.map(|(event, kind)| match kind {
+        Attribute::Text(kind) => decode_event(event, kind),
+        _ => Err(reader.fault(KINDS, "a list of texts")),
+    });
+    decoded.collect()
 }
 
-fn map<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
+/// Returns a reader of an element that must be a map.
+fn map_reader<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
     match value {
         Attribute::Map(item) => Ok(Reader { record, item }),
         _ => Err(RecordError::Attribute { record, name: EVENTS, expected: "a list of maps" }),
@@ -225,10 +224,10 @@ fn map<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, Rec
 }
 
 fn decode_event(value: &Attribute, kind: &str) -> Result<StreamEvent, RecordError> {
-    let reader = map(EVENT, value)?;
+    let reader = map_reader(EVENT, value)?;
     Ok(StreamEvent {
         time_ms: reader.number(TIME)?,
-        kind: Kind::new(kind).map_err(|_| reader.fault(KINDS, "a kind of an event"))?,
+        kind: Kind::new(kind).map_err(|_| reader.fault(KINDS, "an event kind"))?,
         data: decode_payload(&reader, [DATA, DATA_ENCODING])?,
         meta: decode_payload(&reader, [META, META_ENCODING])?,
         correlation: reader.optional_text(CORRELATION)?,
@@ -238,12 +237,12 @@ fn decode_event(value: &Attribute, kind: &str) -> Result<StreamEvent, RecordErro
 }
 
 fn decode_unfold(value: &Attribute) -> Result<Unfold, RecordError> {
-    let reader = map(UNFOLD, value)?;
+    let reader = map_reader(UNFOLD, value)?;
     let kind = reader.text(KINDS)?;
     Ok(Unfold {
         index: reader.number(STREAM_INDEX)?,
         time_ms: reader.number(TIME)?,
-        kind: Kind::new(&kind).map_err(|_| reader.fault(KINDS, "a kind of an unfold"))?,
+        kind: Kind::new(&kind).map_err(|_| reader.fault(KINDS, "an unfold kind"))?,
         data: decode_payload(&reader, [DATA, DATA_ENCODING])?,
         meta: decode_payload(&reader, [META, META_ENCODING])?,
     })

@@ -1,4 +1,4 @@
-//! The records of streams: a tip and an event batch as files, and whatever else somebody may find in the table.
+//! Tests of the records of streams: golden files of a tip and an event batch, and invalid records.
 
 use std::fs;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ fn batch() -> EventBatch {
     EventBatch { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
 }
 
-/// As DynamoDB writes it, but for bytes, which are hexadecimal.
+/// Converts an item to DynamoDB's JSON, but with hexadecimal bytes.
 fn to_json(item: &Item) -> Value {
     item.iter().map(|(name, value)| (name.clone(), value_to_json(value))).collect()
 }
@@ -73,7 +73,7 @@ fn value_to_json(value: &Attribute) -> Value {
     }
 }
 
-/// Compares with a released file; it is written if it is not there and that is asked for.
+/// Compares an item with a golden file. Writes a missing file if `WRITE_GOLDEN_FILES` is set.
 fn golden(name: &str, item: &Item) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let text = format!("{}\n", serde_json::to_string_pretty(&to_json(item)).unwrap());
@@ -92,7 +92,7 @@ fn tips_and_event_batches_round_trip_in_a_stable_layout() {
 }
 
 #[test]
-fn each_wrong_attribute_is_named() {
+fn names_each_invalid_attribute() {
     for (name, value) in [
         ("p", Attribute::Text("no name".into())),
         ("i", Attribute::Number(7)),
@@ -122,7 +122,7 @@ fn each_wrong_attribute_is_named() {
 }
 
 #[test]
-fn unfolds_that_were_taken_away_are_none() {
+fn missing_unfolds_count_as_empty() {
     let without = Tip { unfolds: vec![], ..tip() };
     let mut item = encode_tip(&tip());
     item.remove("u");
@@ -132,7 +132,7 @@ fn unfolds_that_were_taken_away_are_none() {
 }
 
 #[test]
-fn an_unfold_that_cannot_be_read_is_passed_over() {
+fn ignores_unreadable_unfolds() {
     let mut item = encode_tip(&tip());
     let Some(Attribute::List(unfolds)) = item.get_mut("u") else { panic!() };
     unfolds.insert(0, Attribute::Text("?".into()));
@@ -140,7 +140,7 @@ fn an_unfold_that_cannot_be_read_is_passed_over() {
     assert_eq!(decode_tip(&item), Ok(tip()));
 }
 
-/// Attributes of any shape.
+/// Returns attributes of any shape.
 fn attributes() -> impl Strategy<Value = Attribute> {
     let names = prop::sample::select(vec!["p", "i", "t", "d", "D", "m", "M", "c", "w", "x"]);
     let leaf = prop_oneof![
@@ -160,7 +160,7 @@ fn attributes() -> impl Strategy<Value = Attribute> {
 
 proptest! {
     #[test]
-    fn any_attributes_are_an_error_or_a_record(
+    fn any_attributes_give_a_record_or_an_error(
         name in prop::sample::select(vec!["p", "i", "b", "etag", "n", "a", "c", "e", "u"]),
         value in attributes(),
         is_batch in any::<bool>(),

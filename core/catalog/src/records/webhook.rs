@@ -1,4 +1,4 @@
-//! The record of the Feed table that says how far the webhook has come.
+//! Progress of the webhook: a record in the Feed table.
 
 use crate::feed::{Checkpoint, FeedId};
 use crate::webhook::WebhookProgress;
@@ -7,7 +7,7 @@ use cellar_base::schema::{FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, NEXT_INDEX};
 
 const PROGRESS: &str = "progress of the webhook";
 
-/// The key of the record.
+/// Returns the key of the record.
 #[must_use]
 pub fn key() -> Item {
     let mut item = Item::new();
@@ -16,7 +16,7 @@ pub fn key() -> Item {
     item
 }
 
-/// The record.
+/// Encodes the progress.
 #[must_use]
 pub fn encode(progress: WebhookProgress) -> Item {
     let mut item = key();
@@ -25,10 +25,10 @@ pub fn encode(progress: WebhookProgress) -> Item {
     item
 }
 
-/// Reads the record.
+/// Decodes the progress.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] with the invalid attribute.
 pub fn decode(item: &Item) -> Result<WebhookProgress, RecordError> {
     let reader = Reader { record: PROGRESS, item };
     let next = Checkpoint::new(reader.number(NEXT_INDEX)?);
@@ -42,7 +42,7 @@ mod tests {
     use cellar_base::record::Attribute;
 
     #[test]
-    fn it_reads_back_and_what_is_wrong_is_named() {
+    fn progress_round_trips_and_invalid_attributes_are_named() {
         let next = Checkpoint::at(3, 7).unwrap();
         let progress = WebhookProgress { feed: FeedId([1, 2, 3, 4, 5, 6, 7, 8]), next };
         let item = encode(progress);

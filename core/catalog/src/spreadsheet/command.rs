@@ -1,4 +1,4 @@
-//! Commands of the catalog, and reasons to reject them.
+//! Commands of the catalog and the reasons to reject them.
 
 use super::link::{Link, LinkId};
 use super::name::Name;
@@ -11,48 +11,48 @@ use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 /// A command that changes the catalog's record of one spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// The caller, and the source of their role.
+    /// Caller and the source of the caller's role.
     pub by: By,
     /// Requested change.
     pub action: CatalogAction,
-    /// Time, Unix seconds.
+    /// Current time, Unix seconds.
     pub now_s: u64,
-    /// Version of the details that the caller has seen; the command is rejected if there is a later
-    /// one. So a late request does not undo changes made since.
+    /// Version of the details that the caller has seen. The command is rejected if a later version
+    /// exists, so that a late request does not override later changes.
     pub seen: Option<u64>,
 }
 
-/// Requested change. If the listing already shows it, nothing happens, so every command may be
-/// repeated.
+/// Requested change. A change that the listing already shows has no effect, so every command is
+/// idempotent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogAction {
-    /// List a new log, by its creator.
+    /// List a new spreadsheet; the caller becomes its owner.
     Create {
-        /// Name; may be empty.
+        /// Name of the spreadsheet; may be empty.
         name: Name,
-        /// Source of a fork.
+        /// Source, if the spreadsheet is a fork.
         source: Option<LogId>,
     },
-    /// Rename it.
+    /// Rename the spreadsheet.
     Rename(Name),
-    /// Share it with a person, or change their role.
+    /// Share the spreadsheet with a person, or change the person's role.
     Share {
-        /// Person.
+        /// Person to share with.
         with: Person,
-        /// New role.
+        /// New role of the person.
         role: Role,
     },
-    /// Revoke a person's access; everyone may revoke their own.
+    /// Revoke a person's access. Every member may revoke their own access.
     Unshare(Person),
     /// Add a share link.
     AddLink(Link),
     /// Revoke the share links with this id.
     RemoveLink(LinkId),
-    /// Make it read-only.
+    /// Make the spreadsheet read-only.
     Archive,
-    /// Delete it; after a period, permanently.
+    /// Delete the spreadsheet, which can be undeleted for a period.
     Delete,
-    /// Unarchive or undelete it.
+    /// Unarchive or undelete the spreadsheet.
     Activate,
     /// Mark a spreadsheet that can no longer be undeleted as purged; operators only.
     Purge,
@@ -64,9 +64,14 @@ impl CatalogAction {
     pub fn needs(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Everyone may leave, but not with a read-only token.
-            Self::Unshare(person) if *person == by.person && by.cap > Role::Viewer => Role::Viewer,
-            Self::Unshare(person) if *person == by.person => Role::Editor,
+            // Every member may leave, but not with a read-only token.
+            Self::Unshare(person) if *person == by.person => {
+                if by.cap > Role::Viewer {
+                    Role::Viewer
+                } else {
+                    Role::Editor
+                }
+            }
             Self::Rename(_) => Role::Editor,
             _ => Role::Owner,
         }
@@ -76,13 +81,13 @@ impl CatalogAction {
 /// Reason why a command is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// The spreadsheet does not exist, or the caller may not know of it.
+    /// The spreadsheet does not exist, or is hidden from the caller.
     #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
-    /// The caller's role is too low.
+    /// The caller's role is not sufficient.
     #[error("your role is {has}; role {needs} is required")]
     Role {
-        /// Role of the caller.
+        /// Current role of the caller.
         has: Role,
         /// Required role.
         needs: Role,
@@ -102,10 +107,10 @@ pub enum Rejection {
     /// The spreadsheet is not deleted, or can still be undeleted, so it cannot be purged.
     #[error("only spreadsheets deleted more than 30 days ago can be purged")]
     NotPurgeable,
-    /// The caller would change their own role.
+    /// The command would change the caller's own role.
     #[error("you cannot change your own role; ask another owner")]
     WithOneself,
-    /// The last owner cannot be removed.
+    /// The command would remove the last owner.
     #[error("the last owner cannot be removed; make another person owner first")]
     LastOwner,
     /// The spreadsheet has the maximum number of members.
@@ -114,7 +119,7 @@ pub enum Rejection {
     /// The spreadsheet has the maximum number of share links.
     #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke one first")]
     Links,
-    /// The link would expire before it is created.
+    /// The expiry of the new link is in the past.
     #[error("the expiry of the link is in the past")]
     LinkEnded,
 }

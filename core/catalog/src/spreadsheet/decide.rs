@@ -1,4 +1,4 @@
-//! Decides commands.
+//! Decides commands of the catalog.
 
 use super::command::{CatalogAction, Command, Rejection};
 use super::event::{CatalogEvent, Grantee, Recipient};
@@ -8,6 +8,7 @@ use super::name::Name;
 use super::person::Person;
 use super::right::Right;
 use crate::access::Role;
+use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
 /// Returns the events of a command on a listing; none if the listing already shows the change.
@@ -15,34 +16,49 @@ pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
 ) -> Result<Vec<CatalogEvent>, Rejection> {
-    let by = || command.by.person.clone();
     match (&command.action, listing) {
         (CatalogAction::Purge, listing) => purge(command, listing),
-        (CatalogAction::Create { .. }, Some(Listing { status: Status::Purged { .. }, .. })) => {
-            Err(Rejection::Gone)
-        }
-        (CatalogAction::Create { .. }, Some(_)) => Ok(vec![]),
-        (CatalogAction::Create { name, source }, None) => {
-            let (name, source, at_s) = (name.clone(), *source, command.now_s);
-            Ok(vec![CatalogEvent::Created { by: by(), name, source, at_s }])
+        (CatalogAction::Create { name, source }, listing) => {
+            create(command, name, *source, listing)
         }
         (_, Some(listing)) => decide_listed(command, listing),
-        // A log from before the catalog: an operator token lists it with the operator as owner.
-        (_, None) if matches!(command.by.right, Right::Token(_)) => {
-            let at_s = command.now_s;
-            let listed =
-                CatalogEvent::Created { by: by(), name: Name::default(), source: None, at_s };
-            if command.seen.is_some_and(|seen| seen > 0) {
-                return Err(Rejection::Changed);
-            }
-            let listing = listed.apply(None).ok_or(Rejection::Hidden)?;
-            let events = decide_listed(&Command { seen: None, ..command.clone() }, &listing)?;
-            Ok(std::iter::once(listed).chain(events).collect())
-        }
-        (_, None) => Err(Rejection::Hidden),
+        (_, None) => decide_unlisted(command),
     }
 }
 
+fn create(
+    command: &Command,
+    name: &Name,
+    source: Option<LogId>,
+    listing: Option<&Listing>,
+) -> Result<Vec<CatalogEvent>, Rejection> {
+    match listing.map(|listing| listing.status) {
+        Some(Status::Purged { .. }) => Err(Rejection::Gone),
+        Some(_) => Ok(vec![]),
+        None => {
+            let (by, name, at_s) = (command.by.person.clone(), name.clone(), command.now_s);
+            Ok(vec![CatalogEvent::Created { by, name, source, at_s }])
+        }
+    }
+}
+
+/// Decides a command on a log that was created before the catalog existed. An operator token first
+/// lists the log, with the operator as owner.
+fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
+    if !matches!(command.by.right, Right::Token(_)) {
+        return Err(Rejection::Hidden);
+    }
+    if command.seen.is_some_and(|seen| seen > 0) {
+        return Err(Rejection::Changed);
+    }
+    let (by, name, at_s) = (command.by.person.clone(), Name::default(), command.now_s);
+    let created = CatalogEvent::Created { by, name, source: None, at_s };
+    let listing = created.apply(None).ok_or(Rejection::Hidden)?;
+    let events = decide_listed(&Command { seen: None, ..command.clone() }, &listing)?;
+    Ok(std::iter::once(created).chain(events).collect())
+}
+
+/// Decides a command on a listed spreadsheet.
 fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     check_role(command, listing)?;
     check_status(command, listing)?;
@@ -74,16 +90,19 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     }
 }
 
-/// Decides a purge: for operators, and only if nobody can undelete the spreadsheet any more.
+/// Decides a purge, which requires an operator token and a spreadsheet that can no longer be
+/// undeleted.
 fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEvent>, Rejection> {
-    let Some(listing) = listing.filter(|_| matches!(command.by.right, Right::Token(Role::Owner)))
-    else {
+    let Some(listing) = listing else { return Err(Rejection::Hidden) };
+    if !matches!(command.by.right, Right::Token(Role::Owner)) {
         return Err(Rejection::Hidden);
-    };
-    let by = command.by.person.clone();
-    match (listing.status, listing.status.kept_until_s()) {
-        (Status::Purged { .. }, _) => Ok(vec![]),
-        (_, Some(until_s)) if until_s <= command.now_s => {
+    }
+    if matches!(listing.status, Status::Purged { .. }) {
+        return Ok(vec![]);
+    }
+    match listing.status.kept_until_s() {
+        Some(until_s) if until_s <= command.now_s => {
+            let by = command.by.person.clone();
             Ok(vec![CatalogEvent::Purged { by, at_s: command.now_s }])
         }
         _ => Err(Rejection::NotPurgeable),
@@ -94,15 +113,17 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     let has = command.by.role(Some(listing), command.now_s).ok_or(Rejection::Hidden)?;
     let needs = command.action.needs(&command.by);
     let is_deleted = matches!(listing.status, Status::Deleted { .. });
-    match (has >= needs, is_deleted && has < Role::Owner) {
-        (_, true) => Err(Rejection::Hidden),
-        (true, false) => Ok(()),
-        (false, false) => Err(Rejection::Role { has, needs }),
+    if is_deleted && has < Role::Owner {
+        return Err(Rejection::Hidden);
     }
+    if has < needs {
+        return Err(Rejection::Role { has, needs });
+    }
+    Ok(())
 }
 
-/// Checks the status: an archived spreadsheet can be shared, unarchived and deleted; a deleted one
-/// can be undeleted, and deleted again without effect.
+/// Checks that the status allows the change. An archived spreadsheet cannot be renamed. A deleted
+/// spreadsheet can only be undeleted, or deleted and created again without an effect.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match (listing.status, &command.action) {
         (Status::Deleted { .. }, CatalogAction::Activate)
@@ -151,34 +172,37 @@ fn unshare(by: Person, person: &Person, listing: &Listing) -> Result<Vec<Catalog
     }
 }
 
-/// Adds a link; expired links are removed first.
+/// Decides the addition of a link. Removes expired links if the spreadsheet has too many links.
 fn add_link(
     by: &Person,
     link: &Link,
     listing: &Listing,
     now_s: u64,
 ) -> Result<Vec<CatalogEvent>, Rejection> {
-    if listing.links.iter().any(|there| there.hash == link.hash) {
+    if listing.links.iter().any(|existing| existing.hash == link.hash) {
         return Ok(vec![]);
     }
-    if link.has_ended(now_s) {
+    if link.has_expired(now_s) {
         return Err(Rejection::LinkEnded);
     }
-    let ended = || listing.links.iter().filter(|there| there.has_ended(now_s));
-    if listing.links.len().saturating_sub(ended().count()) >= MAX_LINKS {
+    let expired: Vec<&Link> =
+        listing.links.iter().filter(|existing| existing.has_expired(now_s)).collect();
+    if listing.links.len() - expired.len() >= MAX_LINKS {
         return Err(Rejection::Links);
     }
-    let is_full = listing.links.len() >= MAX_LINKS;
-    let mut events: Vec<_> = ended().filter(|_| is_full).map(|link| ended_by(by, link)).collect();
+    let mut events = Vec::new();
+    if listing.links.len() >= MAX_LINKS {
+        events.extend(expired.into_iter().map(|link| revoke_link(by, link)));
+    }
     events.push(CatalogEvent::Shared { by: by.clone(), with: Grantee::Link(link.clone()) });
     Ok(events)
 }
 
 fn remove_link(by: &Person, id: LinkId, listing: &Listing) -> Vec<CatalogEvent> {
     let links = listing.links.iter().filter(|link| link.hash.id() == id);
-    links.map(|link| ended_by(by, link)).collect()
+    links.map(|link| revoke_link(by, link)).collect()
 }
 
-fn ended_by(by: &Person, link: &Link) -> CatalogEvent {
+fn revoke_link(by: &Person, link: &Link) -> CatalogEvent {
     CatalogEvent::Unshared { by: by.clone(), from: Recipient::Link(link.hash) }
 }

@@ -1,4 +1,4 @@
-//! Encodes catalog events and listings for event streams.
+//! The decider of the catalog, which encodes events and listings as JSON.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::event::CatalogEvent;
 use super::listing::Listing;
 use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
 
-/// Kind of the unfold; a changed layout gets another number.
+/// Kind of the unfold. A changed layout gets another number.
 const LISTING_KIND: &str = "Listing1";
 
 /// The decider of streams of the category [`CATEGORY`](super::CATEGORY).
@@ -39,20 +39,18 @@ impl Decider for Catalog {
     }
 
     fn encode(&self, event: &CatalogEvent) -> Encoded {
-        // `{"Created": {…}}`: the name is the kind, the value is the data.
+        // Serde encodes an event as `{"Created": {…}}`: the key is the kind, the value is the data.
         let tagged = serde_json::to_value(event).unwrap_or_default();
         let data = tagged.get(event.kind()).map(Value::to_string).unwrap_or_default();
         Encoded::new(Kind::own(event.kind()), data.into_bytes())
     }
 
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<CatalogEvent, UnreadableEvent> {
-        let data: Value = read(data).ok_or(UnreadableEvent::Malformed)?;
+        let data: Value = from_json(data).ok_or(UnreadableEvent::Malformed)?;
         let tagged = Value::Object(Map::from_iter([(kind.as_str().to_owned(), data)]));
         serde_json::from_value(tagged).map_err(|_| {
-            match CatalogEvent::KINDS.contains(&kind.as_str()) {
-                true => UnreadableEvent::Malformed,
-                false => UnreadableEvent::UnknownKind,
-            }
+            let is_known = CatalogEvent::KINDS.contains(&kind.as_str());
+            if is_known { UnreadableEvent::Malformed } else { UnreadableEvent::UnknownKind }
         })
     }
 
@@ -66,10 +64,13 @@ impl Decider for Catalog {
     }
 
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Option<Listing>> {
-        (kind.as_str() == LISTING_KIND).then(|| read(data).map(Some)).flatten()
+        if kind.as_str() != LISTING_KIND {
+            return None;
+        }
+        from_json(data).map(Some)
     }
 }
 
-fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
+fn from_json<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
     serde_json::from_slice(data).ok()
 }

@@ -9,72 +9,72 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// An event of a spreadsheet. In the stream, the variant is the event's kind, and its fields are
-/// the event's data, JSON.
+/// An event of a spreadsheet. In the stream, the name of the variant is the kind of the event, and
+/// its fields are the data, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
     /// The spreadsheet was listed.
     Created {
         /// Creator and first owner.
         by: Person,
-        /// Name.
+        /// Name of the spreadsheet; may be empty.
         name: Name,
-        /// Source of a fork.
+        /// Source, if the spreadsheet is a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<LogId>,
-        /// Time, Unix seconds.
+        /// Time of the change, Unix seconds.
         at_s: u64,
     },
     /// The spreadsheet was renamed.
     Renamed {
-        /// Author.
+        /// Person who made the change.
         by: Person,
         /// New name.
         name: Name,
     },
-    /// A person or link got a role, or another one.
+    /// A person or share link was given a role or another role.
     Shared {
-        /// Author.
+        /// Person who made the change.
         by: Person,
-        /// Person or link.
+        /// Person or link with the new role.
         with: Grantee,
     },
-    /// The access of a person or link was revoked.
+    /// The access of a person or share link was revoked.
     Unshared {
-        /// Author.
+        /// Person who made the change.
         by: Person,
-        /// Person or link.
+        /// Person or link without access.
         from: Recipient,
     },
     /// The spreadsheet was made read-only.
     Archived {
-        /// Author.
+        /// Person who made the change.
         by: Person,
-        /// Time, Unix seconds.
+        /// Time of the change, Unix seconds.
         at_s: u64,
     },
     /// An archived spreadsheet was made editable again.
     Unarchived {
-        /// The owner who did it.
+        /// Person who made the change.
         by: Person,
     },
     /// A deleted spreadsheet was recovered.
     Undeleted {
-        /// The owner who did it.
+        /// Person who made the change.
         by: Person,
     },
     /// The spreadsheet was deleted and can be undeleted for a period.
     Deleted {
-        /// Author.
+        /// Person who made the change.
         by: Person,
-        /// Time, Unix seconds.
+        /// Time of the change, Unix seconds.
         at_s: u64,
     },
-    /// The spreadsheet was permanently removed: its data is being deleted.
+    /// The spreadsheet was permanently removed; its data is deleted afterwards.
     Purged {
-        /// Author.
+        /// Person who made the change.
         by: Person,
-        /// Time, Unix seconds.
+        /// Time of the change, Unix seconds.
         at_s: u64,
     },
 }
@@ -83,9 +83,9 @@ pub enum CatalogEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grantee {
-    /// Person.
+    /// Person with a role.
     Member(Member),
-    /// Share link.
+    /// Share link with its role.
     Link(Link),
 }
 
@@ -93,9 +93,9 @@ pub enum Grantee {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recipient {
-    /// Person.
+    /// Person whose access is revoked.
     Member(Person),
-    /// Share link.
+    /// Share link that is revoked.
     Link(LinkHash),
 }
 
@@ -113,7 +113,7 @@ impl CatalogEvent {
         "Purged",
     ];
 
-    /// Returns the kind in the stream.
+    /// Returns the kind of the event in the stream.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ impl CatalogEvent {
         }
     }
 
-    /// Returns the author.
+    /// Returns the person who made the change.
     #[must_use]
     pub fn by(&self) -> &Person {
         match self {
@@ -151,8 +151,8 @@ impl CatalogEvent {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// Returns the listing after this event. The first event of a stream is `Created`; others have
-    /// no effect without a listing.
+    /// Returns the listing after this event. The first event of a stream is `Created`; any other
+    /// event has no effect without a listing.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {
@@ -172,7 +172,7 @@ impl CatalogEvent {
         match self {
             Self::Created { .. } => {}
             Self::Renamed { name, .. } => listing.name = name.clone(),
-            Self::Shared { with: Grantee::Member(member), .. } => listing.give(member),
+            Self::Shared { with: Grantee::Member(member), .. } => listing.set_role(member),
             Self::Shared { with: Grantee::Link(link), .. } => listing.links.push(link.clone()),
             Self::Unshared { from: Recipient::Member(person), .. } => {
                 listing.members.retain(|member| member.person != *person);
@@ -190,9 +190,10 @@ impl CatalogEvent {
 }
 
 impl Listing {
-    fn give(&mut self, member: &Member) {
-        match self.members.iter_mut().find(|there| there.person == member.person) {
-            Some(there) => there.role = member.role,
+    /// Adds a member, or changes the role of an existing member.
+    fn set_role(&mut self, member: &Member) {
+        match self.members.iter_mut().find(|existing| existing.person == member.person) {
+            Some(existing) => existing.role = member.role,
             None => self.members.push(member.clone()),
         }
     }

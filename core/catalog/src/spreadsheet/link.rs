@@ -1,4 +1,4 @@
-//! Share links: a holder may read or edit a spreadsheet without a token.
+//! Share links, whose holders may read or edit a spreadsheet without a token of their own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,11 +15,11 @@ use cellar_base::limits::MAX_LINK_LABEL_BYTES;
 /// Prefix of a link token.
 const PREFIX: &str = "cellar-link";
 
-/// 16 random bytes that only the holders of a link know.
+/// Secret of a share link: 16 random bytes that only its holders know.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkSecret(pub [u8; 16]);
 
-/// Hash of a secret, which is stored instead of it.
+/// Hash of a link's secret. The catalog stores the hash instead of the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkHash([u8; 16]);
 
@@ -43,25 +43,25 @@ pub enum LinkRole {
 pub struct Link {
     /// Hash of the secret.
     pub hash: LinkHash,
-    /// Role.
+    /// Role that the link grants.
     pub role: LinkRole,
-    /// Label; may be empty.
+    /// Label that owners see; may be empty.
     pub label: String,
     /// Expiry, Unix seconds; absent if it never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
 
-/// Token of a link's holder: `cellar-link.{spreadsheet}.{secret}`.
+/// Bearer token of a share link: `cellar-link.{spreadsheet}.{secret}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkToken {
-    /// Spreadsheet id.
+    /// Spreadsheet that the link grants access to.
     pub log: LogId,
-    /// Secret.
+    /// Secret of the link.
     pub secret: LinkSecret,
 }
 
-/// Text that is not a valid part of a link.
+/// Reason why a text is not a valid link or part of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
     /// The secret is not 16 bytes.
@@ -81,7 +81,7 @@ pub enum BadLink {
 }
 
 impl LinkSecret {
-    /// Returns the hash.
+    /// Returns the hash of the secret.
     #[must_use]
     pub fn hash(&self) -> LinkHash {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 share link");
@@ -107,7 +107,7 @@ impl fmt::Display for LinkSecret {
     }
 }
 
-/// Keeps the secret out of logs.
+/// Shows the id of the link instead of the secret, which must not appear in logs.
 impl fmt::Debug for LinkSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "LinkSecret(of {})", self.hash().id())
@@ -124,7 +124,7 @@ impl LinkHash {
 }
 
 impl LinkRole {
-    /// Returns the role.
+    /// Returns the role as a [`Role`].
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -137,26 +137,26 @@ impl LinkRole {
 impl Link {
     /// Returns whether the link has expired.
     #[must_use]
-    pub fn has_ended(&self, now_s: u64) -> bool {
+    pub fn has_expired(&self, now_s: u64) -> bool {
         self.expires_s.is_some_and(|expires_s| expires_s <= now_s)
     }
 
-    /// Checks a label.
+    /// Checks that a label is one line and not too long.
     ///
     /// # Errors
     /// [`BadLink::Label`].
     pub fn check_label(label: &str) -> Result<(), BadLink> {
-        match label.len() <= MAX_LINK_LABEL_BYTES && !label.chars().any(char::is_control) {
-            true => Ok(()),
-            false => Err(BadLink::Label),
+        if label.len() > MAX_LINK_LABEL_BYTES || label.chars().any(char::is_control) {
+            return Err(BadLink::Label);
         }
+        Ok(())
     }
 }
 
 impl LinkToken {
-    /// Returns whether a bearer token is meant as a link token, valid or not.
+    /// Returns whether a bearer token has the prefix of a link token. The rest may be invalid.
     #[must_use]
-    pub fn is_meant(text: &str) -> bool {
+    pub fn has_prefix(text: &str) -> bool {
         text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('.'))
     }
 }
@@ -188,7 +188,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Formats bytes as hexadecimal digits, as text and in JSON.
+/// Implements formatting and parsing as hexadecimal digits, in text and in JSON.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {
@@ -227,12 +227,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_read_back_and_nothing_else_is_one() {
+    fn link_tokens_round_trip_and_other_texts_are_rejected() {
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
         let token = LinkToken { log, secret: LinkSecret([0xfb; 16]) };
         let text = token.to_string();
         assert_eq!(text.parse(), Ok(token));
-        assert!(LinkToken::is_meant(&text) && !LinkToken::is_meant("cellar-linked"));
+        assert!(LinkToken::has_prefix(&text) && !LinkToken::has_prefix("cellar-linked"));
         assert!(!format!("{token:?}").contains(&token.secret.to_string()));
         let secret = token.secret.to_string();
         for (bad, why) in [
@@ -263,15 +263,15 @@ mod tests {
     }
 
     #[test]
-    fn a_link_ends_at_its_second_and_labels_at_their_limit() {
+    fn checks_the_expiry_and_the_length_of_labels() {
         let link = |expires_s| Link {
             hash: LinkSecret([1; 16]).hash(),
             role: LinkRole::Viewer,
             label: String::new(),
             expires_s,
         };
-        assert!(!link(None).has_ended(u64::MAX) && !link(Some(10)).has_ended(9));
-        assert!(link(Some(10)).has_ended(10));
+        assert!(!link(None).has_expired(u64::MAX) && !link(Some(10)).has_expired(9));
+        assert!(link(Some(10)).has_expired(10));
         assert_eq!(Link::check_label(&"x".repeat(MAX_LINK_LABEL_BYTES)), Ok(()));
         let long = "x".repeat(MAX_LINK_LABEL_BYTES + 1);
         assert_eq!(Link::check_label(&long), Err(BadLink::Label));

@@ -1,4 +1,4 @@
-//! Spreadsheet lists: a read model of the event streams.
+//! Spreadsheet lists of persons, derived from the event streams.
 
 use std::collections::BTreeSet;
 
@@ -14,30 +14,32 @@ use cellar_base::identity::LogId;
 pub struct ListEntry {
     /// Spreadsheet id.
     pub log: LogId,
-    /// Number of events that the line includes; a higher number is newer.
+    /// Number of events that the line includes. A line with a higher number is newer.
     pub version: u64,
-    /// The line; `None` if access was revoked.
+    /// Content of the entry; `None` if the person's access was revoked.
     pub line: Option<ListLine>,
 }
 
-/// The line of a spreadsheet in a person's list.
+/// The content of an entry in a person's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListLine {
-    /// Name.
+    /// Name of the spreadsheet.
     pub name: Name,
-    /// Role.
+    /// Role of the person.
     pub role: Role,
-    /// Status.
+    /// Status of the spreadsheet.
     pub status: Status,
     /// Creation time, Unix seconds.
     pub created_s: u64,
 }
 
 impl Listing {
-    /// Returns the person's list entry, given the number of events of this listing.
+    /// Returns a person's list entry for this listing. `version` is the number of events that the
+    /// listing includes.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
-        let role = self.role_of(person).filter(|_| !matches!(self.status, Status::Purged { .. }));
+        let is_purged = matches!(self.status, Status::Purged { .. });
+        let role = if is_purged { None } else { self.role_of(person) };
         let line = role.map(|role| ListLine {
             name: self.name.clone(),
             role,
@@ -47,10 +49,10 @@ impl Listing {
         ListEntry { log, version, line }
     }
 
-    /// Returns the persons whose list changes by these events, the last of which produced this
-    /// listing.
+    /// Returns the persons whose lists change because of these events, the last of which produced
+    /// this listing.
     #[must_use]
-    pub fn touched_by(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
+    pub fn affected_persons(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
         let mut people = BTreeSet::new();
         for event in events {
             match event {
@@ -60,7 +62,7 @@ impl Listing {
                 CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
                     people.insert(person.clone());
                 }
-                // Lists do not include holders of links.
+                // A link does not add the spreadsheet to a list.
                 CatalogEvent::Shared { with: Grantee::Link(_), .. }
                 | CatalogEvent::Unshared { from: Recipient::Link(_), .. } => {}
                 CatalogEvent::Created { .. }

@@ -1,4 +1,4 @@
-//! The catalog's record of a spreadsheet.
+//! Listings: the states of spreadsheets in the catalog.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,11 @@ use cellar_base::limits::DELETED_KEPT_S;
 /// The catalog's record of a spreadsheet: the state after all events of its stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
-    /// Name.
+    /// Name of the spreadsheet; may be empty.
     pub name: Name,
     /// Creation time, Unix seconds.
     pub created_s: u64,
-    /// Source of a fork.
+    /// Source, if the spreadsheet is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
     /// Members, in the order in which they were added; at least one is an owner.
@@ -24,10 +24,10 @@ pub struct Listing {
     /// Share links, including expired ones, in the order in which they were created.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// Status.
+    /// Whether the spreadsheet is active, archived, deleted or purged.
     pub status: Status,
-    /// Number of events. A command that names the number it has seen does not overwrite later
-    /// changes.
+    /// Number of events. A command that contains an earlier number is rejected, so that it does not
+    /// override later changes.
     pub changes: u64,
 }
 
@@ -35,9 +35,9 @@ pub struct Listing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Member {
-    /// Person.
+    /// Person who has the role.
     pub person: Person,
-    /// Role.
+    /// Role of the person on the spreadsheet.
     pub role: Role,
 }
 
@@ -45,21 +45,21 @@ pub struct Member {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum Status {
-    /// Editable.
+    /// The spreadsheet is editable.
     Active,
-    /// Read-only.
+    /// The spreadsheet is read-only.
     Archived {
-        /// Time, Unix seconds.
+        /// Time of archiving, Unix seconds.
         at_s: u64,
     },
-    /// Hidden; an owner can undelete it for `DELETED_KEPT_S`.
+    /// The spreadsheet is hidden. An owner can undelete it for `DELETED_KEPT_S`.
     Deleted {
-        /// Time, Unix seconds.
+        /// Time of the deletion, Unix seconds.
         at_s: u64,
     },
-    /// Permanently removed; its id is never used again.
+    /// The spreadsheet is permanently removed. Its id is never reused.
     Purged {
-        /// Time, Unix seconds.
+        /// Time of the purge, Unix seconds.
         at_s: u64,
     },
 }
@@ -75,8 +75,8 @@ impl Status {
         }
     }
 
-    /// Returns the end of the period for undeleting, Unix seconds; `None` if the spreadsheet is not
-    /// deleted.
+    /// Returns the time until which a deleted spreadsheet can be undeleted, Unix seconds; `None` if
+    /// it is not deleted.
     #[must_use]
     pub fn kept_until_s(self) -> Option<u64> {
         match self {
@@ -87,16 +87,16 @@ impl Status {
 }
 
 impl Listing {
-    /// Returns the role of a member.
+    /// Returns the role of a person; `None` if the person is not a member.
     #[must_use]
     pub fn role_of(&self, person: &Person) -> Option<Role> {
         self.members.iter().find(|member| member.person == *person).map(|member| member.role)
     }
 
-    /// Returns the link with this secret, unless it has expired.
+    /// Returns the link whose secret has this hash, unless it has expired.
     #[must_use]
     pub fn link(&self, hash: LinkHash, now_s: u64) -> Option<&Link> {
-        self.links.iter().find(|link| link.hash == hash && !link.has_ended(now_s))
+        self.links.iter().find(|link| link.hash == hash && !link.has_expired(now_s))
     }
 
     /// Returns the number of owners.

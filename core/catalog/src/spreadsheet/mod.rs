@@ -1,10 +1,10 @@
 //! The catalog: names, status and sharing of spreadsheets.
 //!
 //! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state
-//! after them is its [`Listing`], which the stream stores as an unfold, so that one read is enough.
-//! Access is decided twice: before each request by [`Principal::access`], on a listing that may be
-//! some seconds old; and for a change of the catalog by [`Catalog`], on exactly the listing that it
-//! changes.
+//! after all events is the [`Listing`], which the tip of the stream stores as an unfold, so that
+//! one read is sufficient. [`Principal::access`] checks access before each request, on a listing
+//! that may be some seconds old. [`Catalog`] checks access again for a change of the catalog, on
+//! exactly the listing that the change applies to.
 //!
 //! [`Principal::access`]: crate::access::Principal::access
 
@@ -38,15 +38,15 @@ use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 /// Category of the event streams of spreadsheets.
 pub const CATEGORY: &str = "Spreadsheet";
 
-/// Thresholds for splitting events off a tip: so low that a read of a listing with a few members
-/// costs half a read unit (4 KB).
+/// Thresholds for splitting events off a tip. They are low enough that a read of a listing with a
+/// few members costs half a read unit (4 KB).
 pub const CATALOG_SPLIT_POLICY: SplitPolicy =
     SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 
 /// Returns the name of a spreadsheet's event stream.
 ///
 /// # Errors
-/// Never: an id is a UUID.
+/// Never, because these names are always valid.
 pub fn stream_of(log: LogId) -> Result<StreamName, InvalidStreamName> {
     StreamName::new(CATEGORY, &log.to_string())
 }

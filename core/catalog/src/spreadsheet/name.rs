@@ -6,24 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
-/// Name of a spreadsheet, trimmed; empty if none was given. Names need not be unique.
+/// Name of a spreadsheet, without spaces at the ends; empty if the spreadsheet has no name. Names
+/// need not be unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Name(String);
 
-/// Text that is not a valid name.
+/// Reason why a text is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// The name is blank.
     #[error("the name of a spreadsheet must have at least one visible character")]
     Empty,
     /// The name is too long.
-    #[error(
-        "a spreadsheet's name has at most {MAX_SPREADSHEET_NAME_BYTES} bytes, this one has {bytes}"
-    )]
+    #[error("the name has {bytes} bytes, at most {MAX_SPREADSHEET_NAME_BYTES} are allowed")]
     TooLong {
-        /// Length in bytes.
+        /// Length of the name in bytes.
         bytes: usize,
     },
     /// The name contains a line break or another control character.
@@ -32,10 +31,10 @@ pub enum BadName {
 }
 
 impl Name {
-    /// Creates a name from a trimmed text.
+    /// Creates a name from a text, which is trimmed.
     ///
     /// # Errors
-    /// [`BadName`].
+    /// [`BadName`] with the reason.
     pub fn new(text: &str) -> Result<Self, BadName> {
         let text = text.trim();
         match text.len() {
@@ -49,7 +48,7 @@ impl Name {
     }
 
     /// Returns the default name of a fork: `Fork of` and this name, truncated to the maximum
-    /// length. The fork of a spreadsheet without a name has none.
+    /// length. The fork of a spreadsheet without a name has no name.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_one_line_of_so_many_bytes() {
+    fn names_are_one_line_of_limited_length() {
         assert_eq!(Name::new("  Budget 2026 ").unwrap().as_str(), "Budget 2026");
         let most = "ä".repeat(MAX_SPREADSHEET_NAME_BYTES / 2);
         assert_eq!(Name::new(&most).unwrap().as_str(), most);
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_is_called_after_what_it_comes_from() {
+    fn a_fork_is_named_after_its_source() {
         assert_eq!(Name::new("Budget").unwrap().of_fork().as_str(), "Fork of Budget");
         assert_eq!(Name::default().of_fork(), Name::default());
         for long in

@@ -1,4 +1,4 @@
-//! Persons, as issuers of tokens name them.
+//! Persons, identified by the issuer and subject of their tokens.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::SubjectKey;
 use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
 
-/// A person: issuer and subject of their tokens, compared by both.
+/// A person, identified by issuer and subject together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
-    /// Issuer: the claim `iss`.
+    /// Issuer of the person's tokens: the claim `iss`.
     pub issuer: String,
-    /// Subject: the claim `sub`, or the configured one.
+    /// Subject of the person's tokens: the claim `sub`, or the configured claim.
     pub subject: String,
 }
 
-/// Text that cannot name a person.
+/// Reason why texts cannot identify a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
     /// The subject is empty or too long.
@@ -33,10 +33,10 @@ pub enum BadPerson {
 }
 
 impl Person {
-    /// Creates a person, if a token may contain these texts.
+    /// Creates a person from the issuer and subject of a token.
     ///
     /// # Errors
-    /// [`BadPerson`].
+    /// [`BadPerson`] with the reason.
     pub fn new(issuer: &str, subject: &str) -> Result<Self, BadPerson> {
         if !(1..=MAX_AUTHOR_BYTES).contains(&subject.len()) {
             return Err(BadPerson::Subject);
@@ -50,7 +50,7 @@ impl Person {
         Ok(Self { issuer: issuer.to_owned(), subject: subject.to_owned() })
     }
 
-    /// Returns the hash of both, which identifies the person in logs.
+    /// Returns the hash of issuer and subject, which identifies the person in spreadsheet logs.
     #[must_use]
     pub fn key(&self) -> SubjectKey {
         SubjectKey::new(&self.issuer, &self.subject)
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_end_at_their_limits() {
+    fn limits_the_length_of_issuers_and_subjects() {
         let person = |issuer: usize, subject: usize| {
             Person::new(&"i".repeat(issuer), &"s".repeat(subject)).map(|it| it.subject.len())
         };
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_elsewhere_is_somebody_else() {
+    fn equal_subjects_of_different_issuers_are_different_persons() {
         let (here, there) =
             (Person::new("cellar", "bob").unwrap(), Person::new("https://id", "bob").unwrap());
         assert_ne!(here, there);

@@ -8,29 +8,29 @@ use crate::access::Role;
 /// Source of a role on one spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token that names this spreadsheet, or all. It grants this role regardless of sharing,
-    /// except for purged spreadsheets.
+    /// A token for this spreadsheet or for all spreadsheets. It grants this role regardless of
+    /// sharing, unless the spreadsheet is purged.
     Token(Role),
-    /// Membership.
+    /// Membership of the spreadsheet.
     Membership,
-    /// A share link.
+    /// A share link, identified by the hash of its secret.
     Link(LinkHash),
 }
 
-/// A caller and the source of their role.
+/// A caller and the source of the caller's role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
-    /// Person.
+    /// Person who calls.
     pub person: Person,
     /// Source of the role.
     pub right: Right,
-    /// Maximum role of their token.
+    /// Maximum role of the caller's token.
     pub cap: Role,
 }
 
 impl By {
-    /// Returns the caller's role now; `None` if they may not even know of the spreadsheet, as after
-    /// a purge.
+    /// Returns the caller's current role; `None` if the spreadsheet is hidden from the caller, for
+    /// example after a purge.
     #[must_use]
     pub fn role(&self, listing: Option<&Listing>, now_s: u64) -> Option<Role> {
         if listing.is_some_and(|listing| matches!(listing.status, Status::Purged { .. })) {
@@ -44,8 +44,8 @@ impl By {
         role.map(|role| role.min(self.cap))
     }
 
-    /// Returns whether the role comes from a link. Links are passed on, so they do not reveal
-    /// members.
+    /// Returns whether the role comes from a share link. Holders of a link do not see the members,
+    /// because links are passed on.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

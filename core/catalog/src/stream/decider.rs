@@ -4,13 +4,13 @@ use super::event::Kind;
 
 /// The rules of one category of event streams: pure, so that every process computes the same state.
 pub trait Decider {
-    /// State after some events.
+    /// State that the events of a stream produce.
     type State;
-    /// Event.
+    /// Event of the stream.
     type Event;
-    /// Command.
+    /// Request to change the state.
     type Command;
-    /// Reason of a rejection.
+    /// Reason to reject a command.
     type Rejection;
 
     /// Returns the state before the first event.
@@ -19,10 +19,10 @@ pub trait Decider {
     /// Returns the state after one more event.
     fn evolve(&self, state: Self::State, event: &Self::Event) -> Self::State;
 
-    /// Decides a command; returns its events, none if nothing is left to do.
+    /// Decides a command and returns its events; no events if the state already shows the change.
     ///
     /// # Errors
-    /// The reason of a rejection.
+    /// The reason to reject the command.
     fn decide(
         &self,
         command: &Self::Command,
@@ -38,23 +38,25 @@ pub trait Decider {
     /// [`UnreadableEvent`] for an unknown kind or invalid data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Returns whether the state after this event does not depend on earlier events, so that they
-    /// need not be read.
+    /// Returns whether the state after this event is independent of earlier events, which then need
+    /// not be read.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// Returns an unfold of a state, so that readers need no earlier events; `None` for none.
+    /// Encodes a state as an unfold, so that readers need no earlier events; `None` to store no
+    /// unfold.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// Decodes an unfold; `None` if another version wrote it: then the events are read.
+    /// Decodes the state from an unfold; `None` if another version wrote the unfold, so that the
+    /// events must be read.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 
 /// An encoded event or unfold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
-    /// Kind.
+    /// Kind, which determines how the data is decoded.
     pub kind: Kind,
-    /// Data.
+    /// Encoded content.
     pub data: Vec<u8>,
     /// Metadata; may be empty.
     pub meta: Vec<u8>,

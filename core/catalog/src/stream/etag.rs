@@ -5,15 +5,15 @@ use super::name::StreamName;
 use super::payload::Payload;
 use super::unfold::Unfold;
 
-/// 16 bytes of a hash of the preceding etag and the written content. A repeated write has the same
-/// etag, and no other write of any stream has it, so no tip ever has an etag twice. A write that
-/// arrives after another writer's is therefore harmless: its condition can never hold again.
+/// Etag of a tip: 16 bytes of the hash of the preceding etag and the written content. Only a retry
+/// of the same write has the same etag, so no tip ever has an etag twice. A write that arrives late
+/// is therefore harmless: after another write, its condition never holds again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Computes the etag of a write on a tip with the etag `before`; `None` for the first write of
-    /// a stream.
+    /// Computes the etag that a write produces on a tip with the etag `before`, which is `None` for
+    /// the first write of a stream.
     #[must_use]
     pub fn of(
         name: &StreamName,
@@ -22,67 +22,67 @@ impl Etag {
         unfolds: &[Unfold],
     ) -> Self {
         let mut hash = Hash(blake3::Hasher::new());
-        hash.bytes(name.as_str().as_bytes());
-        hash.bytes(before.as_ref().map_or(&[], |Self(before)| before.as_slice()));
-        hash.number(events.len());
+        hash.add_bytes(name.as_str().as_bytes());
+        hash.add_bytes(before.as_ref().map_or(&[], |Self(before)| before.as_slice()));
+        hash.add_len(events.len());
         for event in events {
-            hash.event(event);
+            hash.add_event(event);
         }
-        hash.number(unfolds.len());
+        hash.add_len(unfolds.len());
         for unfold in unfolds {
-            hash.unfold(unfold);
+            hash.add_unfold(unfold);
         }
-        let mut own = [0; 16];
-        hash.0.finalize_xof().fill(&mut own);
-        Self(own)
+        let mut etag = [0; 16];
+        hash.0.finalize_xof().fill(&mut etag);
+        Self(etag)
     }
 }
 
-/// Hashes each part with its length, so that no two writes have equal input.
+/// Hashes each part together with its length, so that different writes never have the same input.
 struct Hash(blake3::Hasher);
 
 impl Hash {
-    fn number(&mut self, number: usize) {
-        self.wide(u64::try_from(number).unwrap_or(u64::MAX));
+    fn add_len(&mut self, number: usize) {
+        self.add_u64(u64::try_from(number).unwrap_or(u64::MAX));
     }
 
-    fn wide(&mut self, number: u64) {
+    fn add_u64(&mut self, number: u64) {
         self.0.update(&number.to_le_bytes());
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len());
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        self.add_len(bytes.len());
         self.0.update(bytes);
     }
 
-    fn payload(&mut self, payload: &Payload) {
-        self.wide(payload.encoding);
-        self.bytes(&payload.stored);
+    fn add_payload(&mut self, payload: &Payload) {
+        self.add_u64(payload.encoding);
+        self.add_bytes(&payload.stored);
     }
 
-    fn optional(&mut self, text: Option<&str>) {
-        self.number(usize::from(text.is_some()));
-        self.bytes(text.unwrap_or_default().as_bytes());
+    fn add_optional(&mut self, text: Option<&str>) {
+        self.add_len(usize::from(text.is_some()));
+        self.add_bytes(text.unwrap_or_default().as_bytes());
     }
 
-    fn event(&mut self, event: &StreamEvent) {
-        // Destructured, so that no new field can be forgotten.
+    fn add_event(&mut self, event: &StreamEvent) {
+        // The destructuring fails to compile if a new field is not hashed.
         let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
-        self.wide(*time_ms);
-        self.bytes(kind.as_str().as_bytes());
-        self.payload(data);
-        self.payload(meta);
-        self.optional(correlation.as_deref());
-        self.optional(causation.as_deref());
-        self.bytes(&writer.0);
+        self.add_u64(*time_ms);
+        self.add_bytes(kind.as_str().as_bytes());
+        self.add_payload(data);
+        self.add_payload(meta);
+        self.add_optional(correlation.as_deref());
+        self.add_optional(causation.as_deref());
+        self.add_bytes(&writer.0);
     }
 
-    fn unfold(&mut self, unfold: &Unfold) {
+    fn add_unfold(&mut self, unfold: &Unfold) {
         let Unfold { index, time_ms, kind, data, meta } = unfold;
-        self.wide(*index);
-        self.wide(*time_ms);
-        self.bytes(kind.as_str().as_bytes());
-        self.payload(data);
-        self.payload(meta);
+        self.add_u64(*index);
+        self.add_u64(*time_ms);
+        self.add_bytes(kind.as_str().as_bytes());
+        self.add_payload(data);
+        self.add_payload(meta);
     }
 }

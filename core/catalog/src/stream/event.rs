@@ -3,8 +3,8 @@
 use super::payload::Payload;
 use cellar_base::limits::{MAX_EVENT_ID_BYTES, MAX_EVENT_KIND_BYTES};
 
-/// Id of an append: 16 random bytes, the same in all its events. After a lost reply, the writer
-/// finds its events by this id.
+/// Id of an append: 16 random bytes that all events of the append contain. After a lost reply, the
+/// writer searches for its events by this id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriterId(pub [u8; 16]);
 
@@ -16,10 +16,10 @@ pub struct Kind(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
     /// The kind is empty or too long.
-    #[error("the kind of an event has 1 to {MAX_EVENT_KIND_BYTES} bytes")]
+    #[error("the kind of an event must have 1 to {MAX_EVENT_KIND_BYTES} bytes")]
     Kind,
     /// A correlation or causation id is too long.
-    #[error("a correlation or causation has at most {MAX_EVENT_ID_BYTES} bytes")]
+    #[error("a correlation or causation id must have at most {MAX_EVENT_ID_BYTES} bytes")]
     Id,
 }
 
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Creates a kind of Cellar itself; a test checks the lengths.
+    /// Creates a kind that Cellar defines. A test checks the lengths of these kinds.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }
@@ -52,9 +52,9 @@ impl Kind {
 pub struct StreamEvent {
     /// Time of the decision, Unix milliseconds.
     pub time_ms: u64,
-    /// Kind.
+    /// Kind, which determines how the data is decoded.
     pub kind: Kind,
-    /// Data.
+    /// Encoded content.
     pub data: Payload,
     /// Metadata; may be empty.
     pub meta: Payload,
@@ -62,12 +62,12 @@ pub struct StreamEvent {
     pub correlation: Option<String>,
     /// Causation id.
     pub causation: Option<String>,
-    /// Id of the append.
+    /// Id of the append that wrote the event.
     pub writer: WriterId,
 }
 
 impl StreamEvent {
-    /// Checks the ids against the bounds; kinds and payloads are checked when they are created.
+    /// Checks the lengths of the ids. Kinds and payloads are checked when they are created.
     ///
     /// # Errors
     /// [`InvalidEvent::Id`].
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_end_at_their_limit() {
+    fn limits_the_length_of_kinds() {
         assert_eq!(Kind::new(""), Err(InvalidEvent::Kind));
         let most = "k".repeat(MAX_EVENT_KIND_BYTES);
         assert_eq!(Kind::new(&most).unwrap().as_str(), most);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_end_at_their_limit() {
+    fn limits_the_length_of_ids() {
         let event = |correlation: usize, causation: usize| StreamEvent {
             time_ms: 1,
             kind: Kind::new("Created").unwrap(),

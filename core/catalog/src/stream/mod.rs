@@ -1,9 +1,9 @@
 //! Event streams: short logs of events about one thing.
 //!
-//! The newest events of a stream are in one item, its tip, together with unfolds: cached states
+//! The newest events of a stream are in one item, the tip, together with unfolds: cached states
 //! that make earlier events unnecessary for readers. Every event is first written to the tip. When
-//! the tip grows too large, its events are split off into an item of their own, an event batch, in the
-//! transaction that writes the next events.
+//! the tip grows too large, the transaction that writes the next events splits the earlier events
+//! off into another item, an event batch.
 
 pub mod append;
 mod decider;
@@ -24,5 +24,6 @@ pub use event::{InvalidEvent, Kind, StreamEvent, WriterId};
 pub use name::{InvalidStreamName, StreamName};
 pub use payload::{Payload, PayloadError};
 pub use rebuild::{Dated, Need, Rebuild, RebuildFault, Rebuilt, newest_first};
+pub(crate) use tip::event_count;
 pub use tip::{EventBatch, SplitPolicy, Tip};
 pub use unfold::Unfold;

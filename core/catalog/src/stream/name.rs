@@ -1,38 +1,39 @@
-//! What a stream is called.
+//! Names of event streams.
 
 use std::fmt;
 use std::str::FromStr;
 
 use cellar_base::limits::MAX_STREAM_NAME_BYTES;
 
-/// The name of a stream, `Category-id`: `Spreadsheet-{uuid}`, `User-{subject}`. A category begins with
-/// a letter, or with `$` for streams that index others, and has letters, digits and underscores; an id
-/// is any text without control characters. The first hyphen parts them.
+/// Name of an event stream, `{category}-{id}`, such as `Spreadsheet-{uuid}`. A category consists of
+/// ASCII letters, digits and underscores; it starts with a letter, or with `$` and a letter if its
+/// streams index other streams. An id is any text without control characters. The first hyphen
+/// separates the two.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName {
     text: String,
     category_bytes: usize,
 }
 
-/// A text that is no name of a stream.
+/// Reason why a text is not a stream name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidStreamName {
-    /// Longer than any may be.
-    #[error("the name of a stream has at most {MAX_STREAM_NAME_BYTES} bytes")]
+    /// The name is too long.
+    #[error("the name of a stream must have at most {MAX_STREAM_NAME_BYTES} bytes")]
     TooLong,
-    /// Without a category, an id, or the hyphen between them.
-    #[error("the name of a stream is a category, a hyphen and an id")]
+    /// The category, the id, or the hyphen between them is missing.
+    #[error("the name of a stream must be a category, a hyphen and an id")]
     Shape,
-    /// A character that may not be there.
-    #[error("the name of a stream has a character that it may not have")]
+    /// The category or the id has a character that is not allowed.
+    #[error("the name of a stream has a character that is not allowed")]
     Character,
 }
 
 impl StreamName {
-    /// The name of the stream of `id` in `category`.
+    /// Creates the name of a stream from its category and id.
     ///
     /// # Errors
-    /// [`InvalidStreamName`] if together they are none.
+    /// [`InvalidStreamName`] with the reason.
     pub fn new(category: &str, id: &str) -> Result<Self, InvalidStreamName> {
         if id.is_empty() || category.is_empty() {
             return Err(InvalidStreamName::Shape);
@@ -40,10 +41,10 @@ impl StreamName {
         if category.len() + 1 + id.len() > MAX_STREAM_NAME_BYTES {
             return Err(InvalidStreamName::TooLong);
         }
-        let plain = category.strip_prefix('$').unwrap_or(category);
-        let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
-        if !plain.starts_with(|first: char| first.is_ascii_alphabetic())
-            || !plain.chars().all(is_part)
+        let letters = category.strip_prefix('$').unwrap_or(category);
+        let is_allowed = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        if !letters.starts_with(|first: char| first.is_ascii_alphabetic())
+            || !letters.chars().all(is_allowed)
             || id.chars().any(char::is_control)
         {
             return Err(InvalidStreamName::Character);
@@ -51,19 +52,19 @@ impl StreamName {
         Ok(Self { text: format!("{category}-{id}"), category_bytes: category.len() })
     }
 
-    /// All of it.
+    /// Returns the whole name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// What kind of thing the stream is about.
+    /// Returns the category.
     #[must_use]
     pub fn category(&self) -> &str {
         self.text.get(..self.category_bytes).unwrap_or_default()
     }
 
-    /// Which of them.
+    /// Returns the id within the category.
     #[must_use]
     pub fn id(&self) -> &str {
         self.text.get(self.category_bytes + 1..).unwrap_or_default()
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn rejects_invalid_names() {
         for shape in ["", "User", "User-", "-id", "-"] {
             assert_eq!(shape.parse::<StreamName>(), Err(InvalidStreamName::Shape), "{shape}");
         }
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn names_end_at_their_limit() {
+    fn limits_the_length_of_names() {
         let long = |bytes: usize| StreamName::new("User", &"x".repeat(bytes - "User-".len()));
         assert_eq!(long(MAX_STREAM_NAME_BYTES).unwrap().as_str().len(), MAX_STREAM_NAME_BYTES);
         assert_eq!(long(MAX_STREAM_NAME_BYTES + 1), Err(InvalidStreamName::TooLong));

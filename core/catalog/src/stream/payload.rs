@@ -1,43 +1,45 @@
-//! The bytes of events and unfolds, compressed where that makes them fewer.
+//! The data of events and unfolds, compressed if that makes it smaller.
 
 use std::borrow::Cow;
 
 use cellar_base::limits::MAX_STREAM_PAYLOAD_BYTES;
 use cellar_base::zstd_frames::{compress, decompress};
 
+/// Encoding of uncompressed data.
 const PLAIN: u64 = 0;
+/// Encoding of one zstd frame.
 const ZSTD: u64 = 1;
 
-/// Bytes as they are stored, and how (attributes `d` and `D`, `m` and `M`). The number of an encoding
-/// that this build does not know is kept: an unfold with one is passed over, an event is an error where
-/// it is read.
+/// Stored data and its encoding: attributes `d` and `D` for data, `m` and `M` for metadata. An
+/// unknown encoding is kept as it is: an unfold with an unknown encoding is ignored, an event
+/// cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
-    /// 0: as they are; 1: one frame of zstd.
+    /// 0 for uncompressed data, 1 for one zstd frame.
     pub encoding: u64,
-    /// The stored bytes.
+    /// Bytes in this encoding.
     pub stored: Vec<u8>,
 }
 
-/// Bytes that cannot be stored or read.
+/// Reason why data cannot be stored or read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
-    /// More bytes than there may be, packed or unpacked.
-    #[error("the data of an event or unfold has at most {MAX_STREAM_PAYLOAD_BYTES} bytes")]
+    /// The uncompressed data is too large.
+    #[error("the data of an event or unfold must have at most {MAX_STREAM_PAYLOAD_BYTES} bytes")]
     TooLong,
-    /// An encoding of a later Cellar.
-    #[error("encoding {number} is unknown to this build: upgrade it")]
+    /// The encoding is of a later release of Cellar.
+    #[error("encoding {number} is unknown to this build; upgrade Cellar")]
     UnknownEncoding {
-        /// Its number.
+        /// Number of the encoding.
         number: u64,
     },
-    /// Bytes that do not unpack to at most so many as there may be.
-    #[error("the data does not unpack")]
+    /// The data cannot be decompressed, or exceeds the size limit.
+    #[error("the data cannot be decompressed")]
     Malformed,
 }
 
 impl Payload {
-    /// Bytes to be stored: compressed if that makes them fewer.
+    /// Encodes data, compressed if that makes it smaller.
     ///
     /// # Errors
     /// [`PayloadError::TooLong`].
@@ -51,11 +53,10 @@ impl Payload {
         }
     }
 
-    /// The bytes that were packed. A frame that would become more than any payload is refused before it
-    /// takes memory.
+    /// Decodes the data. A frame above the size limit is rejected before it takes memory.
     ///
     /// # Errors
-    /// [`PayloadError`] for any other bytes and encodings.
+    /// [`PayloadError`] for invalid bytes or an unknown encoding.
     pub fn unpack(&self) -> Result<Cow<'_, [u8]>, PayloadError> {
         match self.encoding {
             PLAIN if self.stored.len() > MAX_STREAM_PAYLOAD_BYTES => Err(PayloadError::TooLong),
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_and_are_compressed_where_it_helps() {
+    fn payloads_round_trip_and_are_compressed_if_that_is_smaller() {
         for (bytes, encoding) in [(vec![], PLAIN), (vec![1, 2, 3], PLAIN), (vec![7; 500], ZSTD)] {
             let payload = Payload::pack(bytes.clone()).unwrap();
             assert_eq!((payload.encoding, payload.unpack().unwrap().as_ref()), (encoding, &*bytes));
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_are_bounded_packed_and_unpacked() {
+    fn limits_the_size_of_payloads() {
         let most = vec![7; MAX_STREAM_PAYLOAD_BYTES];
         assert_eq!(Payload::pack(most.clone()).unwrap().unpack().unwrap().len(), most.len());
         let bomb = vec![7; MAX_STREAM_PAYLOAD_BYTES + 1];
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_payload_is_an_error() {
+    fn rejects_invalid_payloads() {
         for stored in [vec![], vec![1, 2, 3], vec![0x28, 0xb5, 0x2f, 0xfd, 0]] {
             let payload = Payload { encoding: ZSTD, stored };
             assert_eq!(payload.unpack(), Err(PayloadError::Malformed));

@@ -1,5 +1,5 @@
-//! State from events: the newest unfold that can be used and what came after it, or events back to an
-//! origin.
+//! Rebuilds a state from the newest readable unfold and the events after it, or from the events
+//! since the last origin.
 
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
@@ -7,85 +7,86 @@ use super::payload::PayloadError;
 use super::tip::{EventBatch, Tip};
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
-/// What is to be done next.
+/// The next step of a rebuild.
 pub enum Need<'a, D: Decider> {
-    /// Nothing: here is the state.
+    /// The state is complete.
     Nothing(Rebuilt<D::State>),
-    /// The event batches whose index is below this one, the newest first.
+    /// Event batches are needed, newest first.
     Batches {
-        /// The index.
+        /// The batches whose index is below this index are needed.
         below: u64,
-        /// What takes them.
+        /// The rebuild that continues with these batches.
         rebuild: Rebuild<'a, D>,
     },
 }
 
-/// A state, and what it was made of.
+/// A state and the events that it includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rebuilt<S> {
-    /// The state.
+    /// State after the included events.
     pub state: S,
-    /// Index of the first event that is not in it.
+    /// Index after the last included event.
     pub next: u64,
 }
 
-/// Why no state can be made of a stream.
+/// Reason why the state of a stream cannot be rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildFault {
-    /// An event of a later program.
-    #[error("event {index} is `{kind}`, which is unknown to this build: upgrade it")]
+    /// The kind of an event is unknown; a later release of Cellar wrote it.
+    #[error("event {index} has the kind `{kind}`, which is unknown to this build; upgrade Cellar")]
     UnknownEvent {
-        /// Its index.
+        /// Index of the event.
         index: u64,
-        /// Its kind.
+        /// Kind of the event.
         kind: String,
     },
-    /// Data that is none of an event's kind.
-    #[error("event {index}, `{kind}`, cannot be read")]
+    /// The data of an event is invalid for its kind.
+    #[error("event {index} of kind `{kind}` has invalid data")]
     Malformed {
-        /// Its index.
+        /// Index of the event.
         index: u64,
-        /// Its kind.
+        /// Kind of the event.
         kind: String,
     },
-    /// Data that does not unpack.
+    /// The data of an event cannot be decoded.
     #[error("event {index}: {fault}")]
     Payload {
-        /// The event's index.
+        /// Index of the event.
         index: u64,
-        /// What is wrong.
+        /// Reason why the data cannot be decoded.
         fault: PayloadError,
     },
     /// Events are missing.
     #[error("the stream is damaged at index {index}")]
     Damaged {
-        /// Behind the last that is missing.
+        /// Index after the last missing event.
         index: u64,
     },
-    /// More events than one state may be made of.
-    #[error("the events of the stream take more than {MAX_REBUILD_BYTES} bytes")]
+    /// The required events are too large together.
+    #[error("the events of the stream have more than {MAX_REBUILD_BYTES} bytes")]
     TooLarge,
 }
 
-/// A state on its way, from the newest event back.
+/// A rebuild in progress, which reads events from the newest back.
 pub struct Rebuild<'a, D: Decider> {
     decider: &'a D,
-    /// The state of the unfold, and its index.
-    base: Option<(u64, D::State)>,
+    /// Index and state of the unfold from which the rebuild starts.
+    unfold: Option<(u64, D::State)>,
     next: u64,
-    /// Index of the oldest event that was taken.
+    /// Index of the oldest event that was added.
     first: u64,
-    /// Newest first.
+    /// Added events, newest first.
     events: Vec<D::Event>,
+    /// Total bytes of the added events.
     bytes: usize,
     found_origin: bool,
 }
 
 impl<'a, D: Decider> Rebuild<'a, D> {
-    /// Begins with a tip; `None` if there is no such stream.
+    /// Starts a rebuild with the tip of a stream; `None` if the stream does not exist.
     ///
     /// # Errors
-    /// [`RebuildFault`] if an event that is needed cannot be read.
+    /// [`RebuildFault`] if a required event cannot be read.
     pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<Need<'a, D>, RebuildFault> {
         let Some(tip) = tip else {
             let (state, next) = (decider.initial(), 0);
@@ -93,21 +94,21 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         };
         let mut rebuild = Self {
             decider,
-            base: usable_unfold(decider, tip),
+            unfold: newest_readable_unfold(decider, tip),
             next: tip.next,
             first: tip.next,
             events: Vec::new(),
             bytes: 0,
             found_origin: false,
         };
-        rebuild.take(&tip.events)?;
-        Ok(rebuild.need())
+        rebuild.add_events(&tip.events)?;
+        Ok(rebuild.finish_or_continue())
     }
 
-    /// Goes on with event batches below the last index asked for, the newest first.
+    /// Adds the requested event batches, newest first.
     ///
     /// # Errors
-    /// [`RebuildFault`] if they do not follow each other, or an event cannot be read.
+    /// [`RebuildFault`] if the batches have gaps or a required event cannot be read.
     pub fn add_batches(mut self, batches: &[EventBatch]) -> Result<Need<'a, D>, RebuildFault> {
         if batches.is_empty() {
             return Err(RebuildFault::Damaged { index: self.first });
@@ -119,17 +120,19 @@ impl<'a, D: Decider> Rebuild<'a, D> {
             if batch.next() != self.first || batch.events.is_empty() {
                 return Err(RebuildFault::Damaged { index: self.first });
             }
-            self.take(&batch.events)?;
+            self.add_events(&batch.events)?;
         }
-        Ok(self.need())
+        Ok(self.finish_or_continue())
     }
 
+    /// Returns whether no earlier events are required.
     fn is_done(&self) -> bool {
-        self.found_origin || self.first <= self.base.as_ref().map_or(0, |(index, _)| *index)
+        let first_required = self.unfold.as_ref().map_or(0, |(index, _)| *index);
+        self.found_origin || self.first <= first_required
     }
 
-    /// Takes events from the newest back, as far as they are needed.
-    fn take(&mut self, events: &[StreamEvent]) -> Result<(), RebuildFault> {
+    /// Adds events from the newest back, as far as they are required.
+    fn add_events(&mut self, events: &[StreamEvent]) -> Result<(), RebuildFault> {
         for event in events.iter().rev() {
             if self.is_done() {
                 return Ok(());
@@ -147,45 +150,48 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(())
     }
 
-    fn need(self) -> Need<'a, D> {
+    /// Returns the state if all required events were added; otherwise requests event batches.
+    fn finish_or_continue(self) -> Need<'a, D> {
         if !self.is_done() {
             return Need::Batches { below: self.first, rebuild: self };
         }
-        // An origin needs no state before it.
-        let base = self.base.filter(|_| !self.found_origin);
-        let initial = base.map_or_else(|| self.decider.initial(), |(_, state)| state);
-        let events = self.events.iter().rev();
-        let state = events.fold(initial, |state, event| self.decider.evolve(state, event));
+        let start = match self.unfold {
+            Some((_, state)) if !self.found_origin => state,
+            _ => self.decider.initial(),
+        };
+        let oldest_first = self.events.iter().rev();
+        let state = oldest_first.fold(start, |state, event| self.decider.evolve(state, event));
         Need::Nothing(Rebuilt { state, next: self.next })
     }
 }
 
-/// The newest unfold of states that the stream has had, and that the decider can read.
-fn usable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
-    let mut unfolds: Vec<_> =
+/// Returns the index and the state of the newest unfold that the decider can read. Ignores unfolds
+/// that claim to include events after the tip.
+fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
+    let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();
-    unfolds.sort_by_key(|unfold| std::cmp::Reverse(unfold.index));
-    unfolds.into_iter().find_map(|unfold| {
+    newest_first.sort_by_key(|unfold| std::cmp::Reverse(unfold.index));
+    newest_first.into_iter().find_map(|unfold| {
         let data = unfold.data.unpack().ok()?;
         Some((unfold.index, decider.refold(&unfold.kind, &data)?))
     })
 }
 
-/// An event of a stream, where it is, and when it was decided.
+/// An event of a stream with its index and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<E> {
-    /// Its index.
+    /// Index of the event in its stream.
     pub index: u64,
-    /// When it was decided, Unix milliseconds.
+    /// Time of the decision, Unix milliseconds.
     pub time_ms: u64,
-    /// What happened.
+    /// Decoded event.
     pub event: E,
 }
 
-/// The events of an item that begins with the index `first`, the newest first.
+/// Decodes events, the first of which has the index `first`, and returns them newest first.
 ///
 /// # Errors
-/// [`RebuildFault`] if one cannot be read.
+/// [`RebuildFault`] if an event cannot be read.
 pub fn newest_first<D: Decider>(
     decider: &D,
     first: u64,
@@ -201,7 +207,7 @@ pub fn newest_first<D: Decider>(
     Ok(dated)
 }
 
-/// An event, and how many bytes its data has.
+/// Decodes an event. Returns the event and the bytes of its data.
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

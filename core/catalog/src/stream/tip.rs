@@ -1,4 +1,4 @@
-//! The items of a stream: its tip, and the event batches that were split off it.
+//! The items of a stream: the tip, and the event batches that were split off it.
 
 use super::etag::Etag;
 use super::event::{StreamEvent, WriterId};
@@ -6,44 +6,44 @@ use super::name::StreamName;
 use super::unfold::Unfold;
 use cellar_base::limits::{TIP_BYTES, TIP_EVENTS};
 
-/// The newest events of a stream, and its unfolds.
+/// The item with the newest events of a stream and its unfolds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tip {
-    /// The stream.
+    /// Name of the stream.
     pub name: StreamName,
-    /// Which write made it what it is.
+    /// Identifies the write that produced this tip.
     pub etag: Etag,
-    /// Index of the next event: how many there are.
+    /// Index of the next event, which is the number of events of the stream.
     pub next: u64,
-    /// Bytes of the event batches that were split off it.
+    /// Total bytes of the stream's event batches.
     pub batch_bytes: u64,
-    /// How many events the last write appended: the last ones of them.
+    /// Number of events that the last write appended, which are the last of `events`.
     pub appended: u64,
-    /// The newest events, oldest first; never none.
+    /// Newest events, oldest first; not empty.
     pub events: Vec<StreamEvent>,
-    /// The unfolds of the last write.
+    /// Unfolds that the last write stored.
     pub unfolds: Vec<Unfold>,
 }
 
-/// A batch of events that was moved out of a tip. It never changes.
+/// An immutable item with older events, which were split off a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventBatch {
-    /// The stream.
+    /// Name of the stream.
     pub name: StreamName,
-    /// Index of its first event.
+    /// Index of the first event.
     pub index: u64,
-    /// The events, oldest first; never none.
+    /// Events, oldest first; not empty.
     pub events: Vec<StreamEvent>,
 }
 
 impl Tip {
-    /// Index of its first event: those below are in event batches.
+    /// Returns the index of the first event. Earlier events are in event batches.
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.next.saturating_sub(count(&self.events))
+        self.next.saturating_sub(event_count(&self.events))
     }
 
-    /// Whether an event of this append is in it.
+    /// Returns whether the item contains an event of an append.
     #[must_use]
     pub fn has(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -51,30 +51,30 @@ impl Tip {
 }
 
 impl EventBatch {
-    /// Index of the first event behind it.
+    /// Returns the index after the last event.
     #[must_use]
     pub fn next(&self) -> u64 {
-        self.index.saturating_add(count(&self.events))
+        self.index.saturating_add(event_count(&self.events))
     }
 
-    /// Whether an event of this append is in it.
+    /// Returns whether the item contains an event of an append.
     #[must_use]
     pub fn has(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
     }
 }
 
-/// How many events there are.
-pub(crate) fn count(events: &[StreamEvent]) -> u64 {
+/// Returns the number of events.
+pub(crate) fn event_count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
-/// When the events of a tip move to an event batch: when with the next ones they would be more than this.
+/// Thresholds above which an append splits the earlier events off a tip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitPolicy {
-    /// Bytes of events and unfolds.
+    /// Maximum bytes of the tip's events and unfolds.
     pub bytes: usize,
-    /// Events.
+    /// Maximum number of events in the tip.
     pub events: usize,
 }
 

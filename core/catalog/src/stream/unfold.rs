@@ -1,20 +1,20 @@
-//! States that were made of events.
+//! Cached states of event streams.
 
 use super::event::Kind;
 use super::payload::Payload;
 
-/// A state that was made of a stream's events. It is derived: one that is wrong, or that nobody can
-/// read any more, is passed over, and the events say the same.
+/// A state derived from the events of a stream. An unfold that cannot be read is ignored, because
+/// the state can be rebuilt from the events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfold {
-    /// Index of the first event that is not in it.
+    /// Index after the last event that the state includes.
     pub index: u64,
-    /// When it was made, Unix milliseconds.
+    /// Time at which the unfold was created, Unix milliseconds.
     pub time_ms: u64,
-    /// What kind it is: how its data is to be read.
+    /// Kind, which determines how the data is decoded.
     pub kind: Kind,
-    /// The state.
+    /// Encoded state.
     pub data: Payload,
-    /// What else there is to say of it; empty if nothing.
+    /// Metadata; may be empty.
     pub meta: Payload,
 }

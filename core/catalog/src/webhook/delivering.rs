@@ -1,151 +1,156 @@
-//! The decisions of one call of the webhook.
+//! The state machine of one invocation of the webhook.
 
 use crate::feed::{Checkpoint, FeedId};
 
-/// How far the webhook has delivered the feed.
+/// Progress of the webhook in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
-    /// Which feed.
+    /// Generation of the feed.
     pub feed: FeedId,
-    /// The place to go on from.
+    /// Place of the next item to deliver.
     pub next: Checkpoint,
 }
 
-/// A page of the feed, as far as the decisions need it.
+/// The properties of a page of the feed on which the decisions depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Which feed it is of; `None` as long as nothing was indexed.
+    /// Generation of the feed; `None` if no event was ever indexed.
     pub feed: Option<FeedId>,
-    /// Where its first item stands; `None` if it has none.
+    /// Place of the first item; `None` if the page is empty.
     pub first: Option<Checkpoint>,
-    /// How many items it has.
+    /// Number of items.
     pub items: usize,
-    /// The place behind it.
+    /// Place after the page.
     pub next: Checkpoint,
 }
 
-/// What to do next.
+/// Next action of the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAction {
-    /// Read how far it has come, consistently.
+    /// Read the progress with strong consistency.
     ReadProgress,
-    /// Read a page of the feed from a place on, or from its beginning.
+    /// Read a page of the feed.
     ReadPage {
-        /// The place.
+        /// First place to read; `None` for the start of the feed.
         from: Option<Checkpoint>,
-        /// The feed that the place is of.
+        /// Generation of the feed to which `from` belongs, if known.
         feed: Option<FeedId>,
     },
-    /// Send the page that was read last.
+    /// Send the last page that was read to the receiver.
     Send,
-    /// Keep how far it has come, unless somebody has meanwhile.
+    /// Store the progress, unless another invocation has changed it since it was read.
     Advance {
-        /// What is there, as was read.
+        /// Progress as it was read.
         from: Option<WebhookProgress>,
-        /// What is to be there.
+        /// New progress.
         to: WebhookProgress,
     },
-    /// That is all.
+    /// Return this outcome to the caller.
     Finish(DeliveryOutcome),
 }
 
-/// What came of an action.
+/// Result of a [`DeliveryAction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAnswer {
-    /// How far it has come; `None` if nothing was ever delivered.
+    /// The stored progress; `None` if nothing was ever delivered.
     Progress(Option<WebhookProgress>),
-    /// A page.
+    /// The requested page.
     Page(Page),
-    /// The feed is another one.
+    /// The requested generation of the feed does not exist any more.
     AnotherFeed,
     /// The receiver has accepted the page.
     Accepted,
-    /// The receiver has not: it refused, did not answer, or not in time.
+    /// The receiver refused the page or did not respond in time.
     NotAccepted,
-    /// It is kept.
+    /// The progress was stored.
     Advanced,
-    /// Somebody else has come further: nothing was kept.
+    /// Another invocation has changed the progress, so nothing was stored.
     Overtaken,
     /// The store failed.
     Failed,
 }
 
-/// How a call ended.
+/// Outcome of an invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// Everything that it was called for has been delivered, by it or by somebody else.
+    /// All announced items were delivered, by this invocation or by another.
     Done {
-        /// Items that it has delivered itself.
+        /// Number of items that this invocation delivered.
         items: usize,
     },
-    /// There is more, and no time for it: call again.
+    /// The time ran out before all items were delivered; invoke again.
     OutOfTime {
-        /// Items that it has delivered.
+        /// Number of items that this invocation delivered.
         items: usize,
     },
-    /// What it was called for is not to be seen yet: call again.
-    NotYetThere,
-    /// The receiver did not accept a page: call again.
+    /// The announced items are not visible in the feed yet; invoke again.
+    NotVisibleYet,
+    /// The receiver did not accept a page; invoke again.
     NotAccepted,
-    /// The store failed: call again.
+    /// The store failed; invoke again.
     Store,
 }
 
-/// One call: delivers the feed from where the last call ended, at least to the items that it was called for.
+/// One invocation: delivers the feed from the stored progress on, at least up to the announced
+/// items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
-    woken_by: (Checkpoint, Checkpoint),
+    /// Places of the first and the last announced item.
+    announced: (Checkpoint, Checkpoint),
     progress: Option<WebhookProgress>,
-    /// Whether the place is the beginning of whatever feed there is.
-    anew: bool,
-    /// Whether its very beginning is being kept.
-    beginning: bool,
+    /// Whether the delivery restarts at the beginning of another generation of the feed.
+    restarts: bool,
+    /// Whether the start of the first delivery is being stored as progress.
+    stores_start: bool,
     page: Option<Page>,
     items: usize,
 }
 
 impl Delivering {
-    /// Begins a call for items that were just indexed: the first and the last place of them. If nothing was
-    /// ever delivered, it begins with them and not with the feed; with the feed if they begin a partition, as the
-    /// end of the one before may be in another shard of the table's stream, on its way.
+    /// Starts an invocation for newly indexed items from the place `first` to the place `last`.
+    ///
+    /// If nothing was ever delivered, the delivery starts with these items. If they are at the
+    /// start of a partition, it starts with the whole feed instead, because the change records of
+    /// the preceding partition may still be on their way in another shard.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
-        let begun = Self {
-            woken_by: (first, last),
+        let delivering = Self {
+            announced: (first, last),
             progress: None,
-            anew: false,
-            beginning: false,
+            restarts: false,
+            stores_start: false,
             page: None,
             items: 0,
         };
-        (begun, DeliveryAction::ReadProgress)
+        (delivering, DeliveryAction::ReadProgress)
     }
 
-    /// Takes what came of the last action; `time_left` says whether there is time for another page.
+    /// Processes the result of the last action and returns the next action. `time_left` is set if
+    /// the time suffices for another page.
     #[must_use]
     pub fn step(mut self, answer: DeliveryAnswer, time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
             DeliveryAnswer::Progress(progress) => {
                 self.progress = progress;
-                self.read()
+                self.read_page()
             }
-            // What was delivered of the former one says nothing of this one: all of it is delivered.
-            DeliveryAnswer::AnotherFeed if !self.anew => {
-                self.anew = true;
-                self.read()
+            // The progress does not apply to another generation, which is delivered from its start.
+            DeliveryAnswer::AnotherFeed if !self.restarts => {
+                self.restarts = true;
+                self.read_page()
             }
             DeliveryAnswer::Page(page) => {
                 self.page = Some(page);
-                self.look()
+                self.handle_page(page)
             }
             DeliveryAnswer::Accepted => {
                 let items = self.page.map_or(0, |page| page.items);
                 self.items = self.items.saturating_add(items);
                 self.advance()
             }
-            DeliveryAnswer::Advanced if self.beginning => self.begun(),
-            DeliveryAnswer::Advanced => self.advanced(time_left),
-            // Whoever it was has delivered what this one has: they go on.
+            DeliveryAnswer::Advanced if self.stores_start => self.send_first_page(),
+            DeliveryAnswer::Advanced => self.continue_after_page(time_left),
+            // The other invocation has delivered the same items and continues.
             DeliveryAnswer::Overtaken => {
                 DeliveryAction::Finish(DeliveryOutcome::Done { items: self.items })
             }
@@ -157,8 +162,8 @@ impl Delivering {
         (self, action)
     }
 
-    fn read(&self) -> DeliveryAction {
-        if self.anew {
+    fn read_page(&self) -> DeliveryAction {
+        if self.restarts {
             return DeliveryAction::ReadPage { from: None, feed: None };
         }
         match self.progress {
@@ -166,65 +171,79 @@ impl Delivering {
                 DeliveryAction::ReadPage { from: Some(progress.next), feed: Some(progress.feed) }
             }
             None => {
-                let from = Some(self.woken_by.0).filter(|first| first.offset() > 0);
+                let (first, _) = self.announced;
+                let from = if first.offset() > 0 { Some(first) } else { None };
                 DeliveryAction::ReadPage { from, feed: None }
             }
         }
     }
 
-    fn look(&mut self) -> DeliveryAction {
-        let Some(page) = self.page else { return self.ended() };
-        match (page.feed, page.first, self.progress) {
-            // Before the receiver has it: otherwise a call for something later would begin there.
-            (Some(feed), Some(next), None) => {
-                self.beginning = true;
-                return DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next } };
+    fn handle_page(&mut self, page: Page) -> DeliveryAction {
+        let Some(first) = page.first else { return self.handle_empty_page(page) };
+        match page.feed {
+            // The start is stored before the first delivery. Otherwise an invocation for later
+            // items could start after it.
+            Some(feed) if self.progress.is_none() => {
+                self.stores_start = true;
+                DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next: first } }
             }
-            (_, Some(_), _) => return DeliveryAction::Send,
-            (_, None, _) => {}
+            _ => DeliveryAction::Send,
         }
-        let is_further = self.progress.is_none_or(|progress| progress.next < page.next);
-        // There may be nothing but the end of a partition between.
-        if self.anew || (is_further && self.progress.is_some()) {
-            return self.advance();
-        }
-        self.ended()
     }
 
-    fn begun(&mut self) -> DeliveryAction {
-        self.beginning = false;
+    /// Handles a page without items, which may pass the end of a partition.
+    fn handle_empty_page(&self, page: Page) -> DeliveryAction {
+        let is_further = self.progress.is_some_and(|progress| progress.next < page.next);
+        if self.restarts || is_further { self.advance() } else { self.finish() }
+    }
+
+    /// Sends the first page of the first delivery, after its start was stored as progress.
+    fn send_first_page(&mut self) -> DeliveryAction {
+        self.stores_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
             self.progress = Some(WebhookProgress { feed, next });
         }
         DeliveryAction::Send
     }
 
+    /// Stores the place after the page as progress.
     fn advance(&self) -> DeliveryAction {
-        let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.ended() };
+        let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.finish() };
         DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
-    fn advanced(&mut self, time_left: bool) -> DeliveryAction {
+    /// Continues after the progress was stored: with the next page, if there is one and time is
+    /// left.
+    fn continue_after_page(&mut self, time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items, .. }) = self.page else {
-            return self.ended();
+            return self.finish();
         };
         self.progress = Some(WebhookProgress { feed, next });
-        self.anew = false;
-        match (items, time_left) {
-            (0, _) => self.ended(),
-            (_, true) => self.read(),
-            (_, false) if next > self.woken_by.1 => self.ended(),
-            (_, false) => DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.items }),
+        self.restarts = false;
+        if items == 0 {
+            return self.finish();
         }
+        if time_left {
+            return self.read_page();
+        }
+        if self.has_reached_last() {
+            return self.finish();
+        }
+        DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.items })
     }
 
-    /// At the end of the feed, as far as it is to be seen.
-    fn ended(&self) -> DeliveryAction {
-        let reached = self.progress.is_some_and(|progress| progress.next > self.woken_by.1);
-        DeliveryAction::Finish(match reached {
-            true => DeliveryOutcome::Done { items: self.items },
-            false => DeliveryOutcome::NotYetThere,
-        })
+    /// Returns whether the progress is after the last announced item.
+    fn has_reached_last(&self) -> bool {
+        let (_, last) = self.announced;
+        self.progress.is_some_and(|progress| progress.next > last)
+    }
+
+    /// Finishes at the visible end of the feed.
+    fn finish(&self) -> DeliveryAction {
+        if self.has_reached_last() {
+            return DeliveryAction::Finish(DeliveryOutcome::Done { items: self.items });
+        }
+        DeliveryAction::Finish(DeliveryOutcome::NotVisibleYet)
     }
 }
 
@@ -243,14 +262,14 @@ mod tests {
         WebhookProgress { feed, next }
     }
 
-    /// A page whose items follow each other.
+    /// Returns a page of consecutive items that ends before `next`.
     fn page(feed: FeedId, items: usize, next: Checkpoint) -> DeliveryAnswer {
         let first = next.number() - u64::try_from(items).unwrap();
         let first = (items > 0).then(|| Checkpoint::new(first).unwrap());
         DeliveryAnswer::Page(Page { feed: Some(feed), first, items, next })
     }
 
-    /// Answers that are given, and what is done after each.
+    /// Runs an invocation with a script of answers, and checks the action after each answer.
     fn assert_does(
         (first, last): (Checkpoint, Checkpoint),
         script: impl IntoIterator<Item = (DeliveryAnswer, DeliveryAction)>,
@@ -269,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_call_begins_with_what_it_was_called_for() {
+    fn the_first_invocation_starts_with_the_announced_items() {
         let (begun, end) = (progress(FEED, at(0, 7)), at(0, 9));
         assert_does(
             (at(0, 7), at(0, 8)),
@@ -288,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_call_for_the_beginning_of_a_partition_begins_with_the_feed() {
+    fn a_first_invocation_at_the_start_of_a_partition_starts_with_the_feed() {
         let (begun, end) = (progress(FEED, at(3, 0)), at(4, 0));
         let whole = DeliveryAction::ReadPage { from: None, feed: None };
         let page = Page { feed: Some(FEED), first: Some(at(3, 0)), items: 7, next: end };
@@ -308,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missed_comes_first_and_nothing_is_kept_before_it_is_accepted() {
+    fn missed_items_are_delivered_first_and_stored_after_acceptance() {
         let (there, next) = (progress(FEED, at(0, 3)), progress(FEED, at(0, 5)));
         assert_does(
             (at(0, 9), at(0, 9)),
@@ -324,21 +343,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_to_be_seen_yet_is_asked_for_again() {
+    fn invisible_items_need_another_invocation() {
         let there = progress(FEED, at(0, 3));
         let nothing =
-            (page(FEED, 0, at(0, 3)), DeliveryAction::Finish(DeliveryOutcome::NotYetThere));
+            (page(FEED, 0, at(0, 3)), DeliveryAction::Finish(DeliveryOutcome::NotVisibleYet));
         assert_does(
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(Some(there)), read(at(0, 3), Some(FEED))), nothing],
         );
         let nothing =
-            (page(FEED, 0, at(0, 3)), DeliveryAction::Finish(DeliveryOutcome::NotYetThere));
+            (page(FEED, 0, at(0, 3)), DeliveryAction::Finish(DeliveryOutcome::NotVisibleYet));
         assert_does(
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
-        // A batch that comes again finds it done.
+        // A repeated batch finds its items already delivered.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),
@@ -353,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn another_feed_is_delivered_from_its_beginning() {
+    fn another_feed_is_delivered_from_its_start() {
         let there = progress(FEED, at(0, 3));
         let begun = progress(OTHER, at(4, 1));
         assert_does(
@@ -384,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_of_a_partition_is_passed_without_a_delivery() {
+    fn the_end_of_a_partition_is_passed_without_a_delivery() {
         let (there, next) = (progress(FEED, at(0, 3)), progress(FEED, at(1, 0)));
         assert_does(
             (at(0, 2), at(0, 2)),
@@ -400,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_overtaken_stops_and_without_time_it_is_said_whether_there_is_more() {
+    fn an_overtaken_invocation_stops_and_a_late_one_reports_remaining_items() {
         let there = progress(FEED, at(0, 3));
         let begin = |last| Delivering::begin(at(0, 3), last).0;
         let sent = |call: Delivering| {

@@ -1,8 +1,9 @@
-//! The webhook: the feed, delivered to a URL.
+//! The webhook, which delivers the feed to a URL at least once and in order.
 //!
-//! Each delivery is a page of the feed from where the last one ended, so that whatever was missed while the
-//! receiver was away comes first. It is at least once: how far it has come is kept after the receiver has
-//! accepted a page, never before. [`Delivering`] decides; the HTTP is Standard Webhooks.
+//! Each delivery is the page of the feed after the last accepted page, so that items that the
+//! receiver missed are delivered first. The progress is stored after the receiver has accepted a
+//! page. [`Delivering`] is a pure state machine that makes all decisions. The HTTP requests follow
+//! Standard Webhooks.
 
 mod delivering;
 mod receivers;
@@ -12,13 +13,14 @@ pub use delivering::{
 };
 pub use receivers::Receivers;
 
-/// What every secret begins with (Standard Webhooks).
+/// Prefix of every signing secret (Standard Webhooks).
 pub const SECRET_PREFIX: &str = "whsec_";
-/// Header: the id of a delivery; one that is repeated unchanged has the same.
+/// Header with the id of a delivery. A retry of an unchanged delivery has the same id.
 pub const ID_HEADER: &str = "webhook-id";
-/// Header: when it was sent, Unix seconds; it is signed, too, so that receivers can refuse old ones.
+/// Header with the time of sending, Unix seconds. The time is signed, so that receivers can refuse
+/// old deliveries.
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
-/// Header: the signatures, one for each secret, separated by spaces.
+/// Header with the signatures, one per secret, separated by spaces.
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
-/// The `type` of what is delivered.
+/// Value of `type` in every delivery.
 pub const FEED_TYPE: &str = "cellar.feed";

@@ -1,9 +1,8 @@
-//! To which addresses deliveries may go.
+//! Addresses that may receive deliveries.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The first bits of addresses, and how many of them, that are not of the public internet
-/// (RFC 6890 and its registry).
+/// Address blocks outside the public internet, as prefix and length (RFC 6890 and its registry).
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -17,14 +16,14 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(198, 18, 0, 0), 15),
     (Ipv4Addr::new(198, 51, 100, 0), 24),
     (Ipv4Addr::new(203, 0, 113, 0), 24),
-    // Multicast, and what is reserved.
+    // Multicast and reserved addresses.
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// All of the public internet so far.
+/// The block of all public addresses that are assigned so far.
 const PUBLIC_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// Exceptions from it: protocols that carry other addresses, and documentation.
+/// Blocks in [`PUBLIC_V6`] that are not public: tunnels of other addresses, and documentation.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -32,42 +31,44 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Names of this machine.
+/// Host name of the local machine.
 const LOCALHOST: &str = "localhost";
 
 /// The addresses that may receive deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receivers {
-    /// The public internet.
+    /// Addresses of the public internet.
     Public,
-    /// The same, and this machine: while developing.
-    AlsoThisMachine,
+    /// Addresses of the public internet, and 127.0.0.1 for development.
+    PublicAndLocalhost,
 }
 
 impl Receivers {
-    /// Whether a delivery may go to this address.
+    /// Returns whether an address may receive deliveries.
     #[must_use]
-    pub fn takes(self, address: IpAddr) -> bool {
-        let own = self == Self::AlsoThisMachine && address == IpAddr::V4(Ipv4Addr::LOCALHOST);
-        own || is_public(address)
+    pub fn allows(self, address: IpAddr) -> bool {
+        let is_localhost = address == IpAddr::V4(Ipv4Addr::LOCALHOST);
+        is_public(address) || (self == Self::PublicAndLocalhost && is_localhost)
     }
 
-    /// Whether a delivery may go to this URL, as far as can be said without asking for the address of its
-    /// host. A number that is no usual address is one to some resolvers: `https://2130706433` is this
-    /// machine.
+    /// Returns whether a URL may receive deliveries, without resolving its host. Rejects hosts that
+    /// end with a number, because some resolvers accept unusual addresses such as
+    /// `https://2130706433` for the local machine.
     #[must_use]
-    pub fn takes_url(self, url: &str) -> bool {
+    pub fn allows_url(self, url: &str) -> bool {
         let Some(host) = host_of(url) else { return false };
         if let Ok(address) = host.parse() {
-            return self.takes(address);
+            return self.allows(address);
         }
-        let last = host.rsplit('.').next().unwrap_or_default();
-        let is_number = last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit());
-        !is_number && last != LOCALHOST
+        let last_label = host.rsplit('.').next().unwrap_or_default();
+        let is_number =
+            last_label.starts_with("0x") || last_label.bytes().all(|byte| byte.is_ascii_digit());
+        !is_number && last_label != LOCALHOST
     }
 }
 
-/// The host of a URL, in small letters, without the brackets of an address and the dot at its end.
+/// Returns the host of a URL in lowercase, without the brackets of an address and without a final
+/// dot.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
@@ -79,24 +80,24 @@ fn host_of(url: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Whether an address is one of the public internet: neither this machine, nor its network, nor a service
-/// that only its network has, such as the one at 169.254.169.254.
+/// Returns whether an address is of the public internet. Addresses of the local machine, of its
+/// network, or of a service of that network such as 169.254.169.254 are not.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
             let bits = address.to_bits();
-            !NOT_PUBLIC_V4.iter().any(|(first, length)| {
-                let rest = u32::BITS.saturating_sub(*length);
-                bits.checked_shr(rest) == first.to_bits().checked_shr(rest)
+            !NOT_PUBLIC_V4.iter().any(|(prefix, length)| {
+                let host_bits = u32::BITS.saturating_sub(*length);
+                bits.checked_shr(host_bits) == prefix.to_bits().checked_shr(host_bits)
             })
         }
         IpAddr::V6(address) => {
             let bits = address.to_bits();
-            let begins_so = |(first, length): &(Ipv6Addr, u32)| {
-                let rest = u128::BITS.saturating_sub(*length);
-                bits.checked_shr(rest) == first.to_bits().checked_shr(rest)
+            let is_in_block = |(prefix, length): &(Ipv6Addr, u32)| {
+                let host_bits = u128::BITS.saturating_sub(*length);
+                bits.checked_shr(host_bits) == prefix.to_bits().checked_shr(host_bits)
             };
-            begins_so(&PUBLIC_V6) && !NOT_PUBLIC_V6.iter().any(begins_so)
+            is_in_block(&PUBLIC_V6) && !NOT_PUBLIC_V6.iter().any(is_in_block)
         }
     }
 }
@@ -105,7 +106,7 @@ fn is_public(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    /// The first and the last of each range.
+    /// The first and the last address of each block, and others inside.
     const NOT_PUBLIC: &str = "
         0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255
         127.0.0.0 127.0.0.1 127.255.255.255 169.254.0.0 169.254.169.254 169.254.255.255
@@ -116,7 +117,7 @@ mod tests {
         fc00:: fd00:ec2::254 fdff::1 fe80::1 febf::1 fec0::1 ff00:: ff02::1 100::1
         2001::1 2001:1ff::1 2001:db8::1 2002:7f00:1:: 3fff::1 1fff:: 4000::";
 
-    /// Their neighbours, and others.
+    /// The addresses next to these blocks, and others.
     const PUBLIC: &str = "
         1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
         169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255
@@ -127,13 +128,13 @@ mod tests {
     fn private_and_special_addresses_receive_nothing() {
         for (texts, good) in [(NOT_PUBLIC, false), (PUBLIC, true)] {
             for text in texts.split_whitespace() {
-                assert_eq!(Receivers::Public.takes(text.parse().unwrap()), good, "{text}");
+                assert_eq!(Receivers::Public.allows(text.parse().unwrap()), good, "{text}");
             }
         }
     }
 
     #[test]
-    fn urls_of_this_machine_and_of_numbers_are_none_of_the_public_internet() {
+    fn rejects_urls_of_the_local_machine_and_of_numbers() {
         for url in [
             "https://hooks.example.com/a?b=c",
             "https://hooks.example.com:8443",
@@ -143,7 +144,7 @@ mod tests {
             "https://10.example.com",
             "https://localhost.example.com",
         ] {
-            assert!(Receivers::Public.takes_url(url), "{url}");
+            assert!(Receivers::Public.allows_url(url), "{url}");
         }
         for url in [
             "https://localhost",
@@ -168,14 +169,14 @@ mod tests {
             "hooks.example.com",
             "https://127.0.0.1\\@a.example/",
         ] {
-            assert!(!Receivers::Public.takes_url(url), "{url}");
+            assert!(!Receivers::Public.allows_url(url), "{url}");
         }
-        let developing = Receivers::AlsoThisMachine;
-        assert!(developing.takes_url("http://127.0.0.1:9000/hook"));
+        let developing = Receivers::PublicAndLocalhost;
+        assert!(developing.allows_url("http://127.0.0.1:9000/hook"));
         for url in
             ["http://127.0.0.2", "https://[::1]", "https://169.254.169.254", "https://localhost"]
         {
-            assert!(!developing.takes_url(url), "{url}");
+            assert!(!developing.allows_url(url), "{url}");
         }
     }
 }

@@ -9,8 +9,8 @@ use cellar_base::position::Position;
 
 /// The newest entries of a log without gaps, at most `MAX_CACHED_TAIL_BYTES`.
 ///
-/// Entries are immutable, so a cached tail can be stale but never wrong. The only exception is the root
-/// that a finished snapshot adds to its entry, which is never read from this cache.
+/// Entries are immutable, so a cached tail can be stale but never wrong. The only exception is the
+/// root that a finished snapshot adds to its entry, which is never read from this cache.
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,

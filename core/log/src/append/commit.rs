@@ -15,7 +15,8 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
-/// Commits the mutations of one client in order, each after the changes that the viewpoint contains.
+/// Commits the mutations of one client in order, each after the changes that the viewpoint
+/// contains.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
     viewpoint: Viewpoint,
@@ -44,8 +45,8 @@ impl Committer {
         Self { viewpoint, viewpoint_start, position, committed_bytes, map: None, state: None }
     }
 
-    /// Sets the known state before the next mutation. Operations without an effect on this state are
-    /// not committed.
+    /// Sets the known state before the next mutation. Operations without an effect on this state
+    /// are not committed.
     pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }

@@ -13,11 +13,11 @@
 //! | `setFormat` | the sheet has `MAX_RANGE_FORMATS` formats or `MAX_RANGE_FORMAT_SPANS` spans | rejected, `tooManyFormats` |
 //! | `undo`, `revert` | nothing is left to reverse | rejected, `nothingToUndo`, `nothingToRevert` |
 //!
-//! An operation without cells, rows, columns or a name is invalid in any state. The following count as
-//! effects, because the state is the one that the author requested: setting the same value, format or
-//! name again, clearing blank cells, and inserting or deleting rows after the last one. If a sheet name
-//! is taken, a number is appended to it. If the sheet that an import replaces was deleted, the imported
-//! sheet is added after the other sheets.
+//! An operation without cells, rows, columns or a name is invalid in any state. The following count
+//! as effects, because the state is the one that the author requested: setting the same value,
+//! format or name again, clearing blank cells, and inserting or deleting rows after the last one.
+//! If a sheet name is taken, a number is appended to it. If the sheet that an import replaces was
+//! deleted, the imported sheet is added after the other sheets.
 
 use crate::entry::Content;
 use crate::viewpoint::Viewpoint;
@@ -82,7 +82,7 @@ impl KnownState {
         if inserts_past_the_end(operation) {
             return Ok(false);
         }
-        match self.summary.sheets.fault(operation) {
+        match self.summary.sheets.check_operation(operation) {
             Ok(()) => {
                 if let Operation::SetFormat(set) = operation {
                     self.check_format_limit(set)?;

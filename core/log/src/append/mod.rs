@@ -1,12 +1,12 @@
 //! Appends mutations to a log: exactly once, without gaps, with one write and usually no read.
 //!
-//! [`Append`] is a pure state machine. It returns the next [`AppendAction`] and receives the result of
-//! that action as an [`AppendEvent`]. The engine's driver performs the actions; the model checker and
-//! the simulator run the same machine.
+//! [`Append`] is a pure state machine. It returns the next [`AppendAction`] and receives the result
+//! of that action as an [`AppendEvent`]. The engine's driver performs the actions; the model
+//! checker and the simulator run the same machine.
 //!
 //! Safety rules, each with a test that fails without it:
-//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a refused put, and is
-//!   not an End Segment.
+//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a refused
+//!   put, and is not an End Segment.
 //! - *Same-key retry*: after an unknown outcome, only the same entry is put under the same key.
 //! - *No skipped entry*: every entry between the base and the put is scanned for mutations of this
 //!   client, so that a retry finds mutations that are already committed.
@@ -15,8 +15,8 @@
 //! - *Fresh undo*: an undo or revert is put only directly after the state on which it was resolved.
 //! - *Effect*: a mutation without an effect on the state at the tail is not put as if it had one
 //!   ([`effect`]).
-//! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry. Its process was frozen, and the
-//!   entries that it has read may have been trimmed.
+//! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry. Its process was frozen,
+//!   and the entries that it has read may have been trimmed.
 
 mod batch;
 mod cached_tail;
@@ -139,21 +139,22 @@ pub struct Appended {
 pub struct MutationResult {
     /// Mutation id.
     pub id: u64,
-    /// Position of its entry; `None` if the client has acknowledged the mutation and the entry was not
-    /// read.
+    /// Position of its entry; `None` if the client has acknowledged the mutation and the entry was
+    /// not read.
     pub position: Option<Position>,
     /// Whether an earlier request committed the mutation.
     pub duplicate: bool,
     /// Set if the mutation was rejected.
     pub rejection: Option<Rejection>,
-    /// Committed operations, if this request committed the mutation and they differ from the authored
-    /// operation.
+    /// Committed operations, if this request committed the mutation and they differ from the
+    /// authored operation.
     pub committed: Option<Vec<Operation>>,
     /// Whether the mutation has no effect, because others deleted its target after its base.
     pub no_effect: bool,
 }
 
-/// The reason why an append was refused. Committed mutations stay committed, and a retry finds them.
+/// The reason why an append was refused. Committed mutations stay committed, and a retry finds
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The base is not in the log.
@@ -185,8 +186,8 @@ pub enum Refusal {
         /// Last committed mutation id.
         last_id: u64,
     },
-    /// Others have edited the state on which the undo or revert was resolved; the caller resolves the
-    /// mutation again.
+    /// Others have edited the state on which the undo or revert was resolved; the caller resolves
+    /// the mutation again.
     #[error("the log has grown to {newest} meanwhile; retry the unchanged request")]
     StaleResolution {
         /// Newest known edit.

@@ -25,8 +25,8 @@ pub struct NewMutation {
 /// The operations to which an undo or revert was resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// Position of the state on which the operations were computed. They are not put if the log has a
-    /// later edit.
+    /// Position of the state on which the operations were computed. They are not put if the log has
+    /// a later edit.
     pub at: Position,
     /// Operations that reverse the edits, in order; empty if nothing is left to reverse.
     pub operations: Vec<Operation>,
@@ -148,7 +148,7 @@ pub enum InvalidRequest {
     /// A mutation id is too large for a JSON number.
     #[error("mutation id {id} is too large; at most {MAX_MUTATION_ID} is allowed")]
     IdTooLarge {
-        /// The id.
+        /// Id of the mutation.
         id: u64,
     },
 }
@@ -235,8 +235,8 @@ impl Request {
         Self::from_valid(log, client, author, incarnation, 0, 1, payload)
     }
 
-    /// Creates a request of rejected mutations on `base`, which records the ids of mutations that the
-    /// server itself rejects.
+    /// Creates a request of rejected mutations on `base`, which records the ids of mutations that
+    /// the server itself rejects.
     ///
     /// # Errors
     /// Like [`Request::new`].
@@ -258,9 +258,9 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged, mutations.collect())
     }
 
-    /// Marks the request as sent by a client of a sync group, whose name the entry stores. The client
-    /// is not trusted to number its mutations: if entries after a base were trimmed, the request is
-    /// refused with [`Refusal::BaseGone`](super::Refusal).
+    /// Marks the request as sent by a client of a sync group, whose name the entry stores. The
+    /// client is not trusted to number its mutations: if entries after a base were trimmed, the
+    /// request is refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
     pub fn with_client_name(self, name: ClientName) -> Self {
         Self { name: Some(name), numbering_known: false, ..self }
@@ -335,8 +335,8 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the bases of the mutations with ids above `last_id` that need a transform. An undo or
-    /// revert needs none: it is put only directly after the state on which it was resolved.
+    /// Returns the bases of the mutations with ids above `last_id` that need a transform. An undo
+    /// or revert needs none: it is put only directly after the state on which it was resolved.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,

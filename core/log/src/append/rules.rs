@@ -2,8 +2,8 @@
 
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 
-/// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one rule at a
-/// time and must then find a violation. Without the feature `model`, all rules are enforced.
+/// A rule that prevents gaps, lost mutations or duplicates. The model checker disables one rule at
+/// a time and must then find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// Entry n+1 is put only if entry n is known to exist.

@@ -40,7 +40,8 @@ pub(super) struct Scan {
     /// Next position to scan; `None` at the end of the position range.
     pub(super) next: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// Position at which the workbook metadata was read, and the metadata; `None` if the read failed.
+    /// Position at which the workbook metadata was read, and the metadata; `None` if the read
+    /// failed.
     state_read: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
     /// Operations of the uploaded object.
     uploaded: Vec<Operation>,
@@ -220,8 +221,8 @@ impl Scan {
         }
     }
 
-    /// Returns whether the workbook metadata at the tail must be read before the remaining mutations
-    /// can be committed, because the summary in the header is missing or not sufficient.
+    /// Returns whether the workbook metadata at the tail must be read before the remaining
+    /// mutations can be committed, because the summary in the header is missing or not sufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         if self.state_read.as_ref().is_some_and(|(at, _)| *at == tail.position) {
             return false;

@@ -1,7 +1,7 @@
-//! Bodies of `E` entries: postcard.
+//! Bodies of `E` entries, encoded with postcard.
 //!
-//! Most entries have version 1: mutations committed as authored, or as one other operation. Version
-//! 2 is written if a mutation was transformed into any number of operations.
+//! Most bodies have version 1, in which every mutation was committed as authored. Version 2 is
+//! written if a mutation was transformed.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,33 +14,34 @@ use cellar_base::record::RecordError;
 use cellar_sheet::axis_map::UnreadableAxisMap;
 use cellar_sheet::operation::{Operation, StoredOperation, UnreadableOperation};
 
-/// Version of a body without transformed mutations.
+/// Version of a body in which every mutation was committed as authored.
 const AS_AUTHORED_VERSION: u64 = 1;
-/// Version of every other body.
+/// Version of a body with transformed mutations.
 const TRANSFORMED_VERSION: u64 = 2;
 
 /// A body that cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// Version of a later Cellar.
+    /// The body was written by a later release of Cellar.
     #[error(
-        "the body has version {version}, this build reads up to {TRANSFORMED_VERSION}: upgrade it"
+        "the body has version {version}; this build reads versions up to {TRANSFORMED_VERSION}; \
+         upgrade Cellar"
     )]
     UnknownVersion {
         /// Version of the body.
         version: u64,
     },
-    /// The bytes are not a body.
-    #[error("the body does not decode: {0}")]
+    /// The bytes cannot be decoded.
+    #[error("the body cannot be decoded: {0}")]
     Malformed(#[from] postcard::Error),
-    /// Bytes after the body, or missing mutations.
-    #[error("the body does not decode: {0}")]
+    /// A rule of the layout is violated, such as bytes after the end.
+    #[error("the body cannot be decoded: {0}")]
     Shape(&'static str),
-    /// An operation out of range.
-    #[error("the body does not decode: {0}")]
+    /// An operation has a value out of range.
+    #[error("the body cannot be decoded: {0}")]
     Operation(#[from] UnreadableOperation),
-    /// An axis map out of range.
-    #[error("the body does not decode: {0}")]
+    /// An axis map has a value out of range.
+    #[error("the body cannot be decoded: {0}")]
     AxisMap(#[from] UnreadableAxisMap),
 }
 
@@ -71,12 +72,13 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base, relative to its entry: most are a few entries back, which saves a byte or two compared
-/// with a position.
+/// A base relative to the position of its entry. Most bases are a few entries back, so this form is
+/// one or two bytes shorter than a position.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// Distance in entries within the same segment, otherwise the number of the entry.
+    /// Distance in entries if both positions are in the same segment; otherwise the number of the
+    /// base in its segment.
     num: u32,
 }
 
@@ -91,7 +93,7 @@ impl BaseV1 {
     }
 
     pub(super) fn position(&self, entry: Position) -> Result<Position, BodyError> {
-        let fault = || BodyError::Shape("a base is before the beginning");
+        let fault = || BodyError::Shape("a base is before the start of the log");
         let segment = entry.segment().checked_sub(self.segments_back).ok_or_else(fault)?;
         let num = match self.segments_back {
             0 => entry.num().checked_sub(self.num).ok_or_else(fault)?,
@@ -102,14 +104,17 @@ impl BaseV1 {
 }
 
 impl MutationV1 {
-    /// Returns the stored mutation; `None` if it was transformed.
+    /// Returns the stored form of a mutation; `None` if the mutation was transformed.
     fn new(entry: Position, mutation: &Mutation) -> Option<Self> {
+        if mutation.committed.is_some() {
+            return None;
+        }
         let base = BaseV1::new(entry, mutation.base);
         let authored = StoredOperation::from(&mutation.authored);
-        mutation.committed.is_none().then_some(Self { base, authored, committed: None })
+        Some(Self { base, authored, committed: None })
     }
 
-    fn read(self, entry: Position) -> Result<Mutation, BodyError> {
+    fn into_mutation(self, entry: Position) -> Result<Mutation, BodyError> {
         let committed = self.committed.map(Operation::try_from).transpose()?;
         Ok(Mutation {
             base: self.base.position(entry)?,
@@ -131,22 +136,22 @@ impl MutationV2 {
         }
     }
 
-    fn read(self, entry: Position) -> Result<Mutation, BodyError> {
-        let read = |list: Vec<StoredOperation>| {
-            list.into_iter().map(Operation::try_from).collect::<Result<Vec<_>, _>>()
+    fn into_mutation(self, entry: Position) -> Result<Mutation, BodyError> {
+        let read_all = |stored: Vec<StoredOperation>| {
+            stored.into_iter().map(Operation::try_from).collect::<Result<Vec<_>, _>>()
         };
         Ok(Mutation {
             base: self.base.position(entry)?,
             authored: self.authored.try_into()?,
-            committed: self.committed.map(read).transpose()?,
+            committed: self.committed.map(read_all).transpose()?,
         })
     }
 }
 
-/// Encodes the body of the `E` entry at `position`, and returns its version.
+/// Encodes the body of the `E` entry at `position`. Returns the version and the bytes of the body.
 ///
 /// # Errors
-/// Only if the encoder fails, which it does not for these types.
+/// Only if the encoder fails, which cannot happen for these types.
 pub fn encode_edits(
     position: Position,
     mutations: &[Mutation],
@@ -159,17 +164,17 @@ pub fn encode_edits(
     Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
 }
 
-/// Returns an upper bound of the bytes that a mutation adds to a body, at any position.
+/// Returns an upper bound of the bytes that a mutation takes in a body at any position.
 ///
 /// # Errors
-/// Only if the encoder fails, which it does not for these types.
+/// Only if the encoder fails, which cannot happen for these types.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
-    let at_its_base = MutationV2::new(mutation.base, mutation);
-    Ok(postcard::to_allocvec(&at_its_base)?.len() + LONGEST_BASE_BYTES)
+    let shortest = MutationV2::new(mutation.base, mutation);
+    Ok(postcard::to_allocvec(&shortest)?.len() + LONGEST_BASE_BYTES)
 }
 
-/// Decodes the body of an `E` entry; total: any bytes give edits or an error.
+/// Decodes the body of the `E` entry at `position`. Any bytes give edits or an error.
 ///
 /// # Errors
 /// [`BodyError`] with the reason.
@@ -182,12 +187,16 @@ pub fn decode_edits(
 ) -> Result<Edits, BodyError> {
     let mutations: Vec<Mutation> = match version {
         AS_AUTHORED_VERSION => {
-            let mutations = whole::<EditsV1>(body)?.mutations.into_iter();
-            mutations.map(|stored| stored.read(position)).collect::<Result<_, BodyError>>()?
+            let mutations = decode_all::<EditsV1>(body)?.mutations.into_iter();
+            mutations
+                .map(|stored| stored.into_mutation(position))
+                .collect::<Result<_, BodyError>>()?
         }
         TRANSFORMED_VERSION => {
-            let mutations = whole::<EditsV2>(body)?.mutations.into_iter();
-            mutations.map(|stored| stored.read(position)).collect::<Result<_, BodyError>>()?
+            let mutations = decode_all::<EditsV2>(body)?.mutations.into_iter();
+            mutations
+                .map(|stored| stored.into_mutation(position))
+                .collect::<Result<_, BodyError>>()?
         }
         version => return Err(BodyError::UnknownVersion { version }),
     };
@@ -198,19 +207,19 @@ pub fn decode_edits(
     Ok(Edits { client, name: None, first_id, mutations })
 }
 
-/// Decodes a value from all of `body`.
-pub(super) fn whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
+/// Decodes a value that takes all bytes of `body`.
+pub(super) fn decode_all<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
     let (decoded, rest) = postcard::take_from_bytes::<T>(body)?;
     if !rest.is_empty() {
-        return Err(BodyError::Shape("there are bytes behind it"));
+        return Err(BodyError::Shape("there are bytes after its end"));
     }
     Ok(decoded)
 }
 
-/// Checks the ids of `count` mutations.
+/// Checks that the ids of `count` mutations from `first_id` on are in range.
 pub(super) fn check_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
     if first_id == 0 || first_id.saturating_add(count) > MAX_MUTATION_ID.saturating_add(1) {
-        return Err(BodyError::Shape("its mutations have ids out of range"));
+        return Err(BodyError::Shape("mutation ids are out of range"));
     }
     Ok(())
 }
@@ -244,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_reads_back_wherever_it_stands() {
+    fn bodies_round_trip_at_any_position() {
         let client = ClientKey([7; 8]);
         let as_other = |committed| Mutation { committed: Some(committed), ..mutation() };
         let twice = vec![mutation().authored; 2];
@@ -265,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transformed_mutation_of_the_first_version_is_read() {
+    fn reads_a_transformed_mutation_of_version_1() {
         let base = BaseV1::new(at(0, 8), at(0, 7));
         let stored = StoredOperation::from(&mutation().authored);
         let authored = stored.clone();
@@ -277,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mutation_has_so_many_operations_and_no_more() {
+    fn limits_the_committed_operations_of_a_mutation() {
         let client = ClientKey([7; 8]);
         let read = |count| {
             let nothing = Operation::InsertRows(cellar_sheet::operation::InsertBefore {
@@ -294,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_has_so_many_mutations_and_no_more() {
+    fn limits_the_mutations_of_a_body() {
         let moved = |count| vec![Mutation { committed: Some(vec![]), ..mutation() }; count];
         for (count, fits) in
             [(MAX_MUTATIONS_PER_REQUEST, true), (MAX_MUTATIONS_PER_REQUEST + 1, false)]
@@ -308,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_are_never_less_than_the_body() {
+    fn the_bound_of_a_mutation_is_never_below_its_size() {
         for position in [at(0, 8), at(0, u32::MAX), at(1, 0), at((1 << 21) - 1, 3)] {
             let (_, body) = encode_edits(position, &[mutation()]).unwrap();
             assert!(body.len() <= 1 + encoded_mutation_bytes(&mutation()).unwrap());
@@ -316,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_body_is_an_error() {
+    fn rejects_bytes_that_are_not_a_body() {
         let (_, body) = encode_edits(at(0, 8), &[mutation()]).unwrap();
         let client = ClientKey([7; 8]);
         let cut = &body[..body.len() - 1];

@@ -1,27 +1,27 @@
-//! Names of clients as stored: postcard, group and client.
+//! Stored client names: the group and the client, encoded with postcard.
 
 use super::BodyError;
 use cellar_base::identity::ClientName;
 
-/// Encodes a name.
+/// Encodes a client name.
 ///
 /// # Errors
-/// Only if the encoder fails, which it does not for text.
+/// Only if the encoder fails, which cannot happen for text.
 pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
     Ok(postcard::to_allocvec(&(name.group(), name.client()))?)
 }
 
-/// Decodes a name; total.
+/// Decodes a client name. Any bytes give a name or an error.
 ///
 /// # Errors
 /// [`BodyError`] with the reason.
 pub fn decode_name(bytes: &[u8]) -> Result<ClientName, BodyError> {
     let ((group, client), rest) = postcard::take_from_bytes::<(&str, &str)>(bytes)?;
     if !rest.is_empty() {
-        return Err(BodyError::Shape("there are bytes behind the name of a client"));
+        return Err(BodyError::Shape("there are bytes after the client name"));
     }
     ClientName::new(group, client)
-        .map_err(|_| BodyError::Shape("the name of a client is too long or empty"))
+        .map_err(|_| BodyError::Shape("the client name is too long or empty"))
 }
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests {
     use cellar_base::limits::MAX_CLIENT_ID_BYTES;
 
     #[test]
-    fn names_read_back_up_to_their_limit() {
+    fn names_round_trip_up_to_their_limit() {
         let longest = "x".repeat(MAX_CLIENT_ID_BYTES);
         for (group, client) in [("g", "c"), (longest.as_str(), "ü"), ("a\n", &longest)] {
             let name = ClientName::new(group, client).unwrap();

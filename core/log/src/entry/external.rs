@@ -1,13 +1,13 @@
-//! Large entries: edits with an external body in S3.
+//! Large entries, whose operations are in an external body in S3.
 //!
-//! The body always stays in coordinates of its base. The entry contains the axis maps from the base
-//! to its position, which readers apply. Such a body only sets cells; operations that move cells
-//! are small.
+//! An external body is in coordinates of its base. The entry contains the map from the base to the
+//! entry's position, which readers apply. An external body only sets cells; operations that move
+//! cells are small and never need one.
 
 use serde::{Deserialize, Serialize};
 
 use super::BodyError;
-use super::body::{BaseV1, check_ids, whole};
+use super::body::{BaseV1, check_ids, decode_all};
 use crate::transform::{SheetMap, SpaceMap, transform};
 use cellar_base::bounded::at_most;
 use cellar_base::identity::ClientKey;
@@ -19,11 +19,11 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, StoredAxisMap};
 use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
 
-/// Version of the stored record.
+/// Version of the part that is stored in the entry.
 const EXTERNAL_VERSION: u64 = 1;
-/// First byte of the object: the version of the zstd-compressed content after it.
+/// First byte of the object: the version of the compressed content after it.
 const OBJECT_VERSION: u8 = 1;
-/// Fast, and good enough for cells.
+/// A fast zstd level; higher levels save little on cells.
 const COMPRESSION_LEVEL: i32 = 3;
 
 /// A batch of mutations of one client with an external body.
@@ -35,7 +35,7 @@ pub struct ExternalEdits {
     pub first_id: u64,
     /// Number of mutations, at least one.
     pub count: u32,
-    /// Position that the author had seen.
+    /// Position that the author had seen: the coordinates of the body.
     pub base: Position,
     /// Key of the object.
     pub object: String,
@@ -43,7 +43,7 @@ pub struct ExternalEdits {
     pub bytes: u64,
     /// SHA-256 of the object, which readers verify.
     pub sha256: [u8; 32],
-    /// Map from the author's coordinates to the entry's position.
+    /// Map from the coordinates of `base` to those before the entry.
     pub map: SpaceMap,
 }
 
@@ -72,31 +72,35 @@ impl ExternalEdits {
         self.first_id.saturating_add(u64::from(self.count)).saturating_sub(1)
     }
 
-    /// Returns the committed operations of an operation of the body; `None` if it is unchanged.
+    /// Returns the committed form of an operation of the body; `None` if the operation is
+    /// unchanged.
     #[must_use]
     pub fn committed(&self, authored: &Operation) -> Option<Vec<Operation>> {
         transform(authored, &self.map)
     }
 
-    /// Returns the approximate size in memory and in a reply, including a presigned URL.
+    /// Returns the approximate bytes of the edits in memory and in a reply, which includes a
+    /// presigned URL.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
-        /// Size of a presigned URL, mostly the session token of the signing function.
+        /// Most of a presigned URL is the session token of the signing function.
         const URL_BYTES: usize = 2_560;
         const SHEET_BYTES: usize = 64;
         const RUN_BYTES: usize = 48;
-        let runs = |map: &SheetMap| map.rows.runs().len() + map.columns.runs().len();
-        let sheet = |map: &SheetMap| runs(map).saturating_mul(RUN_BYTES) + SHEET_BYTES;
-        let sheets: usize = self.map.sheets().map(|(_, map)| sheet(map)).sum();
-        FRAME_BYTES + URL_BYTES + self.object.len() + sheets
+        let map_bytes = |map: &SheetMap| {
+            let runs = map.rows.runs().len() + map.columns.runs().len();
+            runs.saturating_mul(RUN_BYTES) + SHEET_BYTES
+        };
+        let sheet_bytes: usize = self.map.sheets().map(|(_, map)| map_bytes(map)).sum();
+        FRAME_BYTES + URL_BYTES + self.object.len() + sheet_bytes
     }
 }
 
-/// Encodes the body of the `E` entry at `position` whose operations are in an object, and returns
-/// its version.
+/// Encodes the body of the `E` entry at `position` whose operations are in an object. Returns the
+/// version and the bytes of the body.
 ///
 /// # Errors
-/// Only if the encoder fails, which it does not for these types.
+/// Only if the encoder fails, which cannot happen for these types.
 pub fn encode_external(
     position: Position,
     external: &ExternalEdits,
@@ -117,7 +121,7 @@ pub fn encode_external(
     Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
 }
 
-/// Decodes the output of [`encode_external`]; total.
+/// Decodes the output of [`encode_external`]. Any bytes give edits or an error.
 ///
 /// # Errors
 /// [`BodyError`] with the reason.
@@ -132,7 +136,7 @@ pub fn decode_external(
     if version != EXTERNAL_VERSION {
         return Err(BodyError::UnknownVersion { version });
     }
-    let stored: ExternalV1 = whole(body)?;
+    let stored: ExternalV1 = decode_all(body)?;
     check_ids(first_id, u64::from(stored.count))?;
     if stored.count == 0 {
         return Err(BodyError::Shape("it has no mutations"));
@@ -157,18 +161,18 @@ pub fn decode_external(
     })
 }
 
-/// Encodes the object of these operations, one per mutation.
+/// Encodes the object with the operations of an external body, one per mutation.
 ///
 /// # Errors
 /// [`BodyError::Shape`] above `MAX_MUTATIONS_PER_REQUEST`, `MAX_CELLS_PER_UPLOAD`,
-/// `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`; split the operations.
+/// `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`; the caller then splits the operations.
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
     let cells = operations.iter().map(cell_count);
     let too_many = operations.len() > MAX_MUTATIONS_PER_REQUEST
         || cells.clone().any(|count| count > MAX_CELLS_PER_OPERATION)
         || cells.sum::<usize>() > MAX_CELLS_PER_UPLOAD;
     if too_many {
-        return Err(BodyError::Shape("it has too many mutations or cells for one entry: split it"));
+        return Err(BodyError::Shape("it has too many mutations or cells for one entry; split it"));
     }
     let stored: Vec<StoredOperation> = operations.iter().map(StoredOperation::from).collect();
     let plain = postcard::to_allocvec(&stored)?;
@@ -176,13 +180,13 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
         .map_err(|_| BodyError::Shape("it cannot be compressed"))?;
     let object = [&[OBJECT_VERSION], compressed.as_slice()].concat();
     if object.len() > MAX_UPLOAD_BYTES || plain.len() > MAX_EXTERNAL_BODY_BYTES {
-        return Err(BodyError::Shape("it is too long for one entry: split it"));
+        return Err(BodyError::Shape("it is too large for one entry; split it"));
     }
     Ok(object)
 }
 
-/// Decodes an object; total. Uses at most `MAX_EXTERNAL_BODY_BYTES` and the memory of
-/// `MAX_CELLS_PER_UPLOAD` cells.
+/// Decodes the object of an external body. Any bytes give operations or an error. Uses at most
+/// `MAX_EXTERNAL_BODY_BYTES` and the memory of `MAX_CELLS_PER_UPLOAD` cells.
 ///
 /// # Errors
 /// [`BodyError`] with the reason.
@@ -193,31 +197,31 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
         return Err(BodyError::UnknownVersion { version: u64::from(*version) });
     }
     let plain = decompress(compressed, MAX_EXTERNAL_BODY_BYTES)?;
-    read_operations(&plain)
+    decode_operations(&plain)
 }
 
-/// Decodes operations one by one, so that memory never holds more cells than allowed.
-fn read_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
+/// Decodes operations one by one, so that the cells in memory never exceed `MAX_CELLS_PER_UPLOAD`.
+fn decode_operations(plain: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (count, mut rest) = postcard::take_from_bytes::<usize>(plain)?;
     if count == 0 || count > MAX_MUTATIONS_PER_REQUEST {
         return Err(BodyError::Shape("it has no mutations or too many"));
     }
     let (mut operations, mut cells) = (Vec::new(), 0_usize);
     for _ in 0..count {
-        let (stored, behind) = postcard::take_from_bytes::<StoredOperation>(rest)?;
+        let (stored, after) = postcard::take_from_bytes::<StoredOperation>(rest)?;
         let operation = Operation::try_from(stored)?;
         if !matches!(operation, Operation::SetCells(_)) {
-            return Err(BodyError::Shape("it does more than set cells"));
+            return Err(BodyError::Shape("it has an operation that does not set cells"));
         }
         cells = cells.saturating_add(cell_count(&operation));
         if cells > MAX_CELLS_PER_UPLOAD {
-            return Err(BodyError::Shape("it has more cells than any may have"));
+            return Err(BodyError::Shape("it has too many cells"));
         }
         operations.push(operation);
-        rest = behind;
+        rest = after;
     }
     if !rest.is_empty() {
-        return Err(BodyError::Shape("there are bytes behind it"));
+        return Err(BodyError::Shape("there are bytes after its end"));
     }
     Ok(operations)
 }
@@ -229,16 +233,16 @@ fn cell_count(operation: &Operation) -> usize {
     }
 }
 
-/// Decompresses at most `max_bytes`.
+/// Decompresses a zstd frame of at most `max_bytes` uncompressed bytes.
 pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>, BodyError> {
     use std::io::Read;
-    let fault = |_| BodyError::Shape("it does not decompress");
+    let fault = |_| BodyError::Shape("it cannot be decompressed");
     let decoder = zstd::stream::read::Decoder::new(compressed).map_err(fault)?;
     let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     let mut plain = Vec::new();
     decoder.take(limit.saturating_add(1)).read_to_end(&mut plain).map_err(fault)?;
     if plain.len() > max_bytes {
-        return Err(BodyError::Shape("it is longer than any may be"));
+        return Err(BodyError::Shape("it is too large"));
     }
     Ok(plain)
 }
@@ -274,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_record_reads_back_with_its_maps() {
+    fn external_edits_round_trip_with_their_maps() {
         let external = external();
         let (version, body) = encode_external(at(9), &external).unwrap();
         let read = |version, body: &[u8]| {
@@ -296,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_reads_back_and_anything_else_is_an_error() {
+    fn objects_round_trip_and_other_bytes_are_rejected() {
         let operations = vec![set(0, "a"), set(1, &"b".repeat(50_000))];
         let object = encode_external_body(&operations).unwrap();
         assert!(object.len() < 200);
@@ -312,11 +316,12 @@ mod tests {
         assert!(decode_external_body(&other_version).is_err());
     }
 
-    /// An object with these operations of blank cells, each with so many, written by nobody.
+    /// Returns an object with one operation per count, each of which sets that many blank cells.
+    /// The encoder would not write such an object.
     fn bomb(cells: &[usize]) -> Vec<u8> {
         let mut plain = postcard::to_allocvec(&cells.len()).unwrap();
         for count in cells {
-            // Set cells of sheet 0, no formats, one run at 0, 0, and its cells.
+            // `SetCells` on sheet 0, no formats, one run of cells from row 0, column 0 on.
             plain.extend([0, 0, 0, 1, 0, 0]);
             plain.extend(postcard::to_allocvec(count).unwrap());
             plain.resize(plain.len() + count, 0);
@@ -338,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upload_has_so_many_cells_and_mutations_and_no_more() {
+    fn limits_the_cells_and_mutations_of_an_upload() {
         let full = vec![MAX_CELLS_PER_OPERATION; MAX_CELLS_PER_UPLOAD / MAX_CELLS_PER_OPERATION];
         let and_one = [full.as_slice(), &[1]].concat();
         let most = MAX_MUTATIONS_PER_REQUEST;
@@ -356,13 +361,13 @@ mod tests {
             assert_eq!(decode_external_body(&object).is_ok(), fits, "{cells:?}");
             assert_eq!(encode_external_body(&operations).is_ok(), fits, "{cells:?}");
         }
-        // 32 MB of operations with one cell each, or of one with all.
+        // 32 MB: many operations with one cell each, or one operation with all cells.
         assert!(decode_external_body(&bomb(&vec![1; 4_000_000])).is_err());
         assert!(decode_external_body(&bomb(&[32_000_000])).is_err());
     }
 
     #[test]
-    fn a_record_has_so_many_moved_sheets_and_no_more() {
+    fn limits_the_moved_sheets_of_a_record() {
         let read = |count: usize| {
             let stored = ExternalV1 {
                 base: BaseV1::new(at(9), at(3)),
@@ -384,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused_before_it_takes_memory() {
+    fn rejects_a_decompression_bomb_before_it_takes_memory() {
         let bomb = |bytes: usize| {
             let plain = zstd::bulk::compress(&vec![0_u8; bytes], 3).unwrap();
             decompress(&plain, MAX_EXTERNAL_BODY_BYTES).map(|plain| plain.len())

@@ -1,7 +1,6 @@
-//! Headers as stored: postcard without trailing zeros, of which most headers have three.
+//! Stored headers: postcard without trailing zero bytes, of which most headers have three.
 //!
-//! Every entry has a header, and a load of a thousand edits reads a thousand of them, so each byte
-//! counts.
+//! Every entry has a header, and a load reads thousands of entries, so each byte counts.
 
 use std::sync::Arc;
 
@@ -12,27 +11,27 @@ use cellar_base::limits::MAX_SUMMARY_RUNS;
 use cellar_sheet::metadata::{SheetNumbers, SheetSet, StateSummary};
 use cellar_sheet::operation::{Span, Spans};
 
-/// Omitted zeros, one for each field.
-const LEFT_OUT: [u8; 8] = [0; 8];
+/// The zero bytes that may be omitted at the end, one per field.
+const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
-/// [`StoredHeader::sheets`] of a workbook that never had another sheet than the first.
+/// [`StoredHeader::sheets`] of a workbook that never had a second sheet.
 const ONLY_THE_FIRST: u32 = 0;
 /// [`StoredHeader::sheets`] of a header without a summary.
 const NO_SUMMARY: u32 = 1;
 
-/// A header as stored. Most workbooks have only the first sheet, which takes no bytes here.
+/// The stored form of a [`Header`]. Most workbooks have only the first sheet, which takes no bytes.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
     incarnation: u32,
     snapshot_num: u32,
     snapshot_bytes: u64,
-    /// One above every sheet number ever used, unless it is one of the two constants above.
+    /// One above the greatest sheet number ever used, or [`ONLY_THE_FIRST`] or [`NO_SUMMARY`].
     sheets: u32,
     format_spans: u32,
-    /// Runs of the numbers of deleted sheets: first number and length.
+    /// Numbers of deleted sheets, as runs: first number and length.
     deleted: Vec<(u32, u32)>,
-    /// Runs of unused numbers below the next one.
+    /// Numbers below the next sheet number that were never used, as runs.
     skipped: Vec<(u32, u32)>,
 }
 
@@ -47,7 +46,7 @@ impl From<&Header> for StoredHeader {
         let sheets = match next_sheet {
             0 => NO_SUMMARY,
             1 => ONLY_THE_FIRST,
-            more => more,
+            next_sheet => next_sheet,
         };
         Self {
             segment_bytes: header.segment_bytes,
@@ -70,13 +69,13 @@ impl TryFrom<StoredHeader> for Header {
         let next_sheet = match stored.sheets {
             NO_SUMMARY => None,
             ONLY_THE_FIRST => Some(1),
-            more => Some(more),
+            next_sheet => Some(next_sheet),
         };
         let summary = match next_sheet {
             None => None,
             Some(next) => {
-                let used = Spans::one(0, next).without(&read_runs(&stored.skipped)?);
-                let live = used.without(&read_runs(&stored.deleted)?);
+                let used = Spans::one(0, next).without(&decode_runs(&stored.skipped)?);
+                let live = used.without(&decode_runs(&stored.deleted)?);
                 let sheets = SheetSet::new(live, SheetNumbers::from_runs(used));
                 Some(Arc::new(StateSummary { sheets, format_spans: stored.format_spans }))
             }
@@ -85,14 +84,14 @@ impl TryFrom<StoredHeader> for Header {
     }
 }
 
-/// Decodes runs in ascending order, at most as many as a header may have.
-fn read_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
+/// Decodes runs of sheet numbers, which must be in ascending order.
+fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
     let ordered = runs.windows(2).all(|pair| match pair {
         [(first, count), (next, _)] => first.checked_add(*count).is_some_and(|end| end <= *next),
         _ => true,
     });
     if !ordered || runs.len() > MAX_SUMMARY_RUNS.saturating_mul(2) {
-        return Err(BodyError::Shape("the numbers of sheets in the header are out of order"));
+        return Err(BodyError::Shape("the sheet numbers in the header are out of order"));
     }
     let spans = runs.iter().map(|(first, count)| Span { first: *first, count: *count });
     Ok(Spans::from_sorted(spans.collect()))
@@ -101,30 +100,30 @@ fn read_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
 /// Encodes a header.
 ///
 /// # Errors
-/// Only if the encoder fails, which it does not for these types.
+/// Only if the encoder fails, which cannot happen for these types.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
-    // The last byte of a multi-byte number is never zero, so only whole numbers are omitted.
+    // The last byte of an encoded number is zero only if the number is zero.
     while bytes.last() == Some(&0) {
         bytes.pop();
     }
     Ok(bytes)
 }
 
-/// Decodes a header; total.
+/// Decodes a header. Any bytes give a header or an error.
 ///
 /// # Errors
 /// [`BodyError`] with the reason.
 pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
-    let padded = [bytes, &LEFT_OUT].concat();
+    let padded = [bytes, &OMITTED_ZEROS].concat();
     let (header, rest) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
     if rest.iter().any(|byte| *byte != 0) {
-        return Err(BodyError::Shape("there are bytes behind the header"));
+        return Err(BodyError::Shape("there are bytes after the header"));
     }
     Header::try_from(header)
 }
 
-/// Decodes a header without a summary, of an older entry: its first four numbers; total.
+/// Decodes the header of an older entry, which has no summary. Any bytes give a header or an error.
 ///
 /// # Errors
 /// [`BodyError`] with the reason.
@@ -143,7 +142,8 @@ mod tests {
         prop_oneof![Just(0), Just(128), Just(1 << 14), any::<u32>()]
     }
 
-    /// A summary, after sheets of these numbers were added and some of them deleted.
+    /// Returns the summary after sheets with these numbers were added, and those marked `true` were
+    /// deleted.
     fn summary(sheets: &[(u32, bool)], format_spans: u32) -> StateSummary {
         let mut summary = StateSummary { format_spans, ..StateSummary::first() };
         for (sheet, deleted) in sheets {
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_header_reads_back(
+        fn headers_round_trip(
             a in number(), b in number(), c in number(), d in number(),
             sheets in proptest::option::of(proptest::collection::vec((0..80_u32, any::<bool>()), 0..60)),
         ) {
@@ -179,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_short_and_says_nothing_of_the_only_sheet() {
+    fn a_header_omits_the_only_sheet() {
         let first = Header::first(super::super::FIRST_INCARNATION);
         assert_eq!(encode_header(&first).unwrap(), [0; 0]);
         assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 3);
         let without = Header { summary: None, ..first };
         assert_eq!(encode_header(&without).unwrap(), [0, 0, 0, 0, 1]);
         assert!(decode_header(&[1, 1, 1, 1, 1, 0, 0, 0, 1]).is_err());
-        // Runs that overlap.
+        // The runs overlap.
         assert!(decode_header(&[1, 1, 1, 1, 9, 0, 2, 1, 3, 2, 1]).is_err());
     }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_names_so_many_runs_of_sheets_and_no_more() {
+    fn a_header_omits_the_summary_above_the_limit_of_runs() {
         let most = u32::try_from(MAX_SUMMARY_RUNS).unwrap();
         for (runs, kept) in [(most, true), (most + 1, false)] {
             let sheets: Vec<(u32, bool)> = (1..runs).map(|sheet| (sheet * 2, false)).collect();

@@ -25,39 +25,39 @@ use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 /// An entry of a log, immutable once it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Log id.
+    /// Log that contains the entry.
     pub log: LogId,
-    /// Position.
+    /// Position of the entry in the log.
     pub position: Position,
     /// Creation time by the writer's clock, Unix seconds.
     pub created_s: u64,
-    /// Author: the token's subject, at most `MAX_AUTHOR_BYTES`.
+    /// Subject of the token that wrote the entry, at most `MAX_AUTHOR_BYTES`.
     pub author: Option<String>,
-    /// Running totals, carried from entry to entry.
+    /// Running totals up to this entry.
     pub header: Header,
-    /// Content.
+    /// Edits, or the mark of a snapshot or of the end of a segment.
     pub content: Content,
 }
 
-/// First incarnation of a log: one byte in every entry. If the tables were restored before, a log
-/// starts with their incarnation.
+/// Incarnation of tables that were never restored. A log that is created in restored tables starts
+/// with a later incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// Running totals that each entry carries on from the preceding one. A writer that knows the newest
-/// entry knows the incarnation and the thresholds for rolls and snapshots without a read.
+/// Running totals that each entry continues from the preceding entry. From the newest entry alone,
+/// a writer knows the incarnation and whether a roll or a snapshot is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of the bodies of this segment, including this entry.
+    /// Total bytes of the bodies of this segment up to this entry, inclusive.
     pub segment_bytes: u64,
     /// Incarnation of the tables; a client with another one must reload. Stored in every entry,
     /// because an append reads only the entries after its base.
     pub incarnation: u32,
-    /// Number of the last Snapshot entry of this segment, including this one.
+    /// Number of the last Snapshot entry of this segment up to this entry, inclusive.
     pub snapshot_num: u32,
-    /// `segment_bytes` at that Snapshot entry.
+    /// `segment_bytes` at the last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Summary of the state after this entry. Absent on older entries, and if the sheets have more
-    /// than `MAX_SUMMARY_RUNS` runs of numbers: then a writer reads the state.
+    /// Summary of the state after this entry. `None` on older entries, and if the sheet numbers
+    /// have more than `MAX_SUMMARY_RUNS` runs; a writer then reads the workbook metadata.
     pub summary: Option<Arc<StateSummary>>,
 }
 
@@ -74,8 +74,8 @@ impl Header {
         Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
-    /// Returns the header of the next entry, with a body of `body_bytes`, unless that is a Snapshot
-    /// entry.
+    /// Returns the header of the next entry if it has a body of `body_bytes`. A Snapshot entry has
+    /// a different header.
     #[must_use]
     pub fn followed_by(&self, body_bytes: usize) -> Self {
         let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
@@ -86,19 +86,19 @@ impl Header {
 /// Content of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// `S`: place of a snapshot.
+    /// `S`: a snapshot of the state at this position, which a worker creates later.
     Snapshot {
-        /// Key of the root, once the snapshot is finished.
+        /// Key of the root; set once the snapshot is finished.
         root: Option<String>,
-        /// Time at which the segment that begins here was trimmed, Unix seconds. Only this entry
-        /// and the End Segment remain.
+        /// Time at which the segment was trimmed, Unix seconds. Set only on the first entry of a
+        /// trimmed segment, of which only this entry and the End Segment remain.
         trimmed_s: Option<u64>,
     },
     /// `X`: end of the segment; the log continues in the next one.
     EndSegment,
     /// `E`: edits.
     Edits(Edits),
-    /// `E` with an object: edits with an external body.
+    /// `E` with an object key: edits with an external body.
     External(ExternalEdits),
 }
 
@@ -122,29 +122,27 @@ pub struct Mutation {
     pub base: Position,
     /// Operation as authored, in coordinates of `base`.
     pub authored: Operation,
-    /// Operations as committed, in coordinates of the preceding entry, if they differ: empty if no
-    /// effect remained, several for an undo or revert, a rejection for a rejected operation that
-    /// would have moved cells.
+    /// Operations as committed, in coordinates of the preceding mutation; `None` if they equal the
+    /// authored operation. Empty if the mutation has no effect; several for an undo or revert; a
+    /// rejection if the rejected operation would have moved cells.
     pub committed: Option<Vec<Operation>>,
 }
 
 impl Mutation {
-    /// Creates a rejected mutation. An operation that moves cells is kept beside the reason,
-    /// because the author's later mutations may be based on it until the author learns of the
-    /// rejection. So is an undo or revert, so that a search for undoable entries skips it.
+    /// Creates a rejected mutation. The authored operation is kept if it moves cells, because the
+    /// author's later mutations may be based on it until the author learns of the rejection. It is
+    /// also kept if it is an undo or revert, so that a search for undoable entries skips it.
     #[must_use]
     pub fn rejected(base: Position, authored: &Operation, rejection: Rejection) -> Self {
         let rejection = Operation::Rejected(rejection);
-        match authored {
-            authored if authored.moves_cells() || authored.is_resolved_on_append() => {
-                let authored = authored.clone();
-                Self { base, authored, committed: Some(vec![rejection]) }
-            }
-            _ => Self { base, authored: rejection, committed: None },
+        if authored.moves_cells() || authored.is_resolved_on_append() {
+            Self { base, authored: authored.clone(), committed: Some(vec![rejection]) }
+        } else {
+            Self { base, authored: rejection, committed: None }
         }
     }
 
-    /// Returns the reason of the rejection, if the mutation was rejected.
+    /// Returns the rejection, if the mutation was rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.effective() {
@@ -153,7 +151,7 @@ impl Mutation {
         }
     }
 
-    /// Returns the operations that take effect.
+    /// Returns the committed operations.
     #[must_use]
     pub fn effective(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.authored))
@@ -170,8 +168,8 @@ impl Edits {
 }
 
 impl Entry {
-    /// Returns the position of the next entry: after an End Segment, the first of the next segment.
-    /// `None` if the log cannot grow any more.
+    /// Returns the position of the next entry, which is in the next segment after an End Segment.
+    /// `None` if no position is left.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.content {
@@ -182,32 +180,36 @@ impl Entry {
         }
     }
 
-    /// Raises the incarnation to at least that of restored tables. A restore does not rewrite the
-    /// newest entry of every log, so everything that is read has at least the tables' incarnation.
+    /// Raises the incarnation to at least `incarnation`, that of the tables. A restore of the
+    /// tables does not rewrite the newest entry of every log, so readers raise the incarnation
+    /// instead.
     #[must_use]
-    pub fn at_least(mut self, incarnation: u32) -> Self {
+    pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
         self
     }
 
-    /// Returns the approximate size in memory and in a reply, for bounds.
+    /// Returns the approximate bytes of the entry in memory and in a reply.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 128;
         let mutations = self.edits().map_or(&[][..], |edits| edits.mutations.as_slice());
-        let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
-        let author = self.author.as_deref().map_or(0, json_text_bytes);
         let operations = mutations.iter().flat_map(|mutation| {
             let committed = mutation.committed.iter().flatten();
             std::iter::once(&mutation.authored).chain(committed)
         });
-        let more = match &self.content {
+        let operation_bytes =
+            operations.map(|operation| operation.weight_bytes().saturating_add(FRAME_BYTES));
+        let author_bytes = self.author.as_deref().map_or(0, json_text_bytes);
+        let content_bytes = match &self.content {
             Content::External(external) => external.weight_bytes(),
             Content::Edits(edits) => edits.name.as_ref().map_or(0, ClientName::bytes),
             Content::Snapshot { .. } | Content::EndSegment => 0,
         };
-        let summary = self.header.summary.as_ref().map_or(0, |summary| summary.weight_bytes());
-        operations.map(weight).fold(FRAME_BYTES + author + summary + more, usize::saturating_add)
+        let summary_bytes =
+            self.header.summary.as_ref().map_or(0, |summary| summary.weight_bytes());
+        let fixed_bytes = FRAME_BYTES + author_bytes + summary_bytes + content_bytes;
+        operation_bytes.fold(fixed_bytes, usize::saturating_add)
     }
 
     /// Returns whether this is the first entry of a trimmed segment.
@@ -216,17 +218,17 @@ impl Entry {
         matches!(self.content, Content::Snapshot { trimmed_s: Some(_), .. })
     }
 
-    /// Applies the entry's edits to a workbook at the position before it. An external body is not
-    /// part of the entry and is not applied: see [`Workbook::apply_operations`].
+    /// Applies the entry's edits to the workbook at the preceding position. Does not apply an
+    /// external body, whose operations are not part of the entry.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`], as [`Workbook::apply_operations`].
+    /// [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
     pub fn apply_to(&self, workbook: &mut Workbook) -> Result<(), WorkbookTooLarge> {
         let mutations = self.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
         mutations.iter().try_for_each(|mutation| workbook.apply_operations(mutation.effective()))
     }
 
-    /// Returns the edits of an entry of edits.
+    /// Returns the edits, unless they are in an external body or the entry has none.
     #[must_use]
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
@@ -235,8 +237,8 @@ impl Entry {
         }
     }
 
-    /// Returns the client and the ids of the first and last mutation. By these, a repeated request
-    /// recognizes its committed mutations.
+    /// Returns the client, the id of the first and the id of the last mutation, from which a
+    /// repeated request recognizes its committed mutations.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {

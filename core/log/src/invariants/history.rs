@@ -1,4 +1,5 @@
-//! All that ever was in a log, and that what was read of it never changes (I2).
+//! The complete history of a log, and the invariant that entries never change once they were read
+//! (I2).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,45 +8,44 @@ use super::Violation;
 use crate::entry::{Content, Entry};
 use cellar_base::position::Position;
 
-/// All that ever was in the log: of a trimmed segment what its offloaded copy holds, else what the table
-/// holds. An entry that stands in a trimmed segment and is not the offloaded segment's is in the list as well,
-/// so that the other predicates find it.
+/// Returns all entries that a log ever had: those of trimmed segments from their offloaded copies,
+/// the others from the table. If the table contains an entry of a trimmed segment that differs from
+/// the offloaded copy, both are in the list, so that the other predicates find the fault.
 #[must_use]
 pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed = trimmed_segments(table);
-    let from_offloaded = |entry: &&Arc<Entry>| trimmed.contains(&entry.position.segment());
-    let mut all: Vec<_> = offloaded.iter().filter(from_offloaded).cloned().collect();
-    let offloaded: BTreeSet<_> = all.iter().map(|entry| entry.position).collect();
+    let is_trimmed = |entry: &&Arc<Entry>| trimmed.contains(&entry.position.segment());
+    let mut history: Vec<_> = offloaded.iter().filter(is_trimmed).cloned().collect();
+    let offloaded: BTreeSet<_> = history.iter().map(|entry| entry.position).collect();
     for entry in table {
-        let known =
-            offloaded.contains(&entry.position) && all.iter().any(|other| is_same(other, entry));
-        if !known {
-            all.push(Arc::clone(entry));
+        let is_listed = offloaded.contains(&entry.position)
+            && history.iter().any(|other| is_same(other, entry));
+        if !is_listed {
+            history.push(Arc::clone(entry));
         }
     }
-    all.sort_by_key(|entry| entry.position);
-    all
+    history.sort_by_key(|entry| entry.position);
+    history
 }
 
-/// What whoever reads the log from its beginning comes to see: of a trimmed segment what its offloaded copy
-/// holds, else what the table holds, up to the first gap, and nothing behind an End Segment.
+/// Returns the entries that a reader of the whole log sees: those of trimmed segments from their
+/// offloaded copies, the others from the table. Ends at the first gap, and skips entries after an
+/// End Segment in the same segment.
 #[must_use]
 pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed = trimmed_segments(table);
-    let of = |entry: &&Arc<Entry>, is_offloaded| {
-        trimmed.contains(&entry.position.segment()) == is_offloaded
-    };
-    let offloaded = offloaded.iter().filter(|entry| of(entry, true));
-    let stored = table.iter().filter(|entry| of(entry, false));
+    let is_trimmed = |entry: &Arc<Entry>| trimmed.contains(&entry.position.segment());
+    let offloaded = offloaded.iter().filter(|entry| is_trimmed(entry));
+    let stored = table.iter().filter(|entry| !is_trimmed(entry));
     let by_position: BTreeMap<Position, &Arc<Entry>> =
         offloaded.chain(stored).map(|entry| (entry.position, entry)).collect();
-    let mut next = Some(Position::FIRST);
-    let forward = std::iter::from_fn(|| {
-        let entry = *by_position.get(&next?)?;
-        next = entry.next_position();
-        Some(Arc::clone(entry))
-    });
-    forward.collect()
+    let mut readable = Vec::new();
+    let mut next = by_position.get(&Position::FIRST);
+    while let Some(entry) = next {
+        readable.push(Arc::clone(entry));
+        next = entry.next_position().and_then(|position| by_position.get(&position));
+    }
+    readable
 }
 
 fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
@@ -53,20 +53,20 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
     marked.map(|entry| entry.position.segment()).collect()
 }
 
-/// I2: what was read from the beginning of the log still stands there, with nothing in between.
-/// `history` is what [`history`] returns.
+/// Checks I2: the entries in `read`, a prefix of the log that was read earlier, are still the first
+/// entries of the log. `history` is the result of [`history`].
 ///
 /// # Errors
 /// [`Violation::PrefixChanged`] with the first position that differs.
 pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
-    let mut now = history.iter();
+    let mut current = history.iter();
     for entry in read {
-        if !now.next().is_some_and(|now| is_same(entry, now)) {
+        if !current.next().is_some_and(|current| is_same(entry, current)) {
             return Err(Violation::PrefixChanged { at: entry.position });
         }
     }
-    match (read.last(), now.next()) {
-        // A second entry at the place of the last that was read.
+    match (read.last(), current.next()) {
+        // The history has a second entry at the last position that was read.
         (Some(last), Some(next)) if next.position <= last.position => {
             Err(Violation::PrefixChanged { at: next.position })
         }
@@ -74,11 +74,12 @@ pub fn check_prefix(read: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), V
     }
 }
 
-/// Equal but for what is added to a Snapshot entry later: its root and the mark of a trim.
+/// Returns whether two entries are equal, except for the root and the mark of a trim, which are
+/// added to a Snapshot entry later.
 fn is_same(one: &Entry, other: &Entry) -> bool {
-    let snapshots = matches!(one.content, Content::Snapshot { .. })
+    let are_snapshots = matches!(one.content, Content::Snapshot { .. })
         && matches!(other.content, Content::Snapshot { .. });
-    let same_content = snapshots || one.content == other.content;
+    let same_content = are_snapshots || one.content == other.content;
     same_content
         && (one.log, one.position, one.created_s) == (other.log, other.position, other.created_s)
         && (&one.author, &one.header) == (&other.author, &other.header)

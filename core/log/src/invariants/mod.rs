@@ -1,7 +1,7 @@
-//! The invariants of the log, as predicates.
+//! The invariants of the log, as predicates for tests.
 //!
-//! Pure functions over entries and segments that return the first [`Violation`]: the model checker,
-//! the simulation and checks of stored logs all call the same ones. Lists of entries are in
+//! Each predicate is a pure function of entries and segments that returns the first [`Violation`].
+//! The model checker, the simulator and checks of stored logs share them. Lists of entries are in
 //! ascending order of position.
 
 mod effect;
@@ -20,81 +20,82 @@ use crate::append::AppendEvent;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// What is wrong with a log.
+/// A violated invariant of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Violation {
-    /// I1: an entry is missing where a later one stands, and its segment was not trimmed.
-    #[error("there is no entry at {at}, but a later one")]
+    /// I1: an entry is missing although a later entry exists and the segment was not trimmed.
+    #[error("the entry at {at} is missing, although a later entry exists")]
     Gap {
-        /// Where an entry is missing.
+        /// Position of the missing entry.
         at: Position,
     },
-    /// I2: an entry that was read is gone, is another one, or one appeared before it.
-    #[error("what was read at {at} is not what stands there now")]
+    /// I2: an entry that was read has disappeared or changed, or another entry has appeared before
+    /// it.
+    #[error("the entry at {at} changed after it was read")]
     PrefixChanged {
-        /// The first position that differs.
+        /// First position that differs.
         at: Position,
     },
     /// I3: a mutation took effect twice.
     #[error("mutation {} took effect twice: at {first} and at {again}", .mutation.id)]
     Twice {
-        /// The mutation.
+        /// Mutation that took effect twice.
         mutation: MutationId,
-        /// Where it took effect first.
+        /// Position of the first entry with the mutation.
         first: Position,
-        /// Where it did again.
+        /// Position of the second entry with the mutation.
         again: Position,
     },
-    /// I3: a mutation took effect before the one that its client made before it.
-    #[error("mutation {} at {at} does not follow its client's mutation before it", .mutation.id)]
+    /// I3: a mutation took effect before the client's preceding mutation.
+    #[error("mutation {} at {at} does not follow its client's preceding mutation", .mutation.id)]
     OutOfOrder {
-        /// The mutation.
+        /// Mutation that is out of order.
         mutation: MutationId,
-        /// Where it stands.
+        /// Position of its entry.
         at: Position,
     },
-    /// I4: a mutation that was acknowledged is not in the log.
+    /// I4: an acknowledged mutation is not in the log.
     #[error("mutation {} was acknowledged and is not in the log", .mutation.id)]
     Lost {
-        /// The mutation.
+        /// Lost mutation.
         mutation: MutationId,
     },
-    /// I5: a segment does not begin with a Snapshot entry, or the one before it does not end with
-    /// an End Segment, or there is no record of it.
-    #[error("segment {segment} is not linked to the one before it")]
+    /// I5: a segment does not start with a Snapshot entry, has no record, or the preceding segment
+    /// does not end with an End Segment.
+    #[error("segment {segment} is not linked to the preceding segment")]
     NotLinked {
-        /// The number of the segment.
+        /// Number of the segment.
         segment: u32,
     },
-    /// I5: an entry stands behind an End Segment in the same segment.
-    #[error("an entry stands behind an End Segment, at {at}")]
-    BehindEnd {
-        /// Where it stands.
+    /// I5: an entry follows an End Segment in the same segment.
+    #[error("the entry at {at} follows an End Segment")]
+    AfterEnd {
+        /// Position of the entry.
         at: Position,
     },
-    /// I23: a mutation was answered as appended and changed nothing.
-    #[error("mutation {} was answered as appended and has no effect", .mutation.id)]
+    /// I23: a mutation was reported as appended and changed nothing.
+    #[error("mutation {} was reported as appended and has no effect", .mutation.id)]
     WithoutEffect {
-        /// The mutation.
+        /// Mutation without an effect.
         mutation: MutationId,
     },
-    /// I23: a mutation was answered as without effect and changed something.
-    #[error("mutation {} was answered as without effect and changes something", .mutation.id)]
+    /// I23: a mutation was reported as without effect and changed the state.
+    #[error("mutation {} was reported as without effect and changes the state", .mutation.id)]
     Effect {
-        /// The mutation.
+        /// Mutation with an effect.
         mutation: MutationId,
     },
-    /// I6: more was tried than is allowed.
+    /// I6: an append made too many attempts.
     #[error("{tried} attempts were made, at most {limit} are allowed")]
     TooManyAttempts {
-        /// How many there were.
+        /// Number of attempts.
         tried: u32,
-        /// How many are allowed.
+        /// Allowed number of attempts.
         limit: u32,
     },
 }
 
-/// The attempts of one append, counted from what it is told (I6).
+/// Counts the failed attempts of one append from its events (I6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attempts {
     failed_puts: u32,
@@ -102,7 +103,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Counts what came of one action.
+    /// Counts the result of one action.
     pub fn record(&mut self, event: &AppendEvent) {
         match event {
             AppendEvent::PutAccepted => self.failed_puts = 0,
@@ -119,7 +120,8 @@ impl Attempts {
         }
     }
 
-    /// I6: at most `MAX_PUT_ATTEMPTS` puts fail in a row and `MAX_READ_ATTEMPTS` reads in all.
+    /// Checks I6: at most `MAX_PUT_ATTEMPTS` consecutive puts and `MAX_READ_ATTEMPTS` reads of an
+    /// append fail.
     ///
     /// # Errors
     /// [`Violation::TooManyAttempts`].
@@ -127,7 +129,7 @@ impl Attempts {
         self.check_within(MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS)
     }
 
-    /// As [`Attempts::check`], with other limits.
+    /// Like [`Attempts::check`], but with other limits.
     ///
     /// # Errors
     /// [`Violation::TooManyAttempts`].

@@ -1,4 +1,4 @@
-//! Each mutation once, in its client's order, and never lost (I3, I4).
+//! Mutations take effect once and in their client's order (I3), and are never lost (I4).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,45 +9,48 @@ use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// A mutation, over all logs' lives.
+/// Identity of a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MutationId {
-    /// Whose it is.
+    /// Client that numbered the mutation.
     pub client: ClientKey,
-    /// Its number among the client's.
+    /// Number of the mutation among the client's mutations.
     pub id: u64,
 }
 
-/// A mutation in an entry.
-struct Placed {
+/// A mutation that an entry contains.
+struct StoredMutation {
     mutation: MutationId,
     at: Position,
-    /// It was not rejected.
+    /// Whether the mutation was not rejected.
     effective: bool,
 }
 
-/// I3: no mutation takes effect twice in all `history`.
+/// Checks I3: no mutation takes effect twice in `history`.
 ///
 /// # Errors
-/// [`Violation::Twice`] with the first that does.
+/// [`Violation::Twice`] with the first mutation that does.
 pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
-    let mut places = BTreeMap::new();
-    for Placed { mutation, at, .. } in placed(history).filter(|placed| placed.effective) {
-        if let Some(first) = places.insert(mutation, at) {
+    let mut positions = BTreeMap::new();
+    for StoredMutation { mutation, at, effective } in stored_mutations(history) {
+        if !effective {
+            continue;
+        }
+        if let Some(first) = positions.insert(mutation, at) {
             return Err(Violation::Twice { mutation, first, again: at });
         }
     }
     Ok(())
 }
 
-/// I3: a client's mutations take effect in the order of their numbers, none before the one before
-/// it was committed or rejected.
+/// Checks I3: a client's mutations take effect in the order of their ids, each after the preceding
+/// mutation was committed or rejected.
 ///
 /// # Errors
-/// [`Violation::OutOfOrder`] with the first that does not.
+/// [`Violation::OutOfOrder`] with the first mutation that does not.
 pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut last_ids = BTreeMap::<ClientKey, u64>::new();
-    for Placed { mutation, at, effective } in placed(history) {
+    for StoredMutation { mutation, at, effective } in stored_mutations(history) {
         let last_id = last_ids.entry(mutation.client).or_default();
         if effective && mutation.id != last_id.saturating_add(1) {
             return Err(Violation::OutOfOrder { mutation, at });
@@ -57,30 +60,31 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// I4: every acknowledged mutation takes effect in what is [`readable`](super::readable).
+/// Checks I4: every acknowledged mutation takes effect in the [`readable`](super::readable)
+/// entries.
 ///
 /// # Errors
-/// [`Violation::Lost`] with the first that did not.
+/// [`Violation::Lost`] with the first mutation that does not.
 pub fn check_acknowledged(
     readable: &[Arc<Entry>],
     acknowledged: impl IntoIterator<Item = MutationId>,
 ) -> Result<(), Violation> {
-    let effective = |lost: &MutationId| {
-        placed(readable).any(|placed| placed.effective && placed.mutation == *lost)
+    let took_effect = |id: &MutationId| {
+        stored_mutations(readable).any(|stored| stored.effective && stored.mutation == *id)
     };
-    match acknowledged.into_iter().find(|mutation| !effective(mutation)) {
+    match acknowledged.into_iter().find(|id| !took_effect(id)) {
         Some(mutation) => Err(Violation::Lost { mutation }),
         None => Ok(()),
     }
 }
 
-fn placed(history: &[Arc<Entry>]) -> impl Iterator<Item = Placed> + '_ {
+fn stored_mutations(history: &[Arc<Entry>]) -> impl Iterator<Item = StoredMutation> + '_ {
     history.iter().flat_map(|entry| {
         let ids = entry.mutation_ids();
         let mutations = ids.into_iter().flat_map(|(client, first_id, last_id)| {
             (first_id..=last_id).map(move |id| (first_id, MutationId { client, id }))
         });
-        mutations.map(|(first_id, mutation)| Placed {
+        mutations.map(|(first_id, mutation)| StoredMutation {
             mutation,
             at: entry.position,
             effective: is_effective(&entry.content, mutation.id.saturating_sub(first_id)),

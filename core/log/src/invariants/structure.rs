@@ -1,4 +1,4 @@
-//! Numbers without a gap, and segments that are linked (I1, I5).
+//! Entries are numbered without gaps (I1), and segments are linked (I5).
 
 use std::sync::Arc;
 
@@ -7,25 +7,26 @@ use crate::entry::{Content, Entry};
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// I1: the entries of each segment are numbered 0, 1, 2 … without a gap, and so are the segments;
-/// only behind the mark of a trim entries may be missing.
+/// Checks I1: the segments, and the entries of each segment, are numbered from 0 without gaps.
+/// Entries may be missing only in a segment whose first entry is marked as trimmed.
 ///
 /// # Errors
-/// [`Violation::Gap`] with the first position that is missing.
+/// [`Violation::Gap`] with the first missing position.
 pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut expected = Some(Position::FIRST);
-    let mut trimmed = false;
+    let mut segment_is_trimmed = false;
     for entry in entries {
         let at = entry.position;
         if at.num() == 0 {
-            trimmed = entry.is_trimmed();
+            segment_is_trimmed = entry.is_trimmed();
         }
-        let in_sequence = Some(at) == expected;
-        let begins_next = at.num() == 0
+        let is_next = Some(at) == expected;
+        let starts_next_segment = at.num() == 0
             && expected.and_then(Position::next_segment) == Some(at)
             && expected.is_some_and(|expected| expected.num() > 0);
-        let behind_mark = trimmed && Some(at.segment()) == expected.map(Position::segment);
-        if !in_sequence && !begins_next && !behind_mark {
+        let is_after_trimmed_entries =
+            segment_is_trimmed && Some(at.segment()) == expected.map(Position::segment);
+        if !is_next && !starts_next_segment && !is_after_trimmed_entries {
             return Err(Violation::Gap { at: expected.unwrap_or(at) });
         }
         expected = at.next_in_segment();
@@ -33,32 +34,35 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// I5: every segment begins with a Snapshot entry and every one but the newest ends with exactly
-/// one End Segment, with nothing behind it; and each has its record in `segments`.
+/// Checks I5: every segment starts with a Snapshot entry and has a record in `segments`, and every
+/// segment except the newest ends with exactly one End Segment.
 ///
 /// # Errors
-/// [`Violation::NotLinked`] or [`Violation::BehindEnd`].
+/// [`Violation::NotLinked`] or [`Violation::AfterEnd`].
 pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), Violation> {
-    let ended = |entry: &Entry| matches!(entry.content, Content::EndSegment);
-    let mut before: Option<&Arc<Entry>> = None;
+    let is_end = |entry: &Entry| matches!(entry.content, Content::EndSegment);
+    let mut previous: Option<&Arc<Entry>> = None;
     let mut recorded = segments.iter().map(|segment| segment.num);
     for entry in entries {
         let segment = entry.position.segment();
-        let same = before.is_some_and(|before| before.position.segment() == segment);
-        let before_ended = before.is_none_or(|before| ended(before));
-        if same && before_ended {
-            return Err(Violation::BehindEnd { at: entry.position });
+        let is_same_segment = previous.is_some_and(|entry| entry.position.segment() == segment);
+        let follows_end = previous.is_none_or(|entry| is_end(entry));
+        if is_same_segment && follows_end {
+            return Err(Violation::AfterEnd { at: entry.position });
         }
-        let begins = matches!(entry.content, Content::Snapshot { .. });
-        let linked = same || (before_ended && begins && recorded.next() == Some(segment));
-        if !linked {
-            return Err(Violation::NotLinked { segment });
+        if !is_same_segment {
+            let is_snapshot = matches!(entry.content, Content::Snapshot { .. });
+            if !follows_end || !is_snapshot || recorded.next() != Some(segment) {
+                return Err(Violation::NotLinked { segment });
+            }
         }
-        before = Some(entry);
+        previous = Some(entry);
     }
-    // A log that has ended goes on: both were written in one transaction.
-    let newest = before.filter(|last| ended(last)).map(|last| last.position.segment() + 1);
-    match newest.or_else(|| recorded.next()) {
+    // An End Segment and the next segment are written in one transaction.
+    if let Some(last) = previous.filter(|last| is_end(last)) {
+        return Err(Violation::NotLinked { segment: last.position.segment() + 1 });
+    }
+    match recorded.next() {
         Some(segment) => Err(Violation::NotLinked { segment }),
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! Each predicate on a whole log, and on one that is damaged in each way it looks for.
+//! Tests of each predicate on a valid log and on damaged logs.
 
 use super::*;
 use crate::entry::{Content, Edits, Entry, Header, Mutation};
@@ -14,8 +14,8 @@ use cellar_sheet::operation::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Two segments: `S E1 E2 X`, `S E3`.
-fn whole() -> Vec<Arc<Entry>> {
+/// Returns a valid log of two segments: `S E1 E2 X`, `S E3`.
+fn valid_log() -> Vec<Arc<Entry>> {
     vec![
         snapshot_entry(at(0, 0)),
         edits_entry(at(0, 1), 1, 1),
@@ -45,7 +45,7 @@ fn marked(entry: &Arc<Entry>) -> Arc<Entry> {
 }
 
 fn without(index: usize) -> Vec<Arc<Entry>> {
-    let mut log = whole();
+    let mut log = valid_log();
     log.remove(index);
     log
 }
@@ -54,15 +54,15 @@ fn mutation(id: u64) -> MutationId {
     MutationId { client: client(1), id }
 }
 
-/// The log after segment 0 was trimmed.
+/// Returns the valid log after segment 0 was trimmed.
 fn trimmed() -> Vec<Arc<Entry>> {
-    let log = whole();
+    let log = valid_log();
     vec![marked(&log[0]), Arc::clone(&log[3]), Arc::clone(&log[4]), Arc::clone(&log[5])]
 }
 
 #[test]
-fn a_gap_is_allowed_only_behind_the_mark_of_a_trim() {
-    assert_eq!(check_no_gap(&whole()), Ok(()));
+fn allows_a_gap_only_in_a_trimmed_segment() {
+    assert_eq!(check_no_gap(&valid_log()), Ok(()));
     assert_eq!(check_no_gap(&[]), Ok(()));
     assert_eq!(check_no_gap(&trimmed()), Ok(()));
     for (index, missing) in [(0, at(0, 0)), (1, at(0, 1)), (2, at(0, 2)), (4, at(0, 4))] {
@@ -71,33 +71,37 @@ fn a_gap_is_allowed_only_behind_the_mark_of_a_trim() {
     let mut unmarked = trimmed();
     unmarked[0] = snapshot_entry(at(0, 0));
     assert_eq!(check_no_gap(&unmarked), Err(Violation::Gap { at: at(0, 1) }));
-    let doubled = [whole(), vec![edits_entry(at(1, 1), 2, 1)]].concat();
+    let doubled = [valid_log(), vec![edits_entry(at(1, 1), 2, 1)]].concat();
     assert_eq!(check_no_gap(&doubled), Err(Violation::Gap { at: at(1, 2) }));
-    let skipped = [whole(), vec![snapshot_entry(at(3, 0))]].concat();
+    let skipped = [valid_log(), vec![snapshot_entry(at(3, 0))]].concat();
     assert_eq!(check_no_gap(&skipped), Err(Violation::Gap { at: at(1, 2) }));
 }
 
 #[test]
 fn segments_are_linked_by_one_end_segment() {
     let both = segments(&[0, 1]);
-    assert_eq!(check_links(&whole(), &both), Ok(()));
+    assert_eq!(check_links(&valid_log(), &both), Ok(()));
     assert_eq!(check_links(&trimmed(), &both), Ok(()));
     let not_linked = |segment| Err(Violation::NotLinked { segment });
     assert_eq!(check_links(&without(3), &both), not_linked(1), "no End Segment");
     assert_eq!(check_links(&without(4), &both), not_linked(1), "no Snapshot entry");
-    assert_eq!(check_links(&whole(), &segments(&[0])), not_linked(1), "no record");
-    assert_eq!(check_links(&whole(), &segments(&[0, 1, 2])), not_linked(2), "a record too many");
-    assert_eq!(check_links(&whole()[..4], &segments(&[0])), not_linked(1), "it does not go on");
-    let mut behind = whole();
+    assert_eq!(check_links(&valid_log(), &segments(&[0])), not_linked(1), "no record");
+    assert_eq!(
+        check_links(&valid_log(), &segments(&[0, 1, 2])),
+        not_linked(2),
+        "a record too many"
+    );
+    assert_eq!(check_links(&valid_log()[..4], &segments(&[0])), not_linked(1), "no next segment");
+    let mut behind = valid_log();
     behind.insert(4, edits_entry(at(0, 4), 2, 1));
-    assert_eq!(check_links(&behind, &both), Err(Violation::BehindEnd { at: at(0, 4) }));
+    assert_eq!(check_links(&behind, &both), Err(Violation::AfterEnd { at: at(0, 4) }));
     behind[4] = end_entry(at(0, 4));
-    assert_eq!(check_links(&behind, &both), Err(Violation::BehindEnd { at: at(0, 4) }));
+    assert_eq!(check_links(&behind, &both), Err(Violation::AfterEnd { at: at(0, 4) }));
 }
 
 #[test]
-fn what_was_read_stays() {
-    let log = whole();
+fn detects_changes_of_read_entries() {
+    let log = valid_log();
     for count in 0..=log.len() {
         assert_eq!(check_prefix(&log[..count], &log), Ok(()));
     }
@@ -105,7 +109,7 @@ fn what_was_read_stays() {
     let changed = |at| Err(Violation::PrefixChanged { at });
     assert_eq!(check_prefix(&log, &log[..5]), changed(at(1, 1)));
     assert_eq!(check_prefix(&log, &history(&trimmed(), &[])), changed(at(0, 1)));
-    let mut other = whole();
+    let mut other = valid_log();
     other[2] = edits_entry(at(0, 2), 2, 1);
     assert_eq!(check_prefix(&log, &other), changed(at(0, 2)));
     assert_eq!(check_prefix(&log[..2], &other), Ok(()));
@@ -116,18 +120,18 @@ fn what_was_read_stays() {
 }
 
 #[test]
-fn a_mutation_takes_effect_once_in_all_history() {
-    assert_eq!(check_once(&whole()), Ok(()));
-    let again = [whole(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
+fn detects_a_mutation_that_takes_effect_twice() {
+    assert_eq!(check_once(&valid_log()), Ok(()));
+    let again = [valid_log(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
     let (first, last) = (at(0, 2), at(1, 2));
     let twice = Err(Violation::Twice { mutation: mutation(2), first, again: last });
     assert_eq!(check_once(&again), twice);
     let table = [trimmed(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
-    assert_eq!(check_once(&history(&table, &whole()[..4])), twice, "what was trimmed counts");
-    let other = [whole(), vec![edits_entry(at(1, 2), 2, 2)]].concat();
+    assert_eq!(check_once(&history(&table, &valid_log()[..4])), twice, "trimmed entries count");
+    let other = [valid_log(), vec![edits_entry(at(1, 2), 2, 2)]].concat();
     assert_eq!(check_once(&other), Ok(()), "another client's");
-    let refused = [whole(), vec![rejected(at(1, 2), 2)]].concat();
-    assert_eq!(check_once(&refused), Ok(()), "it had no effect the second time");
+    let refused = [valid_log(), vec![rejected(at(1, 2), 2)]].concat();
+    assert_eq!(check_once(&refused), Ok(()), "the second was rejected");
 }
 
 fn rejected(position: Position, first_id: u64) -> Arc<Entry> {
@@ -139,39 +143,43 @@ fn rejected(position: Position, first_id: u64) -> Arc<Entry> {
 }
 
 #[test]
-fn a_client_keeps_its_order() {
-    assert_eq!(check_order(&whole()), Ok(()));
+fn detects_mutations_out_of_order() {
+    assert_eq!(check_order(&valid_log()), Ok(()));
     let out_of_order = |id, at| Err(Violation::OutOfOrder { mutation: mutation(id), at });
     assert_eq!(check_order(&without(1)), out_of_order(2, at(0, 2)));
-    let earlier = [whole(), vec![edits_entry(at(1, 2), 1, 1)]].concat();
+    let earlier = [valid_log(), vec![edits_entry(at(1, 2), 1, 1)]].concat();
     assert_eq!(check_order(&earlier), out_of_order(1, at(1, 2)));
-    let kept = [whole(), vec![rejected(at(1, 2), 4), edits_entry(at(1, 3), 1, 5)]].concat();
-    assert_eq!(check_order(&kept), Ok(()), "a rejected one keeps its number");
+    let kept = [valid_log(), vec![rejected(at(1, 2), 4), edits_entry(at(1, 3), 1, 5)]].concat();
+    assert_eq!(check_order(&kept), Ok(()), "a rejected mutation keeps its id");
 }
 
 #[test]
-fn what_was_acknowledged_is_there() {
+fn detects_lost_mutations() {
     let all = || (1..=3).map(mutation);
-    assert_eq!(check_acknowledged(&whole(), all()), Ok(()));
-    assert_eq!(check_acknowledged(&readable(&trimmed(), &whole()[..4]), all()), Ok(()));
+    assert_eq!(check_acknowledged(&valid_log(), all()), Ok(()));
+    assert_eq!(check_acknowledged(&readable(&trimmed(), &valid_log()[..4]), all()), Ok(()));
     let lost = |id| Err(Violation::Lost { mutation: mutation(id) });
     assert_eq!(check_acknowledged(&readable(&trimmed(), &[]), all()), lost(1));
     assert_eq!(check_acknowledged(&without(2), all()), lost(2));
-    let refused = [whole(), vec![rejected(at(1, 2), 4)]].concat();
+    let refused = [valid_log(), vec![rejected(at(1, 2), 4)]].concat();
     assert_eq!(check_acknowledged(&refused, [mutation(4)]), lost(4));
 }
 
 #[test]
-fn a_reader_sees_what_is_linked() {
-    assert_eq!(readable(&whole(), &[]), whole());
-    assert_eq!(readable(&trimmed(), &whole()[..4]), whole());
-    assert_eq!(readable(&without(2), &[]), whole()[..2], "nothing behind a gap");
-    let mut behind = whole();
+fn a_reader_sees_linked_entries() {
+    assert_eq!(readable(&valid_log(), &[]), valid_log());
+    assert_eq!(readable(&trimmed(), &valid_log()[..4]), valid_log());
+    assert_eq!(readable(&without(2), &[]), valid_log()[..2], "nothing after a gap");
+    let mut behind = valid_log();
     behind.insert(4, edits_entry(at(0, 4), 2, 1));
-    assert_eq!(readable(&behind, &[]), whole(), "nothing behind an End Segment");
+    assert_eq!(readable(&behind, &[]), valid_log(), "nothing after an End Segment");
     let mut dead = trimmed();
     dead.insert(1, edits_entry(at(0, 2), 2, 1));
-    assert_eq!(readable(&dead, &whole()[..4]), whole(), "nothing put into a dead segment");
+    assert_eq!(
+        readable(&dead, &valid_log()[..4]),
+        valid_log(),
+        "no entry that was put into a trimmed segment"
+    );
 }
 
 #[test]
@@ -191,16 +199,13 @@ fn attempts_end_at_their_limits() {
 }
 
 #[test]
-fn a_mutation_without_an_effect_is_found_and_one_that_has_one() {
-    let whole = whole();
-    let answers =
+fn detects_mutations_with_a_wrongly_reported_effect() {
+    let log = valid_log();
+    let reports =
         |no_effect: bool| (1..=3).map(move |id| (MutationId { client: client(1), id }, no_effect));
-    assert_eq!(check_effects(&whole, &answers(false).collect()), Ok(()));
+    assert_eq!(check_effects(&log, &reports(false).collect()), Ok(()));
     let mutation = MutationId { client: client(1), id: 1 };
-    assert_eq!(
-        check_effects(&whole, &answers(true).collect()),
-        Err(Violation::Effect { mutation })
-    );
+    assert_eq!(check_effects(&log, &reports(true).collect()), Err(Violation::Effect { mutation }));
     for operation in without_effect() {
         let edits = edits_of(
             at(0, 1),
@@ -208,15 +213,15 @@ fn a_mutation_without_an_effect_is_found_and_one_that_has_one() {
             vec![Mutation { base: Position::FIRST, authored: operation.clone(), committed: None }],
         );
         let log = [snapshot_entry(at(0, 0)), edits];
-        let answered = |no_effect| BTreeMap::from([(mutation, no_effect)]);
+        let reported = |no_effect| BTreeMap::from([(mutation, no_effect)]);
         let lost = Err(Violation::WithoutEffect { mutation });
-        assert_eq!(check_effects(&log, &answered(false)), lost, "{operation:?}");
-        assert_eq!(check_effects(&log, &answered(true)), Ok(()), "{operation:?}");
+        assert_eq!(check_effects(&log, &reported(false)), lost, "{operation:?}");
+        assert_eq!(check_effects(&log, &reported(true)), Ok(()), "{operation:?}");
         assert_eq!(check_effects(&log, &BTreeMap::new()), Ok(()), "{operation:?}");
     }
 }
 
-/// Operations that change nothing in a new spreadsheet.
+/// Returns operations that change nothing in a new spreadsheet.
 fn without_effect() -> Vec<Operation> {
     let (sheet, name) = (SheetId(77), "x".to_owned());
     let (rows, columns) = (Spans::one(0, 1), Spans::one(0, 1));

@@ -23,7 +23,8 @@ pub const EDITS: &str = "E";
 pub const IMPORT: &str = "I";
 const DEFAULT_VERSION: u64 = 1;
 
-/// Returns the partition key: UUID of the log and number of the segment, big-endian.
+/// Returns the partition key of a segment's entries: the UUID of the log and the big-endian segment
+/// number.
 #[must_use]
 pub fn partition(log: LogId, segment: u32) -> Vec<u8> {
     [log.as_bytes().as_slice(), &segment.to_be_bytes()].concat()
@@ -43,23 +44,23 @@ pub fn key(log: LogId, position: Position) -> Item {
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<(LogId, Position), RecordError> {
-    read_key(&Reader { record: RECORD, item })
+    decode_reader_key(&Reader { record: RECORD, item })
 }
 
-/// Decodes only the key of an entry's record, and the letter of its type.
+/// Decodes only the key and the type of an entry's record.
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
 pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), RecordError> {
     let reader = Reader { record: RECORD, item };
-    let (log, position) = read_key(&reader)?;
+    let (log, position) = decode_reader_key(&reader)?;
     Ok((log, position, reader.text(TYPE)?))
 }
 
 /// Encodes an entry.
 ///
 /// # Errors
-/// Only if an encoder fails, which it does not for these types.
+/// Only if an encoder fails, which cannot happen for these types.
 pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     let mut item = key(entry.log, entry.position);
     put_number(&mut item, CREATED, entry.created_s);
@@ -94,7 +95,7 @@ pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     Ok(item)
 }
 
-/// Adds the body; version 1 is omitted.
+/// Adds the version and the bytes of a body. The default version is omitted.
 fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     if version != DEFAULT_VERSION {
         put_number(item, VERSION, version);
@@ -108,7 +109,7 @@ fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
 /// [`RecordError`] with the invalid attribute.
 pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     let reader = Reader { record: RECORD, item };
-    let (log, position) = read_key(&reader)?;
+    let (log, position) = decode_reader_key(&reader)?;
     let header = match reader.optional_bytes(OLD_HEADER)? {
         Some(old) => decode_old_header(old)?,
         None => decode_header(reader.bytes(HEADER)?)?,
@@ -119,7 +120,7 @@ pub fn decode(item: &Item) -> Result<Entry, RecordError> {
             trimmed_s: reader.optional_number(TRIMMED)?,
         },
         END_SEGMENT => Content::EndSegment,
-        EDITS => read_edits(&reader, position)?,
+        EDITS => decode_body(&reader, position)?,
         letter => {
             return Err(RecordError::UnknownType { letter: letter.to_owned() });
         }
@@ -134,8 +135,8 @@ pub fn decode(item: &Item) -> Result<Entry, RecordError> {
     })
 }
 
-fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
-    let fault = || reader.fault(PARTITION_KEY, "a log's UUID and a segment's number");
+fn decode_reader_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
+    let fault = || reader.fault(PARTITION_KEY, "a log UUID and a segment number");
     let bytes: [u8; 20] = reader.array(PARTITION_KEY)?;
     let (id, segment) = bytes.split_first_chunk::<16>().ok_or_else(fault)?;
     let segment = u32::from_be_bytes(segment.try_into().map_err(|_| fault())?);
@@ -143,7 +144,7 @@ fn read_key(reader: &Reader<'_>) -> Result<(LogId, Position), RecordError> {
     Ok((LogId::from_uuid(uuid::Uuid::from_bytes(*id)), position))
 }
 
-fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
+fn decode_body(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
     let version = reader.optional_number(VERSION)?.unwrap_or(DEFAULT_VERSION);
     let client = ClientKey(reader.array(CLIENT)?);
     let first_id = reader.number(MUTATION)?;
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_without_a_body_read_back() {
+    fn entries_without_a_body_round_trip() {
         let snapshot = Content::Snapshot { root: Some("sheets/a/roots/b".into()), trimmed_s: None };
         let trimmed = Content::Snapshot { root: None, trimmed_s: Some(1_795_246_133) };
         for content in [first().content, snapshot, trimmed, Content::EndSegment] {
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_edits_read_back() {
+    fn entries_of_edits_round_trip() {
         let (client, base) = (ClientKey([7; 8]), Position::FIRST);
         let undo = Operation::Undo(Undo { position: base });
         let blank = Mutation { base, authored: undo, committed: None };
@@ -214,12 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_absent_when_it_is_one() {
+    fn omits_the_default_version() {
         assert!(!encode(&first()).unwrap().contains_key(VERSION));
     }
 
     #[test]
-    fn an_entry_from_before_the_summary_reads_without_one() {
+    fn reads_an_old_entry_without_a_summary() {
         let mut item = encode(&first()).unwrap();
         item.remove(HEADER);
         item.insert(OLD_HEADER.to_owned(), Attribute::Bytes(vec![9, 8]));
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn every_missing_attribute_is_named() {
+    fn names_every_missing_attribute() {
         let whole = encode(&first()).unwrap();
         for name in [PARTITION_KEY, SORT_KEY, CREATED, TYPE, HEADER] {
             let mut item = whole.clone();
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_of_a_later_version_is_an_error() {
+    fn rejects_an_unknown_type() {
         let mut item = encode(&first()).unwrap();
         item.insert(TYPE.to_owned(), Attribute::Text("Z".to_owned()));
         assert_eq!(decode(&item), Err(RecordError::UnknownType { letter: "Z".to_owned() }));

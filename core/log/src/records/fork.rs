@@ -1,5 +1,5 @@
-//! Record of a fork in its source's fork list: in the Segment table, under a partition key that no
-//! segment has.
+//! Record of a fork in the fork list of its source. The list is in the Segment table, under a
+//! partition key that no segment has.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -7,36 +7,39 @@ use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_
 use cellar_base::schema::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
-/// Follows the log's UUID in the partition key, which is thereby one byte longer than that of a
-/// segment.
+/// Last byte of a fork list's partition key, after the log's UUID. A segment's partition key is
+/// only the UUID.
 const FORKS: u8 = b'F';
 
-/// A fork in its source's list.
+/// An item of a fork list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedFork {
-    /// Source.
+    /// Log that was forked.
     pub source: LogId,
-    /// Number in the list, ascending by time.
+    /// Number in the list, ascending by the time of the fork.
     pub number: u64,
     /// Log id of the fork.
     pub fork: LogId,
-    /// Last shared position.
+    /// Position of the last inherited entry.
     pub position: Position,
     /// Time of the fork, Unix seconds.
     pub created_s: u64,
-    /// Author of the fork.
+    /// Subject of the token that created the fork.
     pub author: Option<String>,
 }
 
-/// Returns the number of a fork created at `now_ms` (Unix milliseconds), below 2⁵³. Forks of the
-/// same millisecond have no particular order, and rarely the same number.
+/// Returns the list number of a fork created at `now_ms` (Unix milliseconds), below 2⁵³. Forks of
+/// the same millisecond are in no particular order, and rarely have the same number.
 #[must_use]
-pub fn number(fork: LogId, now_ms: u64) -> u64 {
-    /// Bits of the fork's id: together with the milliseconds, below 2⁵³ until the year 2109.
-    const BITS: u32 = 11;
+pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
+    /// JSON represents integers of this many bits exactly.
+    const NUMBER_BITS: u32 = 53;
+    /// Low bits, taken from the fork's id. The bits for milliseconds suffice until the year 2109.
+    const ID_BITS: u32 = 11;
     let [.., high, low] = *fork.as_bytes();
-    let random = u64::from(u16::from_be_bytes([high, low])) & ((1 << BITS) - 1);
-    (now_ms.min((1 << (53 - BITS)) - 1) << BITS) | random
+    let id_bits = u64::from(u16::from_be_bytes([high, low])) & ((1 << ID_BITS) - 1);
+    let max_ms = (1 << (NUMBER_BITS - ID_BITS)) - 1;
+    (now_ms.min(max_ms) << ID_BITS) | id_bits
 }
 
 /// Returns the partition key of a log's fork list.
@@ -61,7 +64,7 @@ pub fn is_listed(item: &Item) -> bool {
     matches!(reader.array::<17>(PARTITION_KEY), Ok([.., FORKS]))
 }
 
-/// Encodes a fork in the list.
+/// Encodes an item of a fork list.
 #[must_use]
 pub fn encode(listed: &ListedFork) -> Item {
     let mut item = key(listed.source, listed.number);
@@ -72,14 +75,14 @@ pub fn encode(listed: &ListedFork) -> Item {
     item
 }
 
-/// Decodes a fork in the list.
+/// Decodes an item of a fork list.
 ///
 /// # Errors
 /// [`RecordError`] with the invalid attribute.
 pub fn decode(item: &Item) -> Result<ListedFork, RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = |bytes: [u8; 16]| LogId::from_uuid(uuid::Uuid::from_bytes(bytes));
-    let fault = || reader.fault(PARTITION_KEY, "a log's UUID and the mark of its forks");
+    let fault = || reader.fault(PARTITION_KEY, "a log UUID and the mark of a fork list");
     let key: [u8; 17] = reader.array(PARTITION_KEY)?;
     let (source, mark) = key.split_first_chunk::<16>().ok_or_else(fault)?;
     if mark != [FORKS] {
@@ -109,7 +112,7 @@ mod tests {
     fn listed() -> ListedFork {
         ListedFork {
             source: log(1),
-            number: number(log(0xff), 1_795_246_133_000),
+            number: list_number(log(0xff), 1_795_246_133_000),
             fork: log(0xff),
             position: Position::new(3, 4).unwrap(),
             created_s: 1_795_246_133,
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn listed_forks_read_back() {
+    fn listed_forks_round_trip() {
         for listed in [listed(), ListedFork { author: None, ..listed() }] {
             assert_eq!(decode(&encode(&listed)), Ok(listed));
         }
@@ -128,21 +131,21 @@ mod tests {
     }
 
     #[test]
-    fn none_is_taken_for_a_segment_and_no_segment_for_one() {
+    fn fork_items_and_segments_are_not_confused() {
         let item = encode(&listed());
         assert!(is_listed(&item) && segment::decode(&item).is_err());
-        // Even if its id ends like the mark.
+        // The log's UUID may end with the mark of a fork list.
         let key = segment::key(log(FORKS), u32::from(FORKS));
         assert!(!is_listed(&key) && decode(&key).is_err());
     }
 
     #[test]
-    fn numbers_ascend_with_time_and_are_exact_in_json() {
-        let at = |now_ms| number(log(7), now_ms);
-        assert!(at(1_000) < at(1_001) && number(log(8), 1_000) < number(log(7), 1_001));
-        assert_ne!(number(log(8), 1_000), at(1_000));
+    fn list_numbers_ascend_with_time_and_are_exact_in_json() {
+        let at = |now_ms| list_number(log(7), now_ms);
+        assert!(at(1_000) < at(1_001) && list_number(log(8), 1_000) < list_number(log(7), 1_001));
+        assert_ne!(list_number(log(8), 1_000), at(1_000));
         let last_bits = LogId::from_uuid(uuid::Uuid::from_u128(0xffff));
-        assert_eq!(number(last_bits, 1_000), (1_000 << 11) | 0x7ff);
+        assert_eq!(list_number(last_bits, 1_000), (1_000 << 11) | 0x7ff);
         assert!(at((1 << 42) - 1) < 1 << 53 && at(u64::MAX) == at((1 << 42) - 1));
     }
 }

@@ -33,11 +33,12 @@ pub fn encode(segment: &Segment) -> Item {
     item
 }
 
-/// First byte of a lineage: the version of its layout.
+/// First byte of a stored lineage: the version of the layout.
 const LINEAGE_VERSION: u8 = 1;
-/// Bytes of a lineage: version, two logs, position, whether it has ended, depth, snapshot
-/// (`NO_SNAPSHOT` for none), time; numbers are big-endian.
+/// Bytes of a stored lineage: version, source, family, position, `ended`, depth, snapshot, time of
+/// the fork. Numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
+/// Stored instead of the position of a missing snapshot.
 const NO_SNAPSHOT: u64 = u64::MAX;
 
 fn encode_lineage(lineage: &Lineage) -> Vec<u8> {
@@ -56,7 +57,7 @@ fn encode_lineage(lineage: &Lineage) -> Vec<u8> {
 }
 
 fn decode_lineage(reader: &Reader<'_>) -> Result<Lineage, RecordError> {
-    let fault = || reader.fault(LINEAGE, "where a fork comes from");
+    let fault = || reader.fault(LINEAGE, "the lineage of a fork");
     let bytes: [u8; LINEAGE_BYTES] = reader.array(LINEAGE)?;
     let mut rest = bytes.as_slice();
     let [version] = take(&mut rest).ok_or_else(fault)?;
@@ -71,12 +72,12 @@ fn decode_lineage(reader: &Reader<'_>) -> Result<Lineage, RecordError> {
     let snapshot = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
     let forked_s = u64::from_be_bytes(take(&mut rest).ok_or_else(fault)?);
     let unpack = |packed| Position::unpack(packed).map_err(|_| fault());
-    let snapshot = (snapshot != NO_SNAPSHOT).then(|| unpack(snapshot)).transpose()?;
+    let snapshot = if snapshot == NO_SNAPSHOT { None } else { Some(unpack(snapshot)?) };
     let (position, ended) = (unpack(position)?, ended != 0);
     Ok(Lineage { source, position, ended, family, depth, snapshot, forked_s })
 }
 
-/// Splits off the next bytes.
+/// Removes the first `N` bytes of `rest` and returns them.
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, left) = rest.split_first_chunk::<N>()?;
     *rest = left;
@@ -103,6 +104,10 @@ pub fn decode(item: &Item) -> Result<Segment, RecordError> {
         true => Some(reader.number_u32(LAST_SNAPSHOT)?),
         false => None,
     };
+    let lineage = match item.contains_key(LINEAGE) {
+        true => Some(decode_lineage(&reader)?),
+        false => None,
+    };
     let (log, num) = decode_key(item)?;
     Ok(Segment {
         log,
@@ -110,7 +115,7 @@ pub fn decode(item: &Item) -> Result<Segment, RecordError> {
         created_s: reader.number(CREATED)?,
         last_snapshot,
         offloaded: reader.optional_text(OFFLOADED)?,
-        lineage: item.contains_key(LINEAGE).then(|| decode_lineage(&reader)).transpose()?,
+        lineage,
     })
 }
 
@@ -131,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_read_back() {
+    fn segments_round_trip() {
         let fresh = Segment { last_snapshot: None, offloaded: None, ..segment() };
         for segment in [segment(), fresh] {
             assert_eq!(decode(&encode(&segment)).unwrap(), segment);
@@ -155,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn forks_read_back_and_their_layout_stays() {
+    fn forks_round_trip_in_a_stable_layout() {
         let segment = fork();
         assert_eq!(decode(&encode(&segment)), Ok(segment.clone()));
         assert_eq!(segment.newest_snapshot(), Position::new(4, 9).ok());
@@ -170,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lineage_of_another_layout_is_refused() {
+    fn rejects_a_lineage_of_another_layout() {
         let Some(Attribute::Bytes(bytes)) = encode(&fork()).remove(LINEAGE) else { panic!() };
         let (later, short) = ([&[2], &bytes[1..]].concat(), bytes[1..].to_vec());
         let far = [&bytes[..33], &[0xff; 8], &bytes[41..]].concat();
@@ -182,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_of_another_type_is_named() {
+    fn names_an_attribute_of_the_wrong_type() {
         let mut item = encode(&segment());
         item.insert(LAST_SNAPSHOT.to_owned(), Attribute::Text("4000".into()));
         assert!(decode(&item).unwrap_err().to_string().contains("`L`"));

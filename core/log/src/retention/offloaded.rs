@@ -1,4 +1,4 @@
-//! An offloaded segment as one object: its records as stored, compressed.
+//! An offloaded segment: one object with the compressed records of the segment's entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,30 +9,31 @@ use cellar_base::limits::{MAX_OFFLOADED_BYTES, MAX_OFFLOADED_OBJECT_BYTES};
 use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_base::schema::OFFLOADED_PREFIX;
 
-/// First byte of the object: the version of the zstd-compressed content after it.
+/// First byte of the object: the version of the compressed content after it.
 const OFFLOADED_VERSION: u8 = 1;
-/// Written once and read rarely: a high level that is still fast.
+/// A high zstd level that is still fast, because the object is written once and read rarely.
 const COMPRESSION_LEVEL: i32 = 12;
 
-/// An object that is not an offloaded segment.
+/// Reason why a segment cannot be encoded, or an object is not an offloaded segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OffloadedFault {
     /// The bytes were changed after the segment was offloaded.
-    #[error("the offloaded segment is not what its key says: it was changed or cut")]
+    #[error("the offloaded segment does not match the hash in its key; restore the object")]
     OtherHash,
-    /// Version of a later Cellar.
+    /// The object was written by a later release of Cellar.
     #[error(
-        "the offloaded segment has version {0}, this build reads {OFFLOADED_VERSION}: upgrade it"
+        "the offloaded segment has version {0}; this build reads version {OFFLOADED_VERSION}; \
+         upgrade Cellar"
     )]
     UnknownVersion(u8),
-    /// The bytes do not decode, or there are too many.
-    #[error("the offloaded segment does not decode: {0}")]
+    /// The bytes cannot be decoded, or exceed a limit.
+    #[error("the offloaded segment cannot be decoded: {0}")]
     Malformed(&'static str),
-    /// A record that is not an entry.
+    /// A record of the segment is not an entry.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// The entries exceed the size of one object.
-    #[error("the segment is too large for an offloaded segment")]
+    #[error("the segment is too large to be offloaded")]
     TooLarge,
 }
 
@@ -45,33 +46,33 @@ enum StoredAttribute {
 
 type StoredItem = Vec<(String, StoredAttribute)>;
 
-/// Returns the key of an offloaded segment, which contains the hash of its content.
+/// Returns the key of an offloaded segment, which contains the BLAKE3 hash of the object.
 #[must_use]
 pub fn offloaded_key(log: LogId, segment: u32, object: &[u8]) -> String {
     format!("{OFFLOADED_PREFIX}{log}/{segment}-{}", blake3::hash(object).to_hex())
 }
 
-/// Encodes entries.
+/// Encodes the entries of a segment as an object.
 ///
 /// # Errors
 /// [`OffloadedFault::TooLarge`] above `MAX_OFFLOADED_BYTES` uncompressed or
 /// `MAX_OFFLOADED_OBJECT_BYTES` compressed.
 pub fn encode_offloaded(entries: &[Entry]) -> Result<Vec<u8>, OffloadedFault> {
-    let items = entries.iter().map(|entry| stored(records::entry::encode(entry)?));
+    let items = entries.iter().map(|entry| to_stored(records::entry::encode(entry)?));
     let items = items.collect::<Result<Vec<StoredItem>, OffloadedFault>>()?;
-    let malformed = |_| OffloadedFault::Malformed("it cannot be packed");
-    let plain = postcard::to_allocvec(&items).map_err(malformed)?;
+    let plain = postcard::to_allocvec(&items)
+        .map_err(|_| OffloadedFault::Malformed("the records cannot be encoded"))?;
     drop(items);
     if plain.len() > MAX_OFFLOADED_BYTES {
         return Err(OffloadedFault::TooLarge);
     }
-    let packed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
-        .map_err(|_| OffloadedFault::Malformed("it cannot be packed"))?;
-    within_limit([&[OFFLOADED_VERSION], packed.as_slice()].concat())
+    let compressed = zstd::bulk::compress(&plain, COMPRESSION_LEVEL)
+        .map_err(|_| OffloadedFault::Malformed("the records cannot be compressed"))?;
+    check_object_size([&[OFFLOADED_VERSION], compressed.as_slice()].concat())
 }
 
-/// Returns the object, unless it is too long.
-pub(super) fn within_limit(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFault> {
+/// Returns `object` unchanged, or an error above `MAX_OFFLOADED_OBJECT_BYTES`.
+pub(super) fn check_object_size(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFault> {
     if object.len() > MAX_OFFLOADED_OBJECT_BYTES {
         Err(OffloadedFault::TooLarge)
     } else {
@@ -79,7 +80,8 @@ pub(super) fn within_limit(object: Vec<u8>) -> Result<Vec<u8>, OffloadedFault> {
     }
 }
 
-/// Decodes an offloaded segment and checks it against its key; total, with bounded memory.
+/// Decodes an offloaded segment and checks the hash in its key. Any bytes give entries or an error,
+/// with bounded memory.
 ///
 /// # Errors
 /// [`OffloadedFault`] with the reason.
@@ -87,22 +89,24 @@ pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, Offloade
     if !key.ends_with(blake3::hash(object).to_hex().as_str()) {
         return Err(OffloadedFault::OtherHash);
     }
-    let (version, packed) = object.split_first().ok_or(OffloadedFault::Malformed("it is empty"))?;
+    let (version, compressed) =
+        object.split_first().ok_or(OffloadedFault::Malformed("it is empty"))?;
     if *version != OFFLOADED_VERSION {
         return Err(OffloadedFault::UnknownVersion(*version));
     }
-    let plain = crate::entry::decompress(packed, MAX_OFFLOADED_BYTES)
-        .map_err(|_| OffloadedFault::Malformed("it does not decompress within its limit"))?;
-    let malformed = |_| OffloadedFault::Malformed("its records do not decode");
+    let plain = crate::entry::decompress(compressed, MAX_OFFLOADED_BYTES).map_err(|_| {
+        OffloadedFault::Malformed("it cannot be decompressed within its size limit")
+    })?;
+    let malformed = |_| OffloadedFault::Malformed("its records cannot be decoded");
     let (items, rest) = postcard::take_from_bytes::<Vec<StoredItem>>(&plain).map_err(malformed)?;
     if !rest.is_empty() {
-        return Err(OffloadedFault::Malformed("there are bytes behind its records"));
+        return Err(OffloadedFault::Malformed("there are bytes after its records"));
     }
-    items.into_iter().map(|item| Ok(records::entry::decode(&read(item))?)).collect()
+    items.into_iter().map(|item| Ok(records::entry::decode(&from_stored(item))?)).collect()
 }
 
-/// Entries contain no lists or maps, so the layout has none.
-fn stored(item: Item) -> Result<StoredItem, OffloadedFault> {
+/// Converts a record to its stored form, which has no lists and maps because entries have none.
+fn to_stored(item: Item) -> Result<StoredItem, OffloadedFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {
             Attribute::Bytes(bytes) => StoredAttribute::Bytes(bytes),
@@ -117,7 +121,7 @@ fn stored(item: Item) -> Result<StoredItem, OffloadedFault> {
     attributes.collect()
 }
 
-fn read(item: StoredItem) -> Item {
+fn from_stored(item: StoredItem) -> Item {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {
             StoredAttribute::Bytes(bytes) => Attribute::Bytes(bytes),

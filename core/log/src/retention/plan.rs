@@ -1,43 +1,43 @@
-//! Decision about each segment of a log.
+//! Decides which segments of a log are offloaded and trimmed.
 
 use crate::segment::Segment;
 use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 
-/// Retention policy of an operator.
+/// The operator's retention policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Days after its end from which a segment may be offloaded and trimmed.
+    /// Minimum age in days, since its end, of a segment that is offloaded and trimmed.
     pub offload_after_days: u32,
-    /// Newest segments to keep, at least `MIN_KEPT_SEGMENTS`.
+    /// Number of newest segments to keep; values below `MIN_KEPT_SEGMENTS` count as this minimum.
     pub keep_segments: u32,
 }
 
-/// Decision about a segment.
+/// Plan for a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// Keep it.
+    /// Keep the segment.
     Keep(Keep),
-    /// Offload it, then trim it.
+    /// Offload the segment, then trim it.
     OffloadAndTrim,
-    /// It is already offloaded: trim the rest.
+    /// Trim the segment, which is already offloaded.
     Trim,
 }
 
 /// Reason to keep a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// One of the newest.
+    /// The segment is one of the newest.
     Newest,
-    /// Ended too recently.
+    /// The segment ended too recently.
     TooYoung,
-    /// Already trimmed.
+    /// The segment is already trimmed.
     TrimmedAlready,
-    /// Inherited: the entries belong to the source.
+    /// The segment is inherited: its entries belong to the source of the fork.
     Inherited,
 }
 
-/// Decides about one segment of a log whose newest segment is `newest`. `closed_s` is the end of
-/// the segment: the creation of the next one.
+/// Decides what to do with one segment of a log whose newest segment is `newest`. `closed_s` is the
+/// time at which the segment ended, which is the creation time of the next segment.
 #[must_use]
 pub fn plan(
     segment: &Segment,

@@ -1,10 +1,10 @@
 //! Trim: deletes the entries of an offloaded segment between its first entry and its End Segment.
 //!
-//! First, the first entry is marked; then the others are deleted in ascending order. A concurrent
-//! reader sees the mark, or a hole with a later entry after it, and never mistakes it for the end
-//! of the log. A frozen writer may have cached the segment as it was, but discards it after
-//! `CACHED_TAIL_AGE_MS`, long before the fence of `TRIM_FENCE_S` after the segment's end. A trim may
-//! be repeated at any time.
+//! The first entry is marked as trimmed before the others are deleted in ascending order. A
+//! concurrent reader sees the mark, or a gap before a later entry, and never mistakes the gap for
+//! the end of the log. A frozen writer may have cached the untrimmed segment, but discards its
+//! cache after `CACHED_TAIL_AGE_MS`, long before a trim is allowed: `TRIM_FENCE_S` after the
+//! segment's end. A trim is idempotent.
 
 use std::sync::Arc;
 
@@ -22,35 +22,35 @@ pub enum TrimAction {
         /// Position of the End Segment.
         last: Position,
     },
-    /// Mark the first entry of the segment as trimmed, unless it is.
+    /// Mark the first entry of the segment as trimmed, unless it is already marked.
     Mark {
         /// Time of the trim, Unix seconds.
         trimmed_s: u64,
     },
-    /// Read one page forward from `from`, inclusive, with strong consistency.
+    /// Read one page forward from `from` (inclusive) with strong consistency.
     Read {
-        /// First position.
+        /// First position to read.
         from: Position,
     },
     /// Delete these entries in this order.
     Delete {
-        /// Ascending positions; never the first entry of the segment, never its End Segment.
+        /// Positions in ascending order, without the first entry and the End Segment.
         positions: Vec<Position>,
     },
-    /// The result.
+    /// Return this result to the caller of the trim.
     Finish(Result<Trimmed, TrimRefusal>),
 }
 
-/// Result of an action.
+/// Result of a [`TrimAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrimEvent {
-    /// Newest entry, if there is one.
+    /// The newest entry of the segment, if any.
     Last(Option<Arc<Entry>>),
     /// The offloaded segment contains every entry.
-    OffloadedIsWhole,
+    OffloadedIsComplete,
     /// The offloaded segment is missing or incomplete.
     OffloadedIsDamaged,
-    /// The first entry is marked.
+    /// The first entry is marked as trimmed.
     Marked,
     /// A page was read.
     Page {
@@ -59,42 +59,42 @@ pub enum TrimEvent {
         /// Set if the segment may have further entries.
         more: bool,
     },
-    /// The entries are deleted.
+    /// The requested entries are deleted.
     Deleted,
-    /// The store failed: repeat the trim later.
+    /// The store is unreachable or rejected the request.
     Failed,
 }
 
 /// Result of a trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trimmed {
-    /// Entries deleted by this call.
+    /// Number of entries that this trim deleted.
     pub deleted: u64,
 }
 
-/// Reason why a segment was not trimmed completely; repeat the trim later.
+/// Reason why a segment was not trimmed completely. A later trim can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TrimRefusal {
     /// The segment has no End Segment.
     #[error("the segment has not ended")]
     NotEnded,
     /// The segment ended less than `TRIM_FENCE_S` ago.
-    #[error("the segment ended less than a day ago: a writer may still know it")]
+    #[error("the segment ended less than a day ago; a writer may still have it cached")]
     TooYoung,
     /// The offloaded segment is missing or incomplete.
     #[error(
-        "the offloaded segment of the segment is missing or does not hold all of it: offload it again"
+        "the offloaded copy of the segment is missing or incomplete; offload the segment again"
     )]
     NotOffloaded,
-    /// The store failed.
-    #[error("the store failed: repeat the trim")]
+    /// The store is unreachable or rejected a request.
+    #[error("the store failed; retry the trim")]
     Store,
 }
 
-/// Safety fences of a trim: both apply, except in the model checker.
+/// The safety rules of a trim. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fences {
-    /// A segment is trimmed at the earliest one day after its end.
+    /// A segment is not trimmed before `TRIM_FENCE_S` after its end.
     #[cfg(feature = "model")]
     pub age: bool,
     /// The first entry and the End Segment are kept.
@@ -104,7 +104,10 @@ pub struct Fences {
 
 #[cfg_attr(
     not(feature = "model"),
-    allow(clippy::derivable_impls, reason = "with the feature the fences are up by default")
+    allow(
+        clippy::derivable_impls,
+        reason = "with the feature `model`, the fields default to true"
+    )
 )]
 impl Default for Fences {
     fn default() -> Self {
@@ -119,35 +122,36 @@ impl Default for Fences {
 
 impl Fences {
     #[cfg(feature = "model")]
-    fn age(self) -> bool {
+    fn age_is_enforced(self) -> bool {
         self.age
     }
 
     #[cfg(feature = "model")]
-    fn tombstones(self) -> bool {
+    fn tombstones_are_enforced(self) -> bool {
         self.tombstones
     }
 
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    fn age(self) -> bool {
+    fn age_is_enforced(self) -> bool {
         true
     }
 
     #[cfg(not(feature = "model"))]
     #[allow(clippy::unused_self, reason = "the same call with and without the feature")]
-    fn tombstones(self) -> bool {
+    fn tombstones_are_enforced(self) -> bool {
         true
     }
 }
 
-/// State machine of a trim.
+/// A trim in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trim {
     segment_start: Position,
     fences: Fences,
     phase: Phase,
-    last: Option<Position>,
+    /// Position of the End Segment, once it was read.
+    end: Option<Position>,
     deleted: u64,
 }
 
@@ -157,7 +161,11 @@ enum Phase {
     CheckingOffloaded,
     Marking,
     Reading,
-    Deleting { behind: Option<Position>, count: u64 },
+    Deleting {
+        count: u64,
+        /// Next position to read after the deletion; `None` at the end of the segment.
+        next: Option<Position>,
+    },
     Finished,
 }
 
@@ -166,77 +174,82 @@ impl Trim {
     #[must_use]
     pub fn begin(segment_start: Position, fences: Fences) -> (Self, TrimAction) {
         let phase = Phase::ReadingLast;
-        let trim = Self { segment_start, fences, phase, last: None, deleted: 0 };
+        let trim = Self { segment_start, fences, phase, end: None, deleted: 0 };
         (trim, TrimAction::ReadLast)
     }
 
-    /// Advances the state machine. An event that does not answer the last action ends the trim.
+    /// Processes the result of the last action and returns the next action. An event that does not
+    /// match the last action ends the trim with [`TrimRefusal::Store`].
     #[must_use]
     pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::ReadingLast, TrimEvent::Last(last)) => self.last_read(last.as_deref(), now_s),
-            (Phase::CheckingOffloaded, TrimEvent::OffloadedIsWhole) => {
+            (Phase::ReadingLast, TrimEvent::Last(last)) => {
+                self.handle_last_entry(last.as_deref(), now_s)
+            }
+            (Phase::CheckingOffloaded, TrimEvent::OffloadedIsComplete) => {
                 self.phase = Phase::Marking;
                 TrimAction::Mark { trimmed_s: now_s }
             }
             (Phase::CheckingOffloaded, TrimEvent::OffloadedIsDamaged) => {
                 TrimAction::Finish(Err(TrimRefusal::NotOffloaded))
             }
-            (Phase::Marking, TrimEvent::Marked) => self.read(self.segment_start.next_in_segment()),
-            (Phase::Reading, TrimEvent::Page { entries, more }) => self.page(&entries, more),
-            (Phase::Deleting { behind, count }, TrimEvent::Deleted) => {
+            (Phase::Marking, TrimEvent::Marked) => {
+                self.read_or_finish(self.segment_start.next_in_segment())
+            }
+            (Phase::Reading, TrimEvent::Page { entries, more }) => self.handle_page(&entries, more),
+            (Phase::Deleting { count, next }, TrimEvent::Deleted) => {
                 self.deleted = self.deleted.saturating_add(count);
-                match behind {
-                    Some(_) => self.read(behind),
-                    None => self.finish(),
-                }
+                self.read_or_finish(next)
             }
             _ => TrimAction::Finish(Err(TrimRefusal::Store)),
         };
         (self, action)
     }
 
-    fn last_read(&mut self, last: Option<&Entry>, now_s: u64) -> TrimAction {
-        let Some(last) = last.filter(|last| matches!(last.content, Content::EndSegment)) else {
+    fn handle_last_entry(&mut self, last: Option<&Entry>, now_s: u64) -> TrimAction {
+        let is_end = |entry: &&Entry| matches!(entry.content, Content::EndSegment);
+        let Some(end) = last.filter(is_end) else {
             return TrimAction::Finish(Err(TrimRefusal::NotEnded));
         };
-        if now_s < last.created_s.saturating_add(TRIM_FENCE_S) && self.fences.age() {
+        if now_s < end.created_s.saturating_add(TRIM_FENCE_S) && self.fences.age_is_enforced() {
             return TrimAction::Finish(Err(TrimRefusal::TooYoung));
         }
-        self.last = Some(last.position);
+        self.end = Some(end.position);
         self.phase = Phase::CheckingOffloaded;
-        TrimAction::CheckOffloaded { last: last.position }
+        TrimAction::CheckOffloaded { last: end.position }
     }
 
-    fn read(&mut self, from: Option<Position>) -> TrimAction {
+    /// Reads the page at `from`; finishes the trim if `from` is `None`.
+    fn read_or_finish(&mut self, from: Option<Position>) -> TrimAction {
         match from {
             Some(from) => {
                 self.phase = Phase::Reading;
                 TrimAction::Read { from }
             }
-            None => self.finish(),
+            None => TrimAction::Finish(Ok(Trimmed { deleted: self.deleted })),
         }
     }
 
-    fn page(&mut self, entries: &[Arc<Entry>], more: bool) -> TrimAction {
-        // Entries that were not found in the offloaded segment are not deleted.
-        let between = |entry: &&Arc<Entry>| {
-            entry.position > self.segment_start && Some(entry.position) < self.last
+    fn handle_page(&mut self, entries: &[Arc<Entry>], more: bool) -> TrimAction {
+        let positions = entries.iter().map(|entry| entry.position);
+        let deletable: Vec<Position> = positions.filter(|at| self.may_delete(*at)).collect();
+        let next = match entries.last() {
+            Some(last) if more => last.position.next_in_segment(),
+            _ => None,
         };
-        let doomed = entries.iter().filter(|entry| !self.fences.tombstones() || between(entry));
-        let positions: Vec<Position> = doomed.map(|entry| entry.position).collect();
-        let last = entries.last().map(|entry| entry.position);
-        let behind = last.filter(|_| more).and_then(Position::next_in_segment);
-        if positions.is_empty() {
-            return self.read(behind);
+        if deletable.is_empty() {
+            return self.read_or_finish(next);
         }
-        let count = u64::try_from(positions.len()).unwrap_or(u64::MAX);
-        self.phase = Phase::Deleting { behind, count };
-        TrimAction::Delete { positions }
+        let count = u64::try_from(deletable.len()).unwrap_or(u64::MAX);
+        self.phase = Phase::Deleting { count, next };
+        TrimAction::Delete { positions: deletable }
     }
 
-    fn finish(&self) -> TrimAction {
-        TrimAction::Finish(Ok(Trimmed { deleted: self.deleted }))
+    /// Returns whether an entry is between the first entry and the End Segment. An entry after the
+    /// End Segment is kept, because the offloaded copy was not checked for it.
+    fn may_delete(&self, position: Position) -> bool {
+        let is_between = position > self.segment_start && Some(position) < self.end;
+        is_between || !self.fences.tombstones_are_enforced()
     }
 }

@@ -1,7 +1,8 @@
-//! Roll: closes a log segment and opens the next, in one transaction.
+//! Roll: closes a log segment and opens the next segment in one transaction.
 //!
-//! A state machine like an append: it returns the next action and takes its result. A lost race, a
-//! lost reply or a lost roll is harmless: the next append rolls again.
+//! [`Roll`] is a pure state machine like [`Append`](crate::append::Append): it returns the next
+//! action and receives the result of that action. A roll that fails is harmless, because the next
+//! append starts another roll.
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// Transaction of a roll: three conditional puts, all or nothing.
+/// Atomic transaction of a roll: three puts, each on the condition that the key is free.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
     /// End Segment after the last entry.
@@ -32,26 +33,26 @@ pub struct Transaction {
 pub enum RollAction {
     /// Read the record of the newest segment with strong consistency.
     ReadNewestSegment,
-    /// Read one page forward from `from`, inclusive, with strong consistency.
+    /// Read one page forward from `from` (inclusive) with strong consistency.
     Read {
-        /// First position.
+        /// First position to read.
         from: Position,
     },
     /// Write the transaction.
     Transact(Box<Transaction>),
     /// Wait, then report [`RollEvent::Waited`].
     Wait {
-        /// Milliseconds.
+        /// Duration of the wait in milliseconds.
         delay_ms: u64,
     },
-    /// The result.
+    /// Return this result to the caller of the roll.
     Finish(Result<Rolled, RollRefusal>),
 }
 
-/// Result of an action.
+/// Result of a [`RollAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RollEvent {
-    /// Newest segment; `None` if the log has none.
+    /// The newest segment; `None` if the log has no segment.
     NewestSegment(Option<Segment>),
     /// A page was read.
     Page {
@@ -67,48 +68,48 @@ pub enum RollEvent {
     },
     /// The transaction succeeded.
     Accepted,
-    /// A key exists; nothing was written.
+    /// A key of the transaction exists; nothing was written.
     Refused,
     /// The outcome of the transaction is unknown.
     Unknown,
     /// The transaction failed and will not take effect.
     Failed,
-    /// The wait is over.
+    /// The requested wait is over.
     Waited,
 }
 
 /// Result of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rolled {
-    /// The log continues in this segment, rolled by this call or by another.
+    /// The log continues in a new segment, which this roll or a concurrent roll has opened.
     Into {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment has no finished snapshot yet. A load must find a snapshot in the two newest
-    /// segments.
+    /// The segment was not closed because it has no finished snapshot yet. A load must find a
+    /// snapshot in the two newest segments.
     NoSnapshotYet,
 }
 
-/// Reason why a roll was given up; nothing is lost.
+/// Reason why a roll failed. No entry is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RollRefusal {
-    /// The log does not exist, or it cannot have another segment.
+    /// The log does not exist, or no segment number is left.
     #[error("the log does not exist or is full")]
     NoSegment,
-    /// Other writers won every race.
-    #[error("too many writers at once: the next append rolls")]
+    /// Concurrent writers won every race.
+    #[error("too many concurrent writers; the next append starts another roll")]
     Contention,
-    /// The store failed.
+    /// The store is unreachable, rejected a request, or returned an unexpected result.
     #[error("the store is unreachable or rejected the request")]
     Store,
 }
 
-/// State machine of a roll.
+/// A roll in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Roll {
     log: LogId,
-    /// Last known entry.
+    /// Newest known entry.
     tail: Arc<Entry>,
     phase: Phase,
     attempts: u32,
@@ -120,14 +121,15 @@ enum Phase {
     ReadingSegment,
     Transacting,
     Reading,
-    /// Waiting to read the entries after the last known one.
+    /// Waits to read the entries after the newest known entry.
     WaitingToRead,
-    WaitingForSegment,
+    /// Waits to read the record of the newest segment.
+    WaitingToReadSegment,
     Finished,
 }
 
 impl Roll {
-    /// Starts a roll, given an existing entry; the newer, the better.
+    /// Starts a roll after `tail`, the newest known entry of the log.
     #[must_use]
     pub fn begin(tail: Arc<Entry>) -> (Self, RollAction) {
         let phase = Phase::ReadingSegment;
@@ -135,25 +137,30 @@ impl Roll {
         (roll, RollAction::ReadNewestSegment)
     }
 
-    /// Advances the state machine. An event that does not answer the last action ends the roll.
+    /// Processes the result of the last action and returns the next action. An event that does not
+    /// match the last action ends the roll with [`RollRefusal::Store`].
     #[must_use]
     pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
             (Phase::ReadingSegment, RollEvent::NewestSegment(newest)) => {
-                self.segment_read(newest.as_ref(), inputs)
+                self.handle_newest_segment(newest.as_ref(), inputs)
             }
-            (
-                phase @ (Phase::ReadingSegment | Phase::Reading),
-                RollEvent::ReadFailed { temporary },
-            ) => self.read_failed(&phase, temporary, inputs),
+            (Phase::ReadingSegment, RollEvent::ReadFailed { temporary }) => {
+                self.handle_read_failure(Phase::WaitingToReadSegment, temporary, inputs)
+            }
+            (Phase::Reading, RollEvent::ReadFailed { temporary }) => {
+                self.handle_read_failure(Phase::WaitingToRead, temporary, inputs)
+            }
             (Phase::Reading, RollEvent::Page { entries, more }) => {
-                self.page(&entries, more, inputs)
+                self.handle_page(&entries, more, inputs)
             }
-            (Phase::Transacting, RollEvent::Accepted) => self.rolled(),
-            (Phase::Transacting, RollEvent::Refused | RollEvent::Unknown) => self.lost(inputs),
-            (Phase::WaitingToRead, RollEvent::Waited) => self.read(),
-            (Phase::WaitingForSegment, RollEvent::Waited) => {
+            (Phase::Transacting, RollEvent::Accepted) => self.finish_rolled(),
+            (Phase::Transacting, RollEvent::Refused | RollEvent::Unknown) => {
+                self.handle_lost_transaction(inputs)
+            }
+            (Phase::WaitingToRead, RollEvent::Waited) => self.read_after_tail(),
+            (Phase::WaitingToReadSegment, RollEvent::Waited) => {
                 self.phase = Phase::ReadingSegment;
                 RollAction::ReadNewestSegment
             }
@@ -162,7 +169,7 @@ impl Roll {
         (self, action)
     }
 
-    fn segment_read(&mut self, newest: Option<&Segment>, inputs: Inputs) -> RollAction {
+    fn handle_newest_segment(&mut self, newest: Option<&Segment>, inputs: Inputs) -> RollAction {
         let current = self.tail.position.segment();
         match newest {
             None => RollAction::Finish(Err(RollRefusal::NoSegment)),
@@ -176,18 +183,23 @@ impl Roll {
         }
     }
 
-    /// Closes the segment after the last known entry, which is not an End Segment.
+    /// Closes the segment after the newest known entry, unless that entry is an End Segment.
     fn transact(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
-            return self.rolled();
+            return self.finish_rolled();
         }
         let end = self.tail.position.next_in_segment();
         let first = self.tail.position.next_segment();
         let (Some(end), Some(first)) = (end, first) else {
             return RollAction::Finish(Err(RollRefusal::NoSegment));
         };
-        let created_s = inputs.now_s;
-        let entry = |position, header, content| Entry {
+        let transaction = self.build_transaction(end, first, inputs.now_s);
+        self.phase = Phase::Transacting;
+        RollAction::Transact(Box::new(transaction))
+    }
+
+    fn build_transaction(&self, end: Position, first: Position, created_s: u64) -> Transaction {
+        let new_entry = |position, header, content| Entry {
             log: self.log,
             position,
             created_s,
@@ -198,8 +210,8 @@ impl Roll {
         let snapshot = Content::Snapshot { root: None, trimmed_s: None };
         let Header { incarnation, summary, .. } = self.tail.header.clone();
         let first_header = Header::of_segment(incarnation, summary);
-        let transaction = Transaction {
-            end: entry(end, self.tail.header.clone(), Content::EndSegment),
+        Transaction {
+            end: new_entry(end, self.tail.header.clone(), Content::EndSegment),
             segment: Segment {
                 log: self.log,
                 num: first.segment(),
@@ -208,14 +220,13 @@ impl Roll {
                 offloaded: None,
                 lineage: None,
             },
-            first: entry(first, first_header, snapshot),
-        };
-        self.phase = Phase::Transacting;
-        RollAction::Transact(Box::new(transaction))
+            first: new_entry(first, first_header, snapshot),
+        }
     }
 
-    /// Reads the entries after the last known one, after a lost race or a lost reply.
-    fn lost(&mut self, inputs: Inputs) -> RollAction {
+    /// Continues after a lost race or a lost reply by reading the entries after the newest known
+    /// entry.
+    fn handle_lost_transaction(&mut self, inputs: Inputs) -> RollAction {
         self.attempts += 1;
         if self.attempts >= MAX_PUT_ATTEMPTS {
             return RollAction::Finish(Err(RollRefusal::Contention));
@@ -224,7 +235,7 @@ impl Roll {
         RollAction::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
     }
 
-    fn read(&mut self) -> RollAction {
+    fn read_after_tail(&mut self) -> RollAction {
         match self.tail.next_position() {
             Some(from) => {
                 self.phase = Phase::Reading;
@@ -234,34 +245,38 @@ impl Roll {
         }
     }
 
-    fn page(&mut self, entries: &[Arc<Entry>], more: bool, inputs: Inputs) -> RollAction {
+    fn handle_page(&mut self, entries: &[Arc<Entry>], more: bool, inputs: Inputs) -> RollAction {
         for entry in entries {
             if Some(entry.position) != self.tail.next_position() {
                 return RollAction::Finish(Err(RollRefusal::Store));
             }
-            if matches!(entry.content, Content::EndSegment) {
-                self.tail = Arc::clone(entry);
-                return self.rolled();
-            }
             self.tail = Arc::clone(entry);
+            if matches!(entry.content, Content::EndSegment) {
+                return self.finish_rolled();
+            }
         }
-        if more && !entries.is_empty() { self.read() } else { self.transact(inputs) }
+        if more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
     }
 
-    fn rolled(&self) -> RollAction {
+    /// Finishes the roll: the log continues in the segment after that of the tail.
+    fn finish_rolled(&self) -> RollAction {
         let segment = self.tail.position.segment().saturating_add(1);
         RollAction::Finish(Ok(Rolled::Into { segment }))
     }
 
-    fn read_failed(&mut self, phase: &Phase, temporary: bool, inputs: Inputs) -> RollAction {
+    /// Retries a failed read from `retry_phase`, unless the error is permanent or too many reads
+    /// have failed.
+    fn handle_read_failure(
+        &mut self,
+        retry_phase: Phase,
+        temporary: bool,
+        inputs: Inputs,
+    ) -> RollAction {
         self.failed_reads += 1;
         if !temporary || self.failed_reads >= MAX_READ_ATTEMPTS {
             return RollAction::Finish(Err(RollRefusal::Store));
         }
-        self.phase = match phase {
-            Phase::Reading => Phase::WaitingToRead,
-            _ => Phase::WaitingForSegment,
-        };
+        self.phase = retry_phase;
         RollAction::Wait { delay_ms: full_jitter_ms(self.failed_reads, inputs.random) }
     }
 }

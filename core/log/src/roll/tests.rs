@@ -1,4 +1,4 @@
-//! The roll, step by step.
+//! Tests of the roll, step by step.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn page(entries: Vec<Arc<Entry>>, more: bool) -> RollEvent {
 const INPUTS: Inputs = Inputs { now_s: 9, random: 3 };
 const BUSY: RollEvent = RollEvent::ReadFailed { temporary: true };
 
-/// A roll that has just sent its transaction behind entry `num`.
+/// Returns a roll that has just sent its transaction after entry `num`.
 fn transacting(num: u32) -> (Roll, Transaction) {
     let (roll, _) = Roll::begin(tail(num));
     sent(roll.step(segment(3, Some(1)), INPUTS))
@@ -43,7 +43,7 @@ fn sent((roll, action): (Roll, RollAction)) -> (Roll, Transaction) {
     (roll, *transaction)
 }
 
-/// Takes the event, waits, and gives what is read then.
+/// Sends an event after which the roll waits and then reads. Returns the position that it reads.
 #[track_caller]
 fn read_after(roll: Roll, event: RollEvent) -> (Roll, Position) {
     let (roll, action) = roll.step(event, INPUTS);
@@ -72,7 +72,7 @@ fn a_segment_without_a_snapshot_is_not_rolled() {
 }
 
 #[test]
-fn one_transaction_ends_the_segment_and_begins_the_next() {
+fn one_transaction_closes_the_segment_and_opens_the_next() {
     let header =
         Header { segment_bytes: 77, snapshot_num: 1, snapshot_bytes: 5, ..Header::first(8) };
     let (roll, _) =
@@ -89,7 +89,7 @@ fn one_transaction_ends_the_segment_and_begins_the_next() {
 }
 
 #[test]
-fn a_lost_reply_is_found_behind_the_tail() {
+fn finds_its_own_transaction_after_a_lost_reply() {
     let (roll, _) = transacting(5);
     let (roll, from) = read_after(roll, RollEvent::Unknown);
     assert_eq!(from, Position::new(3, 6).unwrap());
@@ -98,34 +98,34 @@ fn a_lost_reply_is_found_behind_the_tail() {
 }
 
 #[test]
-fn a_transaction_that_arrives_late_is_met_with_the_same_keys() {
+fn a_retry_uses_the_same_keys_as_a_late_transaction() {
     let (roll, first) = transacting(5);
     let (roll, _) = read_after(roll, RollEvent::Unknown);
-    // It has not arrived yet: the same again, under the same keys.
+    // The first transaction has not arrived yet, so the same transaction is sent again.
     let (roll, second) = sent(roll.step(page(vec![], false), INPUTS));
     assert_eq!(second, first);
-    // Now it has.
+    // The first transaction arrived before the second.
     let (roll, _) = read_after(roll, RollEvent::Refused);
     let found = roll.step(page(vec![end(6)], false), INPUTS);
     assert_eq!(finished(found), Ok(Rolled::Into { segment: 4 }));
 }
 
 #[test]
-fn others_entries_are_stepped_over_page_by_page() {
+fn reads_others_entries_page_by_page() {
     let (roll, _) = transacting(5);
     let (roll, _) = read_after(roll, RollEvent::Refused);
     let (roll, action) = roll.step(page(vec![tail(6), tail(7)], true), INPUTS);
     assert_eq!(action, RollAction::Read { from: Position::new(3, 8).unwrap() });
     let (roll, sent) = sent(roll.step(page(vec![tail(8)], false), INPUTS));
     assert_eq!(sent.end.position, Position::new(3, 9).unwrap());
-    // Another rolls, further on.
+    // Another roll closes the segment later.
     let (roll, _) = read_after(roll, RollEvent::Refused);
     let rolled = roll.step(page(vec![tail(9), end(10)], false), INPUTS);
     assert_eq!(finished(rolled), Ok(Rolled::Into { segment: 4 }));
 }
 
 #[test]
-fn nothing_is_written_behind_a_hole() {
+fn nothing_is_written_after_a_gap() {
     let (roll, _) = transacting(5);
     let (roll, _) = read_after(roll, RollEvent::Refused);
     let hole = roll.clone().step(page(vec![tail(7)], false), INPUTS);
@@ -135,9 +135,9 @@ fn nothing_is_written_behind_a_hole() {
 }
 
 #[test]
-fn an_end_segment_is_never_ended_again() {
+fn an_end_segment_is_never_followed_by_another() {
     let (roll, _) = Roll::begin(end(5));
-    // A record that does not show the next segment yet.
+    // A stale record does not show the next segment yet.
     let stale = roll.step(segment(3, Some(1)), INPUTS);
     assert_eq!(finished(stale), Ok(Rolled::Into { segment: 4 }));
 }
@@ -155,7 +155,7 @@ fn too_many_losses_are_contention() {
 }
 
 #[test]
-fn reads_that_fail_are_repeated_up_to_their_limit() {
+fn retries_failed_reads_up_to_their_limit() {
     let reading_segment = || Roll::begin(tail(5)).0;
     let reading = || read_after(transacting(5).0, RollEvent::Refused).0;
     for mut roll in [reading_segment(), reading()] {
@@ -175,7 +175,7 @@ fn reads_that_fail_are_repeated_up_to_their_limit() {
 }
 
 #[test]
-fn what_fails_for_good_or_answers_nothing_ends_the_roll() {
+fn a_permanent_failure_or_unexpected_event_ends_the_roll() {
     let (roll, _) = transacting(5);
     for event in [RollEvent::Failed, RollEvent::Waited, BUSY, page(vec![], false), segment(3, None)]
     {
@@ -187,7 +187,7 @@ fn what_fails_for_good_or_answers_nothing_ends_the_roll() {
 }
 
 #[test]
-fn a_log_ends_where_its_numbers_do() {
+fn a_log_without_a_next_position_is_full() {
     let last = Position::new(cellar_base::limits::MAX_SEGMENTS - 1, 5).unwrap();
     let entry = Arc::new(Entry { position: last, ..tail(5).as_ref().clone() });
     let (roll, _) = Roll::begin(entry);

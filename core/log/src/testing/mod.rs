@@ -1,6 +1,6 @@
-//! Logs in memory for tests, here and in the crates above.
+//! Logs in memory for the tests of this crate and of the crates that use it.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "for tests alone")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test support")]
 
 pub mod support;
 pub mod world;

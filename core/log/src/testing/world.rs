@@ -1,4 +1,4 @@
-//! A log in memory, with faults on a script.
+//! A log in memory with scripted faults.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,30 +11,40 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::Workbook;
 use std::sync::Arc;
 
-/// What happens to the next put.
+/// Small pages, so that the machine must read several.
+const PAGE_ENTRIES: usize = 2;
+
+/// A fault of the next put.
 pub enum Fault {
-    /// It is refused by this entry, put there just before.
+    /// The put is refused, because this entry was put at the same position before.
     LosesTo(Arc<Entry>),
-    /// It happens and its reply is lost.
+    /// The put succeeds, but the reply is lost.
     ReplyLost,
-    /// It does not happen and its reply is lost.
+    /// The put does not take effect, and the reply is lost.
     Lost,
-    /// The store says no for good.
+    /// The put fails permanently.
     Failed,
 }
 
-/// A log in memory that eventually consistent reads see only up to `visible` entries of.
+/// A log in memory, and the record of its requests.
 pub struct World {
     pub entries: BTreeMap<Position, Arc<Entry>>,
+    /// First position that eventually consistent reads do not see.
     pub hidden_from: Option<Position>,
+    /// Faults of the next puts, in order.
     pub faults: VecDeque<Fault>,
+    /// Number of next reads that fail.
     pub failing_reads: u32,
+    /// Entries that were put, whether or not the put succeeded.
     pub puts: Vec<Arc<Entry>>,
+    /// Start and consistency of each read.
     pub reads: Vec<(Position, bool)>,
+    /// Number of reads of workbook metadata.
     pub states_read: u32,
 }
 
 impl World {
+    /// Creates a log with `count` entries: a Snapshot entry and edits of client 2.
     pub fn new(count: u32) -> Self {
         let mut world = Self {
             entries: BTreeMap::new(),
@@ -50,7 +60,7 @@ impl World {
         world
     }
 
-    /// Adds an entry, with the summary that follows from the one before.
+    /// Adds an entry with the summary that follows from the preceding entry.
     pub fn add(&mut self, entry: Arc<Entry>) {
         let before = self.entries.range(..entry.position).next_back();
         let summary = before.and_then(|(_, before)| before.header.summary.clone());
@@ -64,7 +74,7 @@ impl World {
         self.entries.insert(entry.position, Arc::new(entry));
     }
 
-    /// The state at a position, without cells.
+    /// Returns the workbook metadata at a position.
     pub fn state(&self, at: Position) -> Arc<WorkbookMetadata> {
         let mut workbook = Workbook::default();
         for entry in self.entries.range(..=at).map(|(_, entry)| entry) {
@@ -87,9 +97,8 @@ impl World {
             .filter(|(p, _)| p.segment() == from.segment() && (!hidden || visible(**p)))
             .map(|(_, entry)| Arc::clone(entry))
             .collect();
-        // Pages of two, so that the machine has to follow them.
-        let more = page.len() > 2;
-        AppendEvent::Page { entries: page.into_iter().take(2).collect(), more }
+        let more = page.len() > PAGE_ENTRIES;
+        AppendEvent::Page { entries: page.into_iter().take(PAGE_ENTRIES).collect(), more }
     }
 
     fn put(&mut self, entry: Arc<Entry>) -> AppendEvent {
@@ -111,9 +120,10 @@ impl World {
         AppendEvent::PutAccepted
     }
 
+    /// Runs an append with the cached entries `known` and returns its result.
     pub fn run(&mut self, request: Request, known: &[Arc<Entry>]) -> Result<Appended, Refusal> {
-        // Another time at each request, as for any repeated request.
-        let now_s = self.puts.iter().map(|_| 1).sum();
+        // The time differs between requests, as it does for a retry.
+        let now_s = u64::try_from(self.puts.len()).unwrap();
         let inputs = Inputs { now_s, random: 3 };
         let (mut append, mut action) = Append::begin(request, known, inputs);
         for _ in 0..1_000 {
@@ -135,15 +145,17 @@ impl World {
         panic!("the append does not end")
     }
 
+    /// Returns all entries.
     pub fn known(&self) -> Vec<Arc<Entry>> {
         self.entries.values().cloned().collect()
     }
 
+    /// Returns the entries from `base` (inclusive) on.
     pub fn known_from(&self, base: Position) -> Vec<Arc<Entry>> {
         self.entries.range(base..).map(|(_, entry)| Arc::clone(entry)).collect()
     }
 
-    /// Ids of one client in the log, in order; numbers must have no gap.
+    /// Returns the mutation ids of one client in the log, in order. Panics if the log has a gap.
     pub fn ids_of(&self, who: u8) -> Vec<u64> {
         let mut expected = Position::FIRST;
         let mut ids = vec![];

@@ -6,8 +6,8 @@ use cellar_sheet::operation::{
     RenameSheet, SetCells, SetFormat, SheetId,
 };
 
-/// Returns an operation in the later coordinates of `map`: no operations if it has no effect, `None`
-/// if it is unchanged.
+/// Returns an operation in the later coordinates of `map`: no operations if it has no effect,
+/// `None` if it is unchanged.
 #[must_use]
 pub fn transform(operation: &Operation, map: &SpaceMap) -> Option<Vec<Operation>> {
     if map.is_identity() {

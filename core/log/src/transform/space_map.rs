@@ -16,8 +16,8 @@ pub struct SpaceMap {
     sheets: BTreeMap<SheetId, SheetMap>,
     /// Numbers of the sheets that were added since the older state, by any author.
     added_sheets: BTreeSet<SheetId>,
-    /// Numbers under which the author added sheets. They refer to the author's sheets, even if others
-    /// added sheets with the same numbers.
+    /// Numbers under which the author added sheets. They refer to the author's sheets, even if
+    /// others added sheets with the same numbers.
     own_sheets: BTreeSet<SheetId>,
 }
 
@@ -72,8 +72,8 @@ impl SpaceMap {
         Self { sheets: changed.collect(), ..Self::default() }
     }
 
-    /// Returns the part of the map that moves cells, without the record of added sheets. This part is
-    /// sufficient for a stored map, which never transforms an operation that adds a sheet.
+    /// Returns the part of the map that moves cells, without the record of added sheets. This part
+    /// is sufficient for a stored map, which never transforms an operation that adds a sheet.
     #[must_use]
     pub fn cells_only(&self) -> Self {
         Self::from_sheets(self.sheets.clone())
@@ -98,7 +98,8 @@ impl SpaceMap {
         self.sheets.iter().map(|(id, map)| (*id, map))
     }
 
-    /// Records that a sheet of the older state was deleted, so that operations on it have no effect.
+    /// Records that a sheet of the older state was deleted, so that operations on it have no
+    /// effect.
     pub(crate) fn drop_sheet(&mut self, id: SheetId) {
         self.sheets.insert(id, SheetMap { target: None, ..SheetMap::identity(id) });
     }
@@ -253,8 +254,8 @@ impl SpaceMap {
         self.prepend_axis_map(axis, sheet, &map.reversed());
     }
 
-    /// Maps the number under which the author added a sheet to the number of the committed sheet; to
-    /// `None` if the addition was not committed.
+    /// Maps the number under which the author added a sheet to the number of the committed sheet;
+    /// to `None` if the addition was not committed.
     fn connect_added_sheet(&mut self, authored: SheetId, committed: &[Operation]) {
         let is_first = self.own_sheets.insert(authored);
         if !is_first {

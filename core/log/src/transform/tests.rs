@@ -1,4 +1,4 @@
-//! The transform against plain lists of ids.
+//! Tests of the transform against a model of plain lists of ids.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,21 +11,27 @@ use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
     RejectionReason, SetCells, SheetId, StoredOperation,
 };
-use cellar_sheet::oracle::Plain;
-use cellar_sheet::oracle::intent::{Intent, sensible};
+use cellar_sheet::oracle::PlainWorkbook;
+use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
 use cellar_sheet::workbook::Workbook;
 
-/// A state that operations made, and the operations.
-fn state(operations: Vec<Operation>) -> (Plain, Vec<Operation>) {
-    after(&Plain::new(), operations, 1)
+/// Returns the state after operations on an empty workbook, and the operations as they were made
+/// valid.
+fn state(operations: Vec<Operation>) -> (PlainWorkbook, Vec<Operation>) {
+    after(&PlainWorkbook::new(), operations, 1)
 }
 
-/// What operations, each sensible where it stands, make of a state.
-fn after(base: &Plain, operations: Vec<Operation>, tag: u32) -> (Plain, Vec<Operation>) {
+/// Applies operations to a state, after making each operation valid on it. Returns the new state
+/// and the valid operations.
+fn after(
+    base: &PlainWorkbook,
+    operations: Vec<Operation>,
+    tag: u32,
+) -> (PlainWorkbook, Vec<Operation>) {
     let mut plain = base.clone();
     let mut done = Vec::new();
     for (tag, operation) in (tag..).zip(operations) {
-        let operation = sensible(&plain, operation);
+        let operation = redirect_to_existing_sheet(&plain, operation);
         plain.apply(&operation, tag);
         done.push(operation);
     }
@@ -45,17 +51,17 @@ fn workbook(operations: &[Operation]) -> Workbook {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Every row of the table, and its extension to any number of concurrent operations: what
-    /// lands is what its author meant, by identity.
+    /// Each transformed operation has the effect that its author intended, by the identity of rows,
+    /// columns and sheets.
     #[test]
-    fn what_lands_is_what_its_author_meant(
+    fn a_transformed_operation_has_the_intended_effect(
         before in vec(any_operation(), 0..4),
         others in vec(any_operation(), 1..5),
         mine in any_operation(),
     ) {
         let (base, _) = state(before);
         let (mut head, others) = after(&base, others, 10);
-        let mine = sensible(&base, mine);
+        let mine = redirect_to_existing_sheet(&base, mine);
         let mut expected = head.clone();
         Intent::of(&base, &mine, 20).apply(&mut expected);
         for operation in committed(&mine, &SpaceMap::from_operations(&others)) {
@@ -64,17 +70,18 @@ proptest! {
         prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
     }
 
-    /// A map of all is as good as going past one operation after the other, but for inserts and
-    /// formats: once the lines around a gap are gone, only the map of all knows where to go on.
+    /// A map of several operations gives the same result as a transform past each of them in turn,
+    /// except for inserts and formats: after the rows around a gap were deleted, only the complete
+    /// map has the position.
     #[test]
-    fn a_map_of_all_is_as_good_as_one_after_the_other(
+    fn a_composed_map_equals_successive_transforms(
         before in vec(any_operation(), 0..3),
         others in vec(any_operation(), 0..8),
         mine in any_operation(),
     ) {
         let (base, _) = state(before);
         let (_, others) = after(&base, others, 10);
-        let mine = sensible(&base, mine);
+        let mine = redirect_to_existing_sheet(&base, mine);
         let mut step_by_step = vec![mine.clone()];
         for operation in &others {
             let map = SpaceMap::from_operations(std::slice::from_ref(operation));
@@ -89,35 +96,36 @@ proptest! {
         }
     }
 
-    /// Two at once: both orders lead to the same, unless the table lets the later one win.
+    /// Two concurrent operations give the same state in both orders, unless the rules depend on the
+    /// order.
     #[test]
-    fn both_orders_lead_to_the_same(
+    fn both_orders_give_the_same_state(
         before in vec(any_operation(), 0..4),
         one in any_operation(),
         two in any_operation(),
     ) {
         let (base, before) = state(before);
-        let (one, two) = (sensible(&base, one), sensible(&base, two));
-        prop_assume!(!order_decides(&one, &two));
+        let (one, two) = (redirect_to_existing_sheet(&base, one), redirect_to_existing_sheet(&base, two));
+        prop_assume!(!depends_on_order(&one, &two));
         let in_order = |first: &Operation, second: &Operation| {
             let rest = committed(second, &SpaceMap::from_operations(std::slice::from_ref(first)));
             let all: Vec<_> = before.iter().chain([first]).chain(&rest).cloned().collect();
             workbook(&all)
         };
         let (left, right) = (in_order(&one, &two), in_order(&two, &one));
-        if let Some(what) = cellar_sheet::oracle::looks_different(&left, &right) {
+        if let Some(what) = cellar_sheet::oracle::display_difference(&left, &right) {
             return Err(TestCaseError::fail(format!("{what}: {one:?} and {two:?}")));
         }
     }
 }
 
-/// Where the order of two concurrent operations decides:
-/// - both write the same cell, or one clears or formats what the other writes or formats,
+/// Returns whether the result of two concurrent operations depends on their order:
+/// - both write the same cell, or one clears or formats cells that the other writes or formats,
 /// - both insert into the same gap,
-/// - one inserts where the other deletes a neighbour of the gap: the lines are the same, but whether
-///   the new one has the format of a range around it,
-/// - both are about the names, the number or the existence of sheets.
-fn order_decides(one: &Operation, two: &Operation) -> bool {
+/// - one inserts into a gap of which the other deletes a neighbour: the order determines whether
+///   the new row has the format of a surrounding range,
+/// - both change the names, the number or the existence of sheets.
+fn depends_on_order(one: &Operation, two: &Operation) -> bool {
     use Operation::{
         AddSheet, ClearRange, DeleteColumns, DeleteRows, DeleteSheet, ImportSheet, InsertColumns,
         InsertRows, RenameSheet, SetCells, SetFormat,
@@ -143,7 +151,7 @@ fn order_decides(one: &Operation, two: &Operation) -> bool {
             SetCells(_) | ClearRange(_) | SetFormat(_),
         ) => {
             let meet = writes_one.iter().any(|cell| writes_two.contains(cell));
-            // Neither values nor formats of the one are touched by the other.
+            // One operation changes only values, the other only formats.
             let apart = formats(one) && matches!(two, ClearRange(_))
                 || formats(two) && matches!(one, ClearRange(_))
                 || matches!((one, two), (ClearRange(_), ClearRange(_)));
@@ -153,7 +161,7 @@ fn order_decides(one: &Operation, two: &Operation) -> bool {
     }
 }
 
-/// The cells that an operation is for.
+/// Returns the cells that an operation writes.
 fn writes(operation: &Operation) -> Vec<(SheetId, u32, u32)> {
     let side = u32::try_from(cellar_sheet::oracle::LINES).unwrap();
     let range = |sheet: SheetId,
@@ -189,14 +197,14 @@ fn set(sheet: u32, row: u32) -> Operation {
 }
 
 #[test]
-fn an_insert_into_the_same_gap_lands_behind_what_was_there_first() {
+fn an_insert_into_the_same_gap_follows_the_earlier_insert() {
     let map = SpaceMap::from_operations(&[rows(3, 2)]);
     assert_eq!(transform(&rows(3, 2), &map), Some(vec![rows(5, 2)]));
     assert_eq!(transform(&rows(2, 2), &map), None);
 }
 
 #[test]
-fn a_new_sheet_takes_the_next_number_that_is_free() {
+fn a_new_sheet_takes_the_next_free_number() {
     let map = SpaceMap::from_operations(&[add(1), add(2), add(9)]);
     assert_eq!(transform(&add(1), &map), Some(vec![add(3)]));
     assert_eq!(transform(&add(9), &map), Some(vec![add(10)]));
@@ -204,7 +212,7 @@ fn a_new_sheet_takes_the_next_number_that_is_free() {
 }
 
 #[test]
-fn two_own_sheets_stay_two_when_another_takes_the_first_number() {
+fn own_sheets_stay_distinct_if_another_takes_the_first_number() {
     let mut map = SpaceMap::from_operations(&[add(1)]);
     for (mine, number) in [(add(1), 2), (add(2), 3)] {
         let done = committed(&mine, &map);
@@ -216,25 +224,25 @@ fn two_own_sheets_stay_two_when_another_takes_the_first_number() {
 }
 
 #[test]
-fn what_is_for_a_sheet_that_could_not_be_deleted_is_not_lost() {
+fn edits_of_a_sheet_whose_deletion_was_rejected_are_kept() {
     let map =
         SpaceMap::from_operations(&[Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST })]);
     assert_eq!(committed(&set(0, 4), &map), [set(0, 4)]);
 }
 
 #[test]
-fn a_sheet_that_somebody_tries_to_add_again_stays_who_it_was() {
+fn a_sheet_keeps_its_identity_if_its_number_is_added_again() {
     let mut map = SpaceMap::from_operations(&[add(1)]);
     let insert = InsertBefore { sheet: SheetId(1), before: 0, count: 2 };
     map.add_foreign(&Operation::InsertRows(insert));
     for map in [&map, &map.cells_only()] {
-        assert_eq!(committed(&set(1, 4), map), [set(1, 6)], "its author had seen it before");
+        assert_eq!(committed(&set(1, 4), map), [set(1, 6)], "the author had seen the sheet");
         assert_eq!(committed(&set(2, 4), map), [set(2, 4)]);
     }
 }
 
 #[test]
-fn a_sheet_of_ones_own_is_not_another_of_its_number() {
+fn an_own_sheet_is_distinct_from_a_foreign_sheet_with_its_number() {
     let rejected = Operation::Rejected(Rejection::new(RejectionReason::TooLarge, ""));
     for (done, sheet) in [(vec![add(2)], Some(2)), (vec![], None), (vec![rejected], None)] {
         let mut map = SpaceMap::from_operations(&[add(1)]);
@@ -244,16 +252,16 @@ fn a_sheet_of_ones_own_is_not_another_of_its_number() {
         let expected: Vec<_> = sheet.map(|sheet| set(sheet, 4)).into_iter().collect();
         assert_eq!(committed(&set(1, 4), &map), expected);
         map.add_foreign(&Operation::InsertRows(insert(1)));
-        assert_eq!(committed(&set(1, 4), &map), expected, "what is done there is another's");
+        assert_eq!(committed(&set(1, 4), &map), expected, "the operation is on the foreign sheet");
         assert_eq!(committed(&set(1, 4), &map.cells_only()), expected);
         map.add_own(&add(1), &[add(5)]);
-        assert_eq!(committed(&set(1, 4), &map), expected, "the first counts");
+        assert_eq!(committed(&set(1, 4), &map), expected, "the first addition counts");
     }
 }
 
 #[test]
-fn cells_are_committed_in_order_and_read_back_as_they_were() {
-    // The author's own new row ended up behind one that another had inserted below it.
+fn transformed_cells_are_sorted_and_round_trip() {
+    // The author's new row was moved after a row that another client had inserted below it.
     let sheet = SheetId::FIRST;
     let mut both = set(0, 1);
     let Operation::SetCells(set) = &mut both else { panic!() };
@@ -276,7 +284,7 @@ fn cells_are_committed_in_order_and_read_back_as_they_were() {
 }
 
 #[test]
-fn a_clear_and_a_delete_spare_what_others_inserted_inside() {
+fn clears_and_deletes_spare_rows_that_others_inserted_inside() {
     use cellar_sheet::operation::{ClearRange, Spans};
     let sheet = SheetId::FIRST;
     let insert = InsertBefore { sheet, before: 3, count: 1 };

@@ -50,12 +50,12 @@ impl Change {
         match self {
             Self::Foreign { operations, .. } => total_parts(operations),
             Self::Own { authored, committed, .. } => {
-                total_parts(committed).max(authored.parts()).saturating_add(OWN_COST)
+                total_parts(committed).max(authored.transform_cost()).saturating_add(OWN_COST)
             }
         }
     }
 }
 
 fn total_parts(operations: &[Operation]) -> usize {
-    operations.iter().map(Operation::parts).fold(0, usize::saturating_add)
+    operations.iter().map(Operation::transform_cost).fold(0, usize::saturating_add)
 }

@@ -1,5 +1,5 @@
-//! Measures the worst case by hand, in release: `cargo test --release -p cellar-log cost --
-//! --ignored --nocapture`.
+//! Measures the worst cases of building maps; run manually with `cargo test --release -p cellar-log
+//! cost -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
 
@@ -32,8 +32,9 @@ fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
     }
 }
 
-/// Returns the time of the maps of as many bases as an entry may have.
-fn measured(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32) -> u32) {
+/// Measures the time to build the maps of `MAX_BASES_PER_ENTRY` bases, and checks that it is
+/// bounded.
+fn measure(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32) -> u32) {
     let mut viewpoint = Viewpoint::new(ClientKey([1; 8]));
     entries.for_each(|entry| viewpoint.add_entry(&entry));
     let start = Instant::now();
@@ -48,15 +49,15 @@ fn measured(name: &str, entries: impl Iterator<Item = Entry>, bases: impl Fn(u32
 }
 
 #[test]
-#[ignore = "a measurement, by hand in release"]
-fn the_worst_maps_end_soon() {
+#[ignore = "a measurement for release builds"]
+fn the_worst_maps_are_built_in_bounded_time() {
     let most = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
     let apart = |num: u32| insert(num.wrapping_mul(7_919) % most * 2);
-    measured("others", (1..=most).map(|num| entry(num, 2, 0, apart(num))), |number| number);
-    // As many own changes as possible.
+    measure("others", (1..=most).map(|num| entry(num, 2, 0, apart(num))), |number| number);
+    // As many own mutations as possible.
     let both = (1..most / 18 * 2).map(|num| entry(num, 1 + u8::from(num % 2 == 0), 0, apart(num)));
-    measured("own and others in turn", both, |_| 0);
-    // An own change counts 17, another's counts one.
+    measure("own and others in turn", both, |_| 0);
+    // An own mutation costs 17, a foreign change costs 1.
     let half = most / 18;
     let first = (1..=half).map(|num| {
         entry(
@@ -67,13 +68,13 @@ fn the_worst_maps_end_soon() {
         )
     });
     let own = (1..half).map(|num| entry(half + num, 1, num, apart(num)));
-    measured("own on rising bases", first.chain(own), |number| half + number / 2);
-    // One mutation waits from the beginning, while its author writes on ever newer bases.
+    measure("own on rising bases", first.chain(own), |number| half + number / 2);
+    // One mutation is pending from the start, while its author writes on ever newer bases.
     let others = (1..=half).map(|num| entry(num, 2, 0, apart(num)));
     let own = (1..half).map(|num| entry(half + num, 1, if num == 1 { 0 } else { num }, apart(num)));
-    measured("own on rising bases, the first on the lowest", others.chain(own), |number| {
+    measure("own on rising bases, the first on the lowest", others.chain(own), |number| {
         half - number
     });
     let lagging = (1..half).map(|num| entry(num, 1, num.saturating_sub(4), apart(num)));
-    measured("own, each late", lagging, |number| half - 16 + number);
+    measure("own, each late", lagging, |number| half - 16 + number);
 }

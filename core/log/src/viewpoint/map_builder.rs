@@ -21,7 +21,7 @@ impl MapBuilder {
     pub(super) fn add_foreign(&mut self, operations: &[Operation]) {
         for operation in operations {
             self.group.add_foreign(operation);
-            self.group_cost = self.group_cost.saturating_add(operation.parts());
+            self.group_cost = self.group_cost.saturating_add(operation.transform_cost());
             if self.group_cost >= GROUP_COST {
                 self.close_group();
             }

@@ -74,8 +74,8 @@ impl Viewpoint {
     }
 
     /// Adds the next mutation of the entry at `position`. `is_own` is set if the client wrote the
-    /// mutation. `committed` is `None` if the mutation was committed as authored. Mutations that only
-    /// set cells may be omitted.
+    /// mutation. `committed` is `None` if the mutation was committed as authored. Mutations that
+    /// only set cells may be omitted.
     pub fn add_mutation(
         &mut self,
         position: Position,
@@ -173,11 +173,11 @@ impl Viewpoint {
         Ok(self.build_map(base, None, &mut pending))
     }
 
-    /// Returns the first position whose entry [`Viewpoint::map_from`] needs for a mutation on `base`:
-    /// all entries from there on must have been added.
+    /// Returns the first position whose entry [`Viewpoint::map_from`] needs for a mutation on
+    /// `base`: all entries from there on must have been added.
     ///
-    /// An own mutation after `base` was written on the state that the client had seen then: on its own
-    /// base and the own mutations before it, which have bases in turn.
+    /// An own mutation after `base` was written on the state that the client had seen then: on its
+    /// own base and the own mutations before it, which have bases in turn.
     #[must_use]
     pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest = base;
@@ -192,8 +192,9 @@ impl Viewpoint {
 
     /// Returns the own mutations after `base`, as the client saw them on `base`.
     ///
-    /// Starts at the lowest base that is needed and continues with each higher base of an own mutation,
-    /// because the mutations on a higher base were written on top of those on lower bases.
+    /// Starts at the lowest base that is needed and continues with each higher base of an own
+    /// mutation, because the mutations on a higher base were written on top of those on lower
+    /// bases.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -213,9 +214,9 @@ impl Viewpoint {
     /// `pending_at_lower_bases` contains the results for all lower bases of own mutations. Adds to
     /// `cost`.
     ///
-    /// Each mutation is moved in one step from the base on which it was written, as it is when it is
-    /// committed. If it were moved from base to base, an insert could lose the row before which it
-    /// inserts, and be moved to the other side of rows that others inserted there.
+    /// Each mutation is moved in one step from the base on which it was written, as it is when it
+    /// is committed. If it were moved from base to base, an insert could lose the row before which
+    /// it inserts, and be moved to the other side of rows that others inserted there.
     fn rebase_pending(
         &self,
         target: Position,

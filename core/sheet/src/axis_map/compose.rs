@@ -1,49 +1,51 @@
-//! Composition of axis maps, in one pass over the runs of both.
+//! Composition of axis maps, in one pass over the runs of both maps.
 
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// Returns this map followed by `next`, in `O(|self| + |next|)`.
+    /// Composes two maps: the result maps from the older space of `self` to the newer space of
+    /// `next`. Takes time linear in the runs of both maps.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
-        let mut composed = Self { limit: self.limit, runs: Vec::new(), strays: Vec::new() };
-        let (mut firsts, mut seconds) = (self.runs.iter(), next.runs.iter());
-        let (mut first, mut second) = (firsts.next(), seconds.next());
-        while let (Some(one), Some(two)) = (first, second) {
-            if let Some(run) = overlap(*one, *two) {
+        let strays = self.compose_strays(next);
+        let mut composed = Self { limit: self.limit, runs: Vec::new(), strays };
+        let (mut own_runs, mut next_runs) = (self.runs.iter(), next.runs.iter());
+        let (mut own_run, mut next_run) = (own_runs.next(), next_runs.next());
+        while let (Some(first), Some(second)) = (own_run, next_run) {
+            if let Some(run) = compose_runs(*first, *second) {
                 composed.push(run);
             }
             // The run that ends first in the intermediate space has no further overlaps.
-            if one.dst_end() <= two.src_end() {
-                first = firsts.next();
+            if first.dst_end() <= second.src_end() {
+                own_run = own_runs.next();
             } else {
-                second = seconds.next();
+                next_run = next_runs.next();
             }
         }
-        composed.strays = self.strays_then(next);
         composed
     }
 
-    fn strays_then(&self, next: &Self) -> Vec<Run> {
+    /// Composes all pairs of runs in which at least one run is a stray.
+    fn compose_strays(&self, next: &Self) -> Vec<Run> {
         let mut strays = Vec::new();
         for stray in &self.strays {
             let start = next.runs.partition_point(|run| run.src_end() <= stray.dst);
-            let kept = next.runs.iter().skip(start).map_while(|run| overlap(*stray, *run));
+            let kept = next.runs.iter().skip(start).map_while(|run| compose_runs(*stray, *run));
             strays.extend(kept);
-            strays.extend(next.strays.iter().filter_map(|run| overlap(*stray, *run)));
+            strays.extend(next.strays.iter().filter_map(|run| compose_runs(*stray, *run)));
         }
         for stray in &next.strays {
             let start = self.runs.partition_point(|run| run.dst_end() <= stray.src);
-            let kept = self.runs.iter().skip(start).map_while(|run| overlap(*run, *stray));
+            let kept = self.runs.iter().skip(start).map_while(|run| compose_runs(*run, *stray));
             strays.extend(kept);
         }
         strays
     }
 }
 
-/// Returns the part of the first run that the second keeps, if they intersect in the intermediate
-/// space.
-fn overlap(first: Run, second: Run) -> Option<Run> {
+/// Returns the rows of run `first` that run `second` keeps, as a run from the older to the newer
+/// space; `None` if the runs do not overlap in the intermediate space.
+fn compose_runs(first: Run, second: Run) -> Option<Run> {
     let start = first.dst.max(second.src);
     let len = first.dst_end().min(second.src_end()).checked_sub(start).filter(|len| *len > 0)?;
     Some(Run {

@@ -1,12 +1,12 @@
-//! Axis maps: the places of one space's rows (or columns) in a later space.
+//! Axis maps: the places of the rows (or columns) of one space in a later space.
 //!
 //! A map is a list of *kept runs* `(src, dst, len)`, ascending on both sides and as long as
-//! possible. What no run covers on the source side was deleted; what none covers on the destination
-//! side was inserted. Both sides end at the axis's limit ([`Axis::limit`]): an insert discards what
-//! it moves past the end.
+//! possible. Source rows outside all runs were deleted; destination rows outside all runs were
+//! inserted. Both sides end at [`Axis::limit`]: an insert discards the rows that it moves past the
+//! end.
 //!
-//! Both directions use binary search, so no inverse is stored. Composition is one pass over both
-//! maps.
+//! Lookups in both directions use binary search, so no inverse is stored. Composition is one pass
+//! over both maps.
 
 mod compose;
 mod stored;
@@ -18,7 +18,7 @@ pub use stored::{StoredAxisMap, UnreadableAxisMap};
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
-/// Adjacent rows or columns that stayed adjacent.
+/// Adjacent rows or columns that are still adjacent in the newer space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// First index in the older space.
@@ -42,7 +42,12 @@ impl Run {
         Self { src: self.dst, dst: self.src, len: self.len }
     }
 
-    /// Returns the part of the run whose source is in `first..end`.
+    /// Returns whether this run ends before `other` starts, on both sides.
+    fn is_entirely_before(self, other: Self) -> bool {
+        self.src_end() <= other.src && self.dst_end() <= other.dst
+    }
+
+    /// Returns the part of the run whose source indices are in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let src = self.src.max(first);
         let len = self.src_end().min(end).checked_sub(src).filter(|len| *len > 0)?;
@@ -55,8 +60,8 @@ impl Run {
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Rows whose order differs from the older space, so that they cannot be kept runs: an author's
-    /// rows that were committed on the other side of rows it had seen. Rare and few.
+    /// Kept runs whose order differs from the older space: rows that an author inserted and that
+    /// were committed on the other side of rows that the author had seen. Rare and few.
     strays: Vec<Run>,
 }
 
@@ -68,12 +73,12 @@ impl AxisMap {
         Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
     }
 
-    /// Creates the map that deletes everything; runs can be added.
+    /// Creates a map without kept runs; [`AxisMap::push`] adds them.
     pub fn empty(axis: Axis) -> Self {
         Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
 
-    /// Creates the map of an insert of `count` before `before`.
+    /// Creates the map of an insert of `count` rows (or columns) before `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
@@ -85,7 +90,7 @@ impl AxisMap {
         map
     }
 
-    /// Creates the map of a deletion of all `spans`.
+    /// Creates the map of a deletion of `spans`.
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         let limit = axis.limit();
@@ -101,7 +106,7 @@ impl AxisMap {
         map
     }
 
-    /// Appends a run; joins it to the last one if it continues that.
+    /// Appends a kept run; joins it to the last run if both are adjacent on both sides.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -120,7 +125,7 @@ impl AxisMap {
         &self.runs
     }
 
-    /// Returns whether all kept runs are in their old order.
+    /// Returns whether all kept rows are in the order of the older space.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         self.strays.is_empty()
@@ -135,52 +140,54 @@ impl AxisMap {
     /// Returns the new place of a row or column; `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
-        let kept = self.run_from(src).filter(|run| run.src <= src);
-        let stray = || self.strays.iter().find(|run| (run.src..run.src_end()).contains(&src));
-        let run = kept.or_else(|| stray().copied())?;
+        let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
+        let kept = self.run_from(src).filter(contains_src);
+        let run = kept.or_else(|| self.strays.iter().find(contains_src))?;
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
     /// Returns the old place of a row or column; `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
+        let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
         let index = self.runs.partition_point(|run| run.dst_end() <= dst);
-        let kept = self.runs.get(index).filter(|run| run.dst <= dst);
-        let stray = || self.strays.iter().find(|run| (run.dst..run.dst_end()).contains(&dst));
-        let run = kept.or_else(stray)?;
+        let kept = self.runs.get(index).filter(contains_dst);
+        let run = kept.or_else(|| self.strays.iter().find(contains_dst))?;
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Returns the new place of the gap before `gap`: before the first kept row after it, so that
-    /// rows which others inserted into the same gap come first.
+    /// Returns the new place of the gap before row `gap`: directly before the first kept row from
+    /// `gap` on. Rows that others inserted into the same gap are therefore before the new place.
     #[must_use]
     pub fn gap(&self, gap: u32) -> u32 {
+        let next_run = self.run_from(gap).copied();
         let strays = self.strays.iter().filter_map(|run| run.within(gap, self.limit));
-        match self.run_from(gap).into_iter().chain(strays).min_by_key(|run| run.src.max(gap)) {
+        let first_kept = next_run.into_iter().chain(strays).min_by_key(|run| run.src.max(gap));
+        match first_kept {
             Some(run) => run.dst.saturating_add(gap.saturating_sub(run.src)),
             None => self.runs.last().map_or(self.limit, |run| run.dst_end()),
         }
     }
 
-    /// Returns the kept parts of `spans`, without rows inserted in between. For clears and deletes,
-    /// which must not affect rows that their author never saw.
+    /// Returns the new places of the kept rows of `spans`, without rows inserted in between. For
+    /// clears and deletes, which must not affect rows that their author never saw.
     #[must_use]
     pub fn kept(&self, spans: &Spans) -> Spans {
         let mut kept = Vec::new();
         for span in spans.iter() {
+            let part_in_span = |run: &Run| run.within(span.first, span.end());
             let start = self.runs.partition_point(|run| run.src_end() <= span.first);
-            let overlapping = self.runs.iter().skip(start);
-            let parts = overlapping.map_while(|run| run.within(span.first, span.end()));
-            let strays = self.strays.iter().filter_map(|run| run.within(span.first, span.end()));
-            let parts = parts.chain(strays);
+            let kept_parts = self.runs.iter().skip(start).map_while(part_in_span);
+            let stray_parts = self.strays.iter().filter_map(part_in_span);
+            let parts = kept_parts.chain(stray_parts);
             kept.extend(parts.map(|part| Span { first: part.dst, count: part.len }));
         }
         kept.sort_by_key(|span| span.first);
         Spans::from_sorted(kept)
     }
 
-    /// Returns the kept parts of `spans`, including rows inserted in between. For formats, which
-    /// grow. The whole axis stays the whole axis.
+    /// Returns the new places of `spans`, including rows inserted in between. For range formats,
+    /// which grow by inserted rows. A span of the whole axis remains a span of the whole axis.
     #[must_use]
     pub fn covered(&self, spans: &Spans) -> Spans {
         let covered = spans.iter().filter_map(|span| {
@@ -201,38 +208,31 @@ impl AxisMap {
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a run between the others, for rows that the author's own operations inserted. It
-    /// becomes a stray if it would break the order.
+    /// Adds a kept run of rows that the author's own operations inserted. The run becomes a stray
+    /// if its place contradicts the order of the other runs.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
             return self;
         }
         let index = self.runs.partition_point(|other| other.src < run.src);
-        let fits_behind = match index.checked_sub(1).and_then(|before| self.runs.get(before)) {
-            Some(before) => before.src_end() <= run.src && before.dst_end() <= run.dst,
-            None => true,
-        };
-        let fits_before = match self.runs.get(index) {
-            Some(next) => run.src_end() <= next.src && run.dst_end() <= next.dst,
-            None => true,
-        };
-        if !fits_behind || !fits_before {
-            self.strays.push(run);
-            return self;
-        }
-        let mut runs = std::mem::take(&mut self.runs);
-        let behind = runs.split_off(index);
-        for run in runs.into_iter().chain([run]).chain(behind) {
+        let later_runs = self.runs.split_off(index);
+        let fits_after_previous =
+            self.runs.last().is_none_or(|previous| previous.is_entirely_before(run));
+        let fits_before_next = later_runs.first().is_none_or(|next| run.is_entirely_before(*next));
+        if fits_after_previous && fits_before_next {
             self.push(run);
+        } else {
+            self.strays.push(run);
+        }
+        for later_run in later_runs {
+            self.push(later_run);
         }
         self
     }
 
-    /// Returns the run that contains `src`, or else the first run after it.
-    fn run_from(&self, src: u32) -> Option<Run> {
-        let index = self.runs.partition_point(|run| run.src_end() <= src);
-        let run = self.runs.get(index)?;
-        Some(*run)
+    /// Returns the kept run that contains `src`, or else the first kept run after `src`.
+    fn run_from(&self, src: u32) -> Option<&Run> {
+        self.runs.get(self.runs.partition_point(|run| run.src_end() <= src))
     }
 }

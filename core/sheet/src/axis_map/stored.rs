@@ -1,4 +1,4 @@
-//! Axis maps as stored: each run by its distance from the end of the preceding run.
+//! Stored encoding of axis maps: each run by its distance from the end of the preceding run.
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, AxisMap, Run};
 use cellar_base::limits::MAX_AXIS_RUNS;
 
-/// The stored layout of an axis map. The layout is released: never change it.
+/// Stored encoding of an axis map. Existing data depends on it: never change it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(transparent)]
 pub struct StoredAxisMap(
@@ -18,10 +18,10 @@ pub struct StoredAxisMap(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(array)]
 struct StoredRun {
-    /// Deleted before the run.
+    /// Number of rows deleted before the run.
     #[n(0)]
     src_gap: u32,
-    /// Inserted before the run.
+    /// Number of rows inserted before the run.
     #[n(1)]
     dst_gap: u32,
     /// Length; 0 extends the run to the end of the axis.
@@ -29,33 +29,33 @@ struct StoredRun {
     len: u32,
 }
 
-/// A stored axis map is invalid.
+/// An invalid stored axis map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an axis map has too many runs or runs beyond the end of its axis")]
 pub struct UnreadableAxisMap;
 
 impl From<&AxisMap> for StoredAxisMap {
     fn from(map: &AxisMap) -> Self {
-        let (mut src, mut dst) = (0, 0);
-        let stored = map.runs.iter().map(|run| {
-            let to_end = run.src_end().max(run.dst_end()) >= map.limit;
-            let stored = StoredRun {
-                src_gap: run.src.saturating_sub(src),
-                dst_gap: run.dst.saturating_sub(dst),
-                len: if to_end { 0 } else { run.len },
+        let (mut src_end, mut dst_end) = (0, 0);
+        let stored_runs = map.runs.iter().map(|run| {
+            let extends_to_end = run.src_end().max(run.dst_end()) >= map.limit;
+            let stored_run = StoredRun {
+                src_gap: run.src.saturating_sub(src_end),
+                dst_gap: run.dst.saturating_sub(dst_end),
+                len: if extends_to_end { 0 } else { run.len },
             };
-            (src, dst) = (run.src_end(), run.dst_end());
-            stored
+            (src_end, dst_end) = (run.src_end(), run.dst_end());
+            stored_run
         });
-        Self(stored.collect())
+        Self(stored_runs.collect())
     }
 }
 
 impl StoredAxisMap {
-    /// Decodes the map of an axis; total.
+    /// Decodes the axis map of `axis`.
     ///
     /// # Errors
-    /// [`UnreadableAxisMap`] for more than `MAX_AXIS_RUNS` runs, or a run past the end.
+    /// [`UnreadableAxisMap`] for more than `MAX_AXIS_RUNS` runs, or a run past the end of the axis.
     pub fn into_map(self, axis: Axis) -> Result<AxisMap, UnreadableAxisMap> {
         let limit = axis.limit();
         if self.0.len() > MAX_AXIS_RUNS {
@@ -66,9 +66,9 @@ impl StoredAxisMap {
         for stored in self.0 {
             let src = src_end.checked_add(stored.src_gap).ok_or(UnreadableAxisMap)?;
             let dst = dst_end.checked_add(stored.dst_gap).ok_or(UnreadableAxisMap)?;
-            let room = limit.checked_sub(src.max(dst)).ok_or(UnreadableAxisMap)?;
-            let len = if stored.len == 0 { room } else { stored.len };
-            if len == 0 || len > room {
+            let max_len = limit.checked_sub(src.max(dst)).ok_or(UnreadableAxisMap)?;
+            let len = if stored.len == 0 { max_len } else { stored.len };
+            if len == 0 || len > max_len {
                 return Err(UnreadableAxisMap);
             }
             map.push(Run { src, dst, len });

@@ -1,4 +1,4 @@
-//! Maps against the plain idea: two lists of ids, and where each id of the older is in the newer.
+//! Compares axis maps with a simple model: two lists of ids, and the place of each id in both.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -8,19 +8,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::operation::random::any_spans;
 
-/// Places that the tests look at; what the axis has behind them is far away.
+/// Length of the modelled lists; the axis itself is much longer.
 const SIDE: u32 = 60;
 
-/// An axis as a plain list of ids: the oracle.
+/// Model of an axis: a plain list of ids.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ids {
     ids: Vec<u32>,
     next: u32,
 }
 
-/// A change of an axis.
+/// An insert or delete on an axis.
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
+pub(crate) enum AxisChange {
     Insert(u32, u32),
     Delete(Spans),
 }
@@ -30,15 +30,15 @@ impl Ids {
         Self { ids: (0..SIDE).collect(), next: SIDE }
     }
 
-    pub(crate) fn apply(&mut self, step: &Step) {
+    pub(crate) fn apply(&mut self, step: &AxisChange) {
         match step {
-            Step::Insert(before, count) => {
+            AxisChange::Insert(before, count) => {
                 let new = self.next..self.next + count;
                 self.next += count;
                 let at = *before as usize;
                 self.ids.splice(at..at, new);
             }
-            Step::Delete(spans) => {
+            AxisChange::Delete(spans) => {
                 let mut index = 0;
                 self.ids.retain(|_| {
                     index += 1;
@@ -52,28 +52,28 @@ impl Ids {
         self.ids.iter().position(|other| *other == id).map(|index| index as u32)
     }
 
-    /// Where the id at `index` of the older list is in the newer.
-    fn moved(&self, newer: &Self, index: u32) -> Option<u32> {
+    /// Returns the place in the newer list of the id at `index` of this list.
+    fn place_in(&self, newer: &Self, index: u32) -> Option<u32> {
         newer.place(self.ids[index as usize])
     }
 }
 
-pub(crate) fn step() -> impl Strategy<Value = Step> {
+pub(crate) fn step() -> impl Strategy<Value = AxisChange> {
     prop_oneof![
-        (0..12_u32, 1..4_u32).prop_map(|(before, count)| Step::Insert(before, count)),
-        any_spans().prop_map(Step::Delete),
+        (0..12_u32, 1..4_u32).prop_map(|(before, count)| AxisChange::Insert(before, count)),
+        any_spans().prop_map(AxisChange::Delete),
     ]
 }
 
-fn map_of(step: &Step) -> AxisMap {
+fn map_of(step: &AxisChange) -> AxisMap {
     match step {
-        Step::Insert(before, count) => AxisMap::insert(Axis::Rows, *before, *count),
-        Step::Delete(spans) => AxisMap::delete(Axis::Rows, spans),
+        AxisChange::Insert(before, count) => AxisMap::insert(Axis::Rows, *before, *count),
+        AxisChange::Delete(spans) => AxisMap::delete(Axis::Rows, spans),
     }
 }
 
-/// The map of many steps, composed from the left, and the lists before and after them.
-fn walked(steps: &[Step]) -> (AxisMap, Ids, Ids) {
+/// Returns the map of all changes, composed from the left, and the lists before and after them.
+fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     let (mut map, mut ids) = (AxisMap::identity(Axis::Rows), Ids::new());
     for step in steps {
         map = map.then(&map_of(step));
@@ -82,35 +82,35 @@ fn walked(steps: &[Step]) -> (AxisMap, Ids, Ids) {
     (map, Ids::new(), ids)
 }
 
-/// Far enough from where the plain lists end.
-const LOOKED_AT: u32 = 20;
+/// Number of compared places: far from the end of the modelled lists.
+const COMPARED: u32 = 20;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn maps_agree_with_lists_of_ids_both_ways(steps in vec(step(), 0..7)) {
-        let (map, before, after) = walked(&steps);
-        for index in 0..LOOKED_AT {
-            prop_assert_eq!(map.get(index), before.moved(&after, index), "of {}", index);
-            prop_assert_eq!(map.source(index), after.moved(&before, index), "from {}", index);
+    fn maps_agree_with_the_model_in_both_directions(steps in vec(step(), 0..7)) {
+        let (map, before, after) = apply_all(&steps);
+        for index in 0..COMPARED {
+            prop_assert_eq!(map.get(index), before.place_in(&after, index), "of {}", index);
+            prop_assert_eq!(map.source(index), after.place_in(&before, index), "from {}", index);
         }
     }
 
     #[test]
-    fn gaps_kept_and_covered_agree_with_lists_of_ids(
+    fn gaps_kept_and_covered_agree_with_the_model(
         steps in vec(step(), 0..7),
         spans in any_spans(),
-        gap in 0..LOOKED_AT,
+        gap in 0..COMPARED,
     ) {
-        let (map, before, after) = walked(&steps);
+        let (map, before, after) = apply_all(&steps);
         let survivors: Vec<u32> =
-            (0..SIDE).filter(|i| spans.contains(*i)).filter_map(|i| before.moved(&after, i)).collect();
+            (0..SIDE).filter(|i| spans.contains(*i)).filter_map(|i| before.place_in(&after, i)).collect();
         prop_assert_eq!(map.kept(&spans), Spans::of(survivors));
-        let behind = (gap..SIDE).find_map(|index| before.moved(&after, index));
-        prop_assert_eq!(Some(map.gap(gap)), behind);
+        let next_kept = (gap..SIDE).find_map(|index| before.place_in(&after, index));
+        prop_assert_eq!(Some(map.gap(gap)), next_kept);
         for span in spans.iter() {
-            let inside = (span.first..span.end()).filter_map(|i| before.moved(&after, i));
+            let inside = (span.first..span.end()).filter_map(|i| before.place_in(&after, i));
             let inside: Vec<u32> = inside.collect();
             let covered = match (inside.first(), inside.last()) {
                 (Some(first), Some(last)) => Spans::one(*first, last - first + 1),
@@ -126,7 +126,7 @@ proptest! {
         two in vec(step(), 0..4),
         three in vec(step(), 0..4),
     ) {
-        let map = |steps: &[Step]| walked(steps).0;
+        let map = |steps: &[AxisChange]| apply_all(steps).0;
         let (one, two, three) = (map(&one), map(&two), map(&three));
         let left = one.then(&two).then(&three);
         prop_assert_eq!(&left, &one.then(&two.then(&three)));
@@ -138,15 +138,15 @@ proptest! {
     }
 
     #[test]
-    fn stored_maps_read_back(steps in vec(step(), 0..7)) {
-        let (map, ..) = walked(&steps);
+    fn round_trips_stored_maps(steps in vec(step(), 0..7)) {
+        let (map, ..) = apply_all(&steps);
         let bytes = postcard::to_allocvec(&StoredAxisMap::from(&map)).unwrap();
         let stored: StoredAxisMap = postcard::from_bytes(&bytes).unwrap();
         prop_assert_eq!(stored.into_map(Axis::Rows).unwrap(), map);
     }
 
     #[test]
-    fn any_bytes_give_a_map_within_the_axis_or_an_error(bytes: Vec<u8>) {
+    fn decoding_any_bytes_stays_within_the_axis(bytes: Vec<u8>) {
         if let Ok(stored) = postcard::from_bytes::<StoredAxisMap>(&bytes)
             && let Ok(map) = stored.into_map(Axis::Columns)
         {
@@ -157,7 +157,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_pushed_over_the_end_is_gone_and_nothing_comes_back() {
+fn rows_moved_past_the_end_are_lost() {
     let limit = Axis::Rows.limit();
     let pushed = AxisMap::insert(Axis::Rows, 0, 2);
     assert_eq!(pushed.get(limit - 3), Some(limit - 1));
@@ -172,7 +172,7 @@ fn what_is_pushed_over_the_end_is_gone_and_nothing_comes_back() {
 }
 
 #[test]
-fn all_of_an_axis_stays_all_of_it_for_formats() {
+fn the_whole_axis_stays_covered() {
     let all = Spans::all(Axis::Rows);
     for map in [
         AxisMap::insert(Axis::Rows, 0, 2),
@@ -181,22 +181,22 @@ fn all_of_an_axis_stays_all_of_it_for_formats() {
     ] {
         assert_eq!(map.covered(&all), all);
     }
-    let spared = AxisMap::insert(Axis::Rows, 7, 2).kept(&all);
-    assert!(!spared.contains(7) && !spared.contains(8) && spared.contains(9));
+    let kept = AxisMap::insert(Axis::Rows, 7, 2).kept(&all);
+    assert!(!kept.contains(7) && !kept.contains(8) && kept.contains(9));
 }
 
 #[test]
-fn a_run_is_added_only_where_it_keeps_the_order() {
+fn a_run_that_breaks_the_order_becomes_a_stray() {
     let reversed = AxisMap::insert(Axis::Rows, 3, 2).reversed();
     let run = Run { src: 3, dst: 3, len: 2 };
-    // The author's rows 3 and 4 led nowhere; now they do.
+    // The author's rows 3 and 4 had no new place; `with_run` adds it.
     let moved = reversed.then(&AxisMap::insert(Axis::Rows, 3, 2)).with_run(run);
     assert!(moved.is_identity());
     let wrong = Run { src: 3, dst: 9, len: 2 };
     let map = reversed.then(&AxisMap::insert(Axis::Rows, 9, 2)).with_run(wrong);
     assert!(!map.keeps_order());
     assert_eq!([3, 4, 5].map(|row| map.get(row)), [Some(9), Some(10), Some(3)]);
-    // A stray goes along and is cut like any other.
+    // Composition moves and cuts a stray like any other run.
     let later = map.then(&AxisMap::delete(Axis::Rows, &Spans::of([0, 9])));
     assert_eq!((later.get(3), later.get(4), later.source(8)), (None, Some(8), Some(4)));
     assert_eq!([3, 4, 5].map(|gap| later.gap(gap)), [8, 8, 2]);

@@ -1,7 +1,7 @@
 //! Calendar dates and times as serial numbers: days since 1899-12-30.
 //!
-//! Serials agree with those of other spreadsheets from 1900-03-01 on; before it, others count a day
-//! that did not exist. Earlier dates stay text.
+//! Other spreadsheets use the same serial numbers from 1900-03-01 on. For earlier dates they count
+//! 1900-02-29, which did not exist, so earlier dates are not converted.
 
 /// Serial of 1900-03-01.
 const FIRST_SERIAL: i64 = 61;
@@ -20,15 +20,15 @@ pub(super) struct DateTime {
     pub(super) second_of_day: i64,
 }
 
-/// Returns the serial of a date (month and day from 1) and a second of that day, `0..86_400`;
-/// `None` for a date that does not exist, or before 1900-03-01, where spreadsheets disagree.
+/// Returns the serial number of a date (month and day from 1) and a second of the day
+/// (`0..86_400`). Returns `None` for a date that does not exist or is before 1900-03-01.
 #[must_use]
 pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
     to_serial(DateTime { year, month, day, second_of_day })
 }
 
-/// Returns the serial of a date and time; `None` if it does not exist or spreadsheets disagree on
-/// it.
+/// Returns the serial number of a date and time; `None` if the date does not exist or is before
+/// 1900-03-01.
 pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     let days = days_from_civil(date.year, date.month, date.day)?;
     if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) || !(0..86_400).contains(&date.second_of_day) {
@@ -39,9 +39,10 @@ pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     Some(days + seconds / SECONDS_PER_DAY)
 }
 
-/// Returns the date and time of a serial, rounded to the second, from March 1900 to 9999.
+/// Returns the date and time of a serial number, rounded to the second; `None` outside 1900-03-01
+/// to 9999-12-31.
 pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
-    let total_seconds = exact(serial * SECONDS_PER_DAY)?;
+    let total_seconds = round_to_integer(serial * SECONDS_PER_DAY)?;
     let (days, second_of_day) =
         (total_seconds.div_euclid(86_400), total_seconds.rem_euclid(86_400));
     if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) {
@@ -51,11 +52,11 @@ pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
     Some(DateTime { year, month, day, second_of_day })
 }
 
-fn exact(number: f64) -> Option<i64> {
+fn round_to_integer(number: f64) -> Option<i64> {
     super::value::exact_integer(number.round())
 }
 
-/// Returns the serial day of a calendar date, if the date exists.
+/// Returns the serial number of a calendar date, if the date exists.
 fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(0..=9_999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -70,6 +71,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 
+/// Returns the year, month and day of a serial number.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + EPOCH_DAYS;
     let era = shifted.div_euclid(146_097);
@@ -107,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_reads_back() {
+    fn round_trips_every_day() {
         for serial in FIRST_SERIAL..=LAST_SERIAL {
             let (year, month, day) = civil_from_days(serial);
             assert_eq!(days_from_civil(year, month, day), Some(serial));
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_calendar_does_not_have() {
+    fn rejects_dates_that_do_not_exist() {
         for (year, month, day) in [
             (1900, 2, 28),
             (2001, 2, 29),
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_second_of_a_day_reads_back() {
+    fn round_trips_every_second_of_a_day() {
         for second_of_day in 0..86_400 {
             let moment = DateTime { second_of_day, ..date(2026, 11, 21) };
             assert_eq!(from_serial(to_serial(moment).unwrap()), Some(moment));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error value of a cell. The numbers are stored in bodies: never change one.
+/// An error value of a cell. Entry bodies store the numbers: never change a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]
@@ -51,7 +51,7 @@ pub enum ErrorCode {
     Lost = 13,
 }
 
-/// All codes, in the order of their numbers.
+/// All error values with their texts, in the order of their numbers.
 const ALL: [(ErrorCode, &str); 13] = [
     (ErrorCode::Null, "#NULL!"),
     (ErrorCode::Div0, "#DIV/0!"),
@@ -69,13 +69,13 @@ const ALL: [(ErrorCode, &str); 13] = [
 ];
 
 impl ErrorCode {
-    /// Returns the number stored in bodies.
+    /// Returns the number that encodes the error value in entry bodies.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// Returns the error value with this number, if there is one.
+    /// Returns the error value with the number `number`, if it exists.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         ALL.iter().map(|(code, _)| *code).find(|code| code.number() == number)
@@ -93,7 +93,7 @@ impl fmt::Display for ErrorCode {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an error value such as #N/A or #DIV/0!")]
 pub struct NotAnErrorCode {
-    /// The text.
+    /// The rejected text.
     pub text: String,
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_reads_back_in_every_form() {
+    fn round_trips_every_error_value() {
         for (code, text) in ALL {
             assert_eq!(text.parse::<ErrorCode>().unwrap(), code);
             assert_eq!(code.to_string(), text);

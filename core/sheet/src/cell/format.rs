@@ -1,4 +1,4 @@
-//! Formats values as text.
+//! Display of values as text.
 //!
 //! Supported formats: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times of
 //! `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` with separators. Other formats are stored unchanged and
@@ -9,9 +9,9 @@ use std::fmt::Write;
 use super::Value;
 use super::date::{DateTime, from_serial};
 
-/// Format of a cell without a number format.
+/// Number format of a cell without an explicit number format.
 pub const GENERAL: &str = "General";
-/// Decimals of a fixed-decimals format; an `f64` has no more.
+/// Maximum number of decimals of a supported format; an `f64` has at most 15 significant decimals.
 pub(super) const MAX_DECIMALS: usize = 15;
 
 /// Returns the displayed text of `value` under `format`.
@@ -39,7 +39,7 @@ fn display_number(number: f64, format: &str) -> String {
         .unwrap_or_else(|| general(number))
 }
 
-/// Returns the shortest text that parses to the same number.
+/// Formats a number as the shortest text that parses to the same number.
 #[must_use]
 pub fn general(number: f64) -> String {
     let magnitude = number.abs();
@@ -50,14 +50,14 @@ pub fn general(number: f64) -> String {
     }
 }
 
-/// Returns the decimals of a format `0`, `0.0`, `0.00`, …
+/// Returns the number of decimals of a format `0`, `0.0`, `0.00`, …; `None` for any other format.
 pub(super) fn decimals_of(format: &str) -> Option<usize> {
     let decimals = match format.strip_prefix('0')?.strip_prefix('.') {
         None => return (format == "0").then_some(0),
         Some(decimals) => decimals,
     };
-    let zeros = !decimals.is_empty() && decimals.bytes().all(|byte| byte == b'0');
-    (zeros && decimals.len() <= MAX_DECIMALS).then_some(decimals.len())
+    let is_all_zeros = !decimals.is_empty() && decimals.bytes().all(|byte| byte == b'0');
+    (is_all_zeros && decimals.len() <= MAX_DECIMALS).then_some(decimals.len())
 }
 
 /// A piece of a date format.
@@ -75,10 +75,10 @@ pub(super) enum DateToken {
 /// Parses a date format into tokens; `None` for any other format.
 pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
-    let mut rest = format;
-    while let Some(first) = rest.chars().next() {
-        let letters = rest.len() - rest.trim_start_matches(first).len();
-        let (token, length) = match (first, letters) {
+    let mut remaining = format;
+    while let Some(first) = remaining.chars().next() {
+        let repetitions = remaining.len() - remaining.trim_start_matches(first).len();
+        let (token, length) = match (first, repetitions) {
             ('y', 4) => (DateToken::Year, 4),
             ('m', 2) if tokens.contains(&DateToken::Hour) => (DateToken::Minute, 2),
             ('m', 2) => (DateToken::Month, 2),
@@ -89,7 +89,7 @@ pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
             _ => return None,
         };
         tokens.push(token);
-        rest = rest.get(length..)?;
+        remaining = remaining.get(length..)?;
     }
     let has_field = tokens.iter().any(|token| !matches!(token, DateToken::Separator(_)));
     has_field.then_some(tokens)
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_end_at_their_limit() {
+    fn limits_decimals() {
         let format = |decimals| format!("0.{}", "0".repeat(decimals));
         assert_eq!(decimals_of(&format(MAX_DECIMALS)), Some(MAX_DECIMALS));
         assert_eq!(decimals_of(&format(MAX_DECIMALS + 1)), None);

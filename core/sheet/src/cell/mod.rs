@@ -1,4 +1,4 @@
-//! Cells: values, their displayed text, and the values of typed text.
+//! Cells: values, their display as text, and the recognition of typed text.
 
 mod date;
 mod error_code;
@@ -24,7 +24,8 @@ pub struct Cell {
     /// Value; `null` for an empty cell with a format.
     #[serde(default)]
     pub value: Value,
-    /// Text of the formula that produced the value, if any; not interpreted.
+    /// Text of the formula that produced the value. Cellar stores formulas but does not evaluate
+    /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     /// Number format; absent for `General`.
@@ -33,7 +34,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the displayed text.
+    /// Returns the value as it is displayed with the number format of the cell.
     #[must_use]
     pub fn text(&self) -> String {
         display(&self.value, self.format.as_deref().unwrap_or(GENERAL))

@@ -1,21 +1,21 @@
-//! Values of typed text.
+//! Recognition of values in typed text.
 //!
-//! `0E8` is a code, not zero, and `007` is not seven: text becomes a number, date or boolean only
-//! if the value is displayed as exactly the same text.
+//! Text becomes a number, date or boolean only if the value is displayed as exactly the same text.
+//! Codes such as `0E8` and `007` therefore stay text.
 
 use super::date::{DateTime, to_serial};
 use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
 use super::value::Value;
 
-/// Recognized date formats, year first, so that day and month are unambiguous.
+/// Recognized date formats. They start with the year, so that day and month are unambiguous.
 const DATE_FORMATS: [&str; 4] =
     ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
 
-/// A value, and the format under which it is displayed as the typed text.
+/// A recognized value, and the number format that displays it as the typed text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedText {
     pub value: Value,
-    /// Format; `None` for `General`.
+    /// Number format; `None` for `General`.
     pub format: Option<String>,
 }
 
@@ -34,8 +34,8 @@ pub fn recognise(text: &str) -> Option<TypedText> {
     recognise_number(text).or_else(|| recognise_date(text))
 }
 
-/// Returns the value of typed text: recognized, an error value, or text. Empty text clears the
-/// cell.
+/// Returns the value of typed text: a recognized number, date or boolean, an error value, or else
+/// the text itself. Empty text becomes [`Value::Empty`].
 #[must_use]
 pub fn typed_or_text(text: &str) -> TypedText {
     if text.is_empty() {
@@ -52,8 +52,8 @@ pub fn typed_or_text(text: &str) -> TypedText {
 }
 
 fn recognise_number(text: &str) -> Option<TypedText> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
-    if !plain || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
+    if !is_decimal || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let number: f64 = text.parse().ok()?;
@@ -71,26 +71,26 @@ fn recognise_number(text: &str) -> Option<TypedText> {
 
 fn recognise_date(text: &str) -> Option<TypedText> {
     DATE_FORMATS.iter().find_map(|format| {
-        let serial = to_serial(read_date(text, &date_tokens(format)?)?)?;
+        let serial = to_serial(parse_date(text, &date_tokens(format)?)?)?;
         let value = Value::Number(serial);
-        let same = display(&value, format) == text;
-        same.then(|| TypedText { value, format: Some((*format).to_owned()) })
+        let is_same_text = display(&value, format) == text;
+        is_same_text.then(|| TypedText { value, format: Some((*format).to_owned()) })
     })
 }
 
-fn read_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
+fn parse_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
     let mut date = DateTime { year: 0, month: 0, day: 0, second_of_day: 0 };
-    let mut rest = text;
+    let mut remaining = text;
     for token in tokens {
         let width = match token {
             DateToken::Year => 4,
             DateToken::Separator(separator) => {
-                rest = rest.strip_prefix(*separator)?;
+                remaining = remaining.strip_prefix(*separator)?;
                 continue;
             }
             _ => 2,
         };
-        let (digits, after) = (rest.get(..width)?, rest.get(width..)?);
+        let (digits, after) = (remaining.get(..width)?, remaining.get(width..)?);
         if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
@@ -104,9 +104,9 @@ fn read_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
             DateToken::Second if number < 60 => date.second_of_day += number,
             _ => return None,
         }
-        rest = after;
+        remaining = after;
     }
-    rest.is_empty().then_some(date)
+    remaining.is_empty().then_some(date)
 }
 
 #[cfg(test)]
@@ -125,14 +125,14 @@ mod tests {
         #[test]
         fn shortest_numbers_are_numbers(number in -1e15..1e15_f64) {
             let text = super::super::general(number);
-            // Below 1e-6 the shortest text has an exponent, and that stays text.
+            // Below 1e-6, the shortest text has an exponent, which is not recognized as a number.
             prop_assume!(!text.contains('e'));
             prop_assert_eq!(recognise(&text).unwrap().value, Value::Number(number));
         }
     }
 
     #[test]
-    fn what_is_recognised() {
+    fn recognizes_numbers_dates_and_booleans() {
         for (text, value, format) in [
             ("12", Value::Number(12.0), None),
             ("-89.23450472", Value::Number(-89.234_504_72), None),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_text() {
+    fn keeps_other_text() {
         for text in [
             "0E8",
             "007",

@@ -14,7 +14,7 @@ use super::ErrorCode;
 /// with a format (days since 1899-12-30).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// No value; as an edit, an explicit clear.
+    /// No value. In an edit, clears the cell.
     #[default]
     Empty,
     /// A finite number.
@@ -43,7 +43,7 @@ impl Serialize for Value {
     }
 }
 
-/// Serializes an integer without `.0`, as other JSON writers do.
+/// Serializes a number; integers without `.0`, as other JSON writers do.
 fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     match exact_integer(number) {
         Some(integer) => serializer.serialize_i64(integer),
@@ -51,21 +51,21 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// Returns the integer value of `number` if an `f64` represents it exactly (and it is not −0).
+/// Returns `number` as an integer, if it is an integer below 2⁵³ in magnitude and not −0.
 #[must_use]
 pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
-    let whole = number.fract() == 0.0 && number.abs() < LIMIT;
-    let negative_zero = number == 0.0 && number.is_sign_negative();
-    if !whole || negative_zero {
+    let is_integer = number.fract() == 0.0 && number.abs() < LIMIT;
+    let is_negative_zero = number == 0.0 && number.is_sign_negative();
+    if !is_integer || is_negative_zero {
         return None;
     }
     // Exact: an integer below 2⁵³ prints and parses as itself.
     format!("{number:.0}").parse().ok()
 }
 
-/// Returns the bytes of a text as a JSON string: control characters take six, quotes and
-/// backslashes two.
+/// Returns the length in bytes of a text as a JSON string: control characters take six bytes,
+/// quotes and backslashes two.
 #[must_use]
 pub fn json_text_bytes(text: &str) -> usize {
     let width = |byte: u8| match byte {
@@ -77,7 +77,7 @@ pub fn json_text_bytes(text: &str) -> usize {
 }
 
 impl Value {
-    /// Returns an upper bound of the value's JSON bytes.
+    /// Returns an upper bound of the length of the value as JSON, in bytes.
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         const LONGEST_NUMBER_BYTES: usize = 25;
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::Bool(value))
     }
 
-    // JSON has one number type: a number that no f64 represents is rounded to the nearest.
+    // A JSON number that no f64 represents exactly is rounded to the nearest f64.
     #[allow(clippy::cast_precision_loss, reason = "JSON numbers are f64 here")]
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
         Ok(Value::Number(value as f64))
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_in_json() {
+    fn round_trips_json_values() {
         for (json, value) in [
             ("null", Value::Empty),
             ("12", Value::Number(12.0)),

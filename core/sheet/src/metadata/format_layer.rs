@@ -1,4 +1,4 @@
-//! Range formats: one record per range, independent of its number of cells.
+//! Range formats: one record per range of any size.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,47 +9,74 @@ use crate::operation::SetFormat;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
 
-/// Number format of a range.
+/// A range and its number format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RangeFormat {
-    /// Rows.
+    /// Rows of the range.
     pub rows: Spans,
-    /// Columns.
+    /// Columns of the range.
     pub columns: Spans,
-    /// Number format; `General` where it removes an older one.
+    /// Number format; `General` removes the formats of older ranges.
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first: the newest one that contains a cell applies.
+/// Range formats of a sheet, oldest first. The newest range that contains a cell determines its
+/// format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
     /// Approximate size in memory, in bytes.
     bytes: usize,
-    /// Total number of spans of rows and columns.
+    /// Number of spans of rows and columns in all records.
     spans: usize,
 }
 
 impl RangeFormat {
-    /// Returns whether the range contains a place (row, column).
+    /// Returns whether the range contains the cell at `row` and `column`.
     #[must_use]
-    pub fn holds(&self, (row, column): (u32, u32)) -> bool {
+    pub fn contains(&self, (row, column): (u32, u32)) -> bool {
         self.rows.contains(row) && self.columns.contains(column)
     }
 
-    /// Returns whether the range lies completely in these rows and columns.
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty() || self.columns.is_empty()
+    }
+
+    /// Returns whether `rows` and `columns` contain the whole range.
     fn is_within(&self, rows: &Spans, columns: &Spans) -> bool {
         rows.cover(&self.rows) && columns.cover(&self.columns)
     }
 }
 
+/// Sums over several records.
+struct Totals {
+    records: usize,
+    spans: usize,
+    bytes: usize,
+}
+
+impl Totals {
+    fn of<'a>(records: impl Iterator<Item = &'a RangeFormat>) -> Self {
+        let mut totals = Self { records: 0, spans: 0, bytes: 0 };
+        for record in records {
+            totals.records = totals.records.saturating_add(1);
+            totals.spans = totals.spans.saturating_add(span_count(record));
+            totals.bytes = totals.bytes.saturating_add(weight_bytes(record));
+        }
+        totals
+    }
+}
+
 impl FormatLayer {
-    /// Returns the format of a place; `General` if the newest range says so.
+    /// Returns the range format of the cell at `row` and `column`, which may be `General`; `None`
+    /// if no range contains the cell.
     #[must_use]
     pub fn at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
-        newest_first.find(|record| record.holds((row, column))).map(|record| record.format.as_str())
+        newest_first
+            .find(|record| record.contains((row, column)))
+            .map(|record| record.format.as_str())
     }
 
     /// Returns the records, oldest first.
@@ -57,10 +84,10 @@ impl FormatLayer {
         &self.records
     }
 
-    /// Creates a layer from the records of a snapshot, oldest first.
+    /// Creates a layer from records, oldest first, without checking the limits.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
         let mut layer = Self { records, bytes: 0, spans: 0 };
-        (_, layer.spans, layer.bytes) = layer.totals(|_| true);
+        layer.update_totals();
         layer
     }
 
@@ -69,59 +96,66 @@ impl FormatLayer {
         self.records.is_empty()
     }
 
-    /// Returns the records that intersect a rectangle, cut to it, oldest first.
+    /// Returns the intersection of each record with `rectangle`, oldest first, without empty ones.
     #[must_use]
     pub fn in_rectangle(&self, rectangle: Rectangle) -> Vec<RangeFormat> {
-        let side =
+        let span_from_to =
             |first: u32, last: u32| Spans::one(first, last.saturating_sub(first).saturating_add(1));
-        let rows = side(rectangle.first.row, rectangle.last.row);
-        let columns = side(rectangle.first.column, rectangle.last.column);
+        let rows = span_from_to(rectangle.first.row, rectangle.last.row);
+        let columns = span_from_to(rectangle.first.column, rectangle.last.column);
         self.intersection(&rows, &columns)
     }
 
-    /// Returns the records cut to these rows and columns, oldest first.
+    /// Returns the intersection of each record with `rows` and `columns`, oldest first, without
+    /// empty ones.
     #[must_use]
     pub fn intersection(&self, rows: &Spans, columns: &Spans) -> Vec<RangeFormat> {
-        let cut = self.records.iter().map(|record| RangeFormat {
+        let parts = self.records.iter().map(|record| RangeFormat {
             rows: record.rows.intersection(rows),
             columns: record.columns.intersection(columns),
             format: record.format.clone(),
         });
-        cut.filter(|record| !record.rows.is_empty() && !record.columns.is_empty()).collect()
+        parts.filter(|part| !part.is_empty()).collect()
     }
 
-    /// Returns records of either layer so that both layers display the same wherever none of them
-    /// applies: all records except those that both layers have, in the same order.
+    /// Returns the records that only one of the two layers has. Records that both layers have, in
+    /// the same order, are left out. Both layers display the same formats outside the returned
+    /// ranges.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
-        let (mut own, mut differing) = (self.records.iter(), Vec::new());
-        for record in &other.records {
-            let mut rest = own.clone();
-            // Skipped records exist only in this layer.
-            match rest.position(|own| own == record) {
-                Some(passed) => {
-                    differing.extend(own.by_ref().take(passed).cloned());
-                    own = rest;
-                }
-                None => differing.push(record.clone()),
-            }
+        let mut differing = Vec::new();
+        let mut own_records = self.records.as_slice();
+        for other_record in &other.records {
+            let matching = own_records.iter().position(|own_record| own_record == other_record);
+            let Some(matching) = matching else {
+                differing.push(other_record.clone());
+                continue;
+            };
+            // The records before the matching one exist only in this layer.
+            differing.extend(own_records.iter().take(matching).cloned());
+            own_records = own_records.get(matching + 1..).unwrap_or_default();
         }
-        differing.extend(own.cloned());
+        differing.extend(own_records.iter().cloned());
         differing
     }
 
-    /// Adds a record on top and removes those that it covers. Returns `false`, without a change, if
-    /// there are too many: an unreadable state would be worse than a missing format.
+    /// Adds a range format and removes the older ones that it covers completely. Returns `false`,
+    /// without a change, if the layer would exceed its limits: a state that cannot be stored would
+    /// be worse than a missing format.
     pub fn set(&mut self, set: &SetFormat) -> bool {
-        let Some((gone, spans_gone, bytes_gone)) = self.covered_by(set) else { return false };
+        let covered = self.covered_by(set);
+        if !self.fits(set, &covered) {
+            return false;
+        }
         let SetFormat { rows, columns, format, .. } = set;
-        let record =
-            RangeFormat { rows: rows.clone(), columns: columns.clone(), format: format.clone() };
-        self.bytes = self.bytes.saturating_sub(bytes_gone);
-        self.spans = self.spans.saturating_sub(spans_gone);
-        if gone > 0 {
+        self.bytes = self.bytes.saturating_sub(covered.bytes);
+        self.spans = self.spans.saturating_sub(covered.spans);
+        if covered.records > 0 {
             self.records.retain(|record| !record.is_within(rows, columns));
         }
+        // `General` only needs a record if it hides an older range format.
         if format != GENERAL || !self.intersection(rows, columns).is_empty() {
+            let (rows, columns, format) = (rows.clone(), columns.clone(), format.clone());
+            let record = RangeFormat { rows, columns, format };
             self.bytes = self.bytes.saturating_add(weight_bytes(&record));
             self.spans = self.spans.saturating_add(span_count(&record));
             self.records.push(record);
@@ -129,37 +163,36 @@ impl FormatLayer {
         true
     }
 
-    /// Returns the total number of spans of rows and columns.
+    /// Returns the number of spans of rows and columns in all records.
     pub(crate) fn span_count(&self) -> usize {
         self.spans
     }
 
-    /// Returns whether another record fits, considering those that it covers.
+    /// Returns whether [`FormatLayer::set`] would stay within the limits of the layer.
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
-        self.covered_by(set).is_some()
+        self.fits(set, &self.covered_by(set))
     }
 
-    /// Returns the number of covered records, their spans and their bytes; `None` if the new record
-    /// does not fit.
-    fn covered_by(&self, set: &SetFormat) -> Option<(usize, usize, usize)> {
-        let covered = self.totals(|record| record.is_within(&set.rows, &set.columns));
-        let records = self.records.len().saturating_sub(covered.0);
-        let added = set.rows.len().saturating_add(set.columns.len());
-        let spans = self.spans.saturating_sub(covered.1).saturating_add(added);
-        let has_room = records < MAX_RANGE_FORMATS && spans <= MAX_RANGE_FORMAT_SPANS;
-        has_room.then_some(covered)
+    /// Returns whether the layer stays within its limits if `set` replaces the `covered` records.
+    fn fits(&self, set: &SetFormat, covered: &Totals) -> bool {
+        let remaining_records = self.records.len().saturating_sub(covered.records);
+        let remaining_spans = self.spans.saturating_sub(covered.spans);
+        let added_spans = set.rows.len().saturating_add(set.columns.len());
+        remaining_records < MAX_RANGE_FORMATS
+            && remaining_spans.saturating_add(added_spans) <= MAX_RANGE_FORMAT_SPANS
     }
 
-    /// Returns the number of matching records, their spans and their bytes.
-    fn totals(&self, wanted: impl Fn(&RangeFormat) -> bool) -> (usize, usize, usize) {
-        let records = self.records.iter().filter(|record| wanted(record));
-        records.fold((0_usize, 0_usize, 0_usize), |(count, spans, bytes), record| {
-            let bytes = bytes.saturating_add(weight_bytes(record));
-            (count.saturating_add(1), spans.saturating_add(span_count(record)), bytes)
-        })
+    fn covered_by(&self, set: &SetFormat) -> Totals {
+        let is_covered = |record: &&RangeFormat| record.is_within(&set.rows, &set.columns);
+        Totals::of(self.records.iter().filter(is_covered))
     }
 
-    /// Returns the records moved by the maps of both axes.
+    fn update_totals(&mut self) {
+        let totals = Totals::of(self.records.iter());
+        (self.spans, self.bytes) = (totals.spans, totals.bytes);
+    }
+
+    /// Returns a copy of the layer, moved by the axis maps of rows and columns.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map(Axis::Rows, rows);
@@ -167,7 +200,7 @@ impl FormatLayer {
         mapped
     }
 
-    /// Returns the end of the formats that do not extend to the end of the axis.
+    /// Returns the largest end of all ranges that end before the end of the axis.
     pub(crate) fn reach(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
@@ -176,7 +209,7 @@ impl FormatLayer {
         ends.map(Span::end).filter(|end| *end < axis.limit()).max().unwrap_or(0)
     }
 
-    /// Moves every record by an axis map; a record grows by rows inserted inside it.
+    /// Moves every range by an axis map. A range grows by the rows or columns inserted inside it.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {
             let spans = match axis {
@@ -185,11 +218,11 @@ impl FormatLayer {
             };
             *spans = map.covered(spans);
         }
-        self.records.retain(|record| !record.rows.is_empty() && !record.columns.is_empty());
-        (_, self.spans, self.bytes) = self.totals(|_| true);
+        self.records.retain(|record| !record.is_empty());
+        self.update_totals();
     }
 
-    /// Returns the approximate size in memory, in bytes.
+    /// Returns the approximate size of the layer in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

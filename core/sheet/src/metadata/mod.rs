@@ -1,8 +1,8 @@
-//! The metadata of a workbook: its state without cells.
+//! Metadata of a workbook: its state without cells.
 //!
-//! Range formats grow when rows are inserted inside them, so their places depend on every operation
-//! and not only on the final place of each row. They are therefore stored as a whole in the root,
-//! and in no level.
+//! A range format grows when rows are inserted inside it. Its range therefore depends on every
+//! operation, not only on the final place of each row. For this reason, range formats are stored in
+//! the root of a snapshot and not in its levels.
 
 mod format_layer;
 mod names;
@@ -23,21 +23,21 @@ use std::collections::BTreeMap;
 
 use crate::sheet_id::SheetId;
 
-/// Metadata of a workbook, as in the root of a snapshot.
+/// Metadata of a workbook, as stored in the root of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkbookMetadata {
-    /// Sheets, their order and names.
+    /// Order and names of the sheets.
     pub tabs: Tabs,
     /// Metadata of each sheet.
     pub sheets: BTreeMap<SheetId, SheetMetadata>,
 }
 
-/// A sheet without its cells.
+/// Metadata of a sheet: its state without cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SheetMetadata {
-    /// Used range.
+    /// Used range of the sheet.
     pub extent: Extent,
-    /// Range formats.
+    /// Range formats of the sheet.
     pub formats: FormatLayer,
 }
 

@@ -1,4 +1,4 @@
-//! Sheet names: unique, ignoring case.
+//! Names of the sheets of a workbook, unique without regard to case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,43 +8,44 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 /// Sheets by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
-    /// Ordered by length first, so that numbered names of one length are adjacent and in numeric
-    /// order.
-    by_folded: BTreeMap<(usize, String), SheetId>,
+    /// Sheets by the length and the text of their lowercase name. Numbered names of the same length
+    /// are therefore adjacent and in numeric order.
+    by_lowercase: BTreeMap<(usize, String), SheetId>,
 }
 
 fn key(name: &str) -> (usize, String) {
-    let folded = name.to_lowercase();
-    (folded.len(), folded)
+    let lowercase = name.to_lowercase();
+    (lowercase.len(), lowercase)
 }
 
 impl Names {
-    /// Returns the sheet with a name.
+    /// Returns the sheet with the name `name`, ignoring case.
     pub(super) fn get(&self, name: &str) -> Option<SheetId> {
-        self.by_folded.get(&key(name)).copied()
+        self.by_lowercase.get(&key(name)).copied()
     }
 
     pub(super) fn insert(&mut self, name: &str, sheet: SheetId) {
-        self.by_folded.insert(key(name), sheet);
+        self.by_lowercase.insert(key(name), sheet);
     }
 
     pub(super) fn remove(&mut self, name: &str) {
-        self.by_folded.remove(&key(name));
+        self.by_lowercase.remove(&key(name));
     }
 
-    /// Returns the name, or the name with the first free number appended if another sheet than
-    /// `own` has it.
-    pub(super) fn free(&self, name: &str, own: Option<SheetId>) -> String {
+    /// Returns `name` if no sheet other than `own` has it; otherwise appends the first free number,
+    /// as in `Sheet1 (2)`.
+    pub(super) fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
         if self.get(name).is_none_or(|sheet| Some(sheet) == own) {
             return name.to_owned();
         }
-        // With one more number than there are sheets, at least one is free.
-        let most = self.by_folded.len().saturating_add(2);
+        // At least one of the numbers from 2 to the number of sheets plus 2 is free.
+        let largest_needed = self.by_lowercase.len().saturating_add(2);
+        // One round per number of digits, because longer numbers truncate the name further.
         let (mut first, mut digits) = (2_usize, 1_usize);
-        while first <= most {
+        while first <= largest_needed {
             let end = 10_usize.saturating_pow(u32::try_from(digits).unwrap_or(u32::MAX));
-            let stem = stem(name, digits);
-            let taken = self.numbers(&stem, digits, own);
+            let stem = stem_before_number(name, digits);
+            let taken = self.taken_numbers(&stem, digits, own);
             if let Some(free) = (first..end).find(|number| !taken.contains(number)) {
                 return format!("{stem}{free})");
             }
@@ -53,30 +54,38 @@ impl Names {
         name.to_owned()
     }
 
-    /// Returns the numbers with this many digits that sheets other than `own` have after a stem.
-    fn numbers(&self, stem: &str, digits: usize, own: Option<SheetId>) -> BTreeSet<usize> {
+    /// Returns the numbers of `digits` digits that follow `stem` in the names of sheets other than
+    /// `own`.
+    fn taken_numbers(&self, stem: &str, digits: usize, own: Option<SheetId>) -> BTreeSet<usize> {
         let stem = stem.to_lowercase();
         let length = stem.len().saturating_add(digits).saturating_add(")".len());
-        let behind = self.by_folded.range((length, stem.clone())..);
-        let alike = behind.map_while(|((other, name), sheet)| {
-            (*other == length).then_some(())?;
-            Some((name.strip_prefix(stem.as_str())?, *sheet))
-        });
-        let numbers = alike.filter(|(_, sheet)| Some(*sheet) != own).filter_map(|(rest, _)| {
-            let number = rest.strip_suffix(')')?;
-            let plain = !number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit());
-            if plain { number.parse().ok() } else { None }
-        });
-        numbers.collect()
+        let mut numbers = BTreeSet::new();
+        for ((name_length, name), sheet) in self.by_lowercase.range((length, stem.clone())..) {
+            let Some(suffix) = name.strip_prefix(stem.as_str()) else { break };
+            if *name_length != length {
+                break;
+            }
+            if Some(*sheet) != own {
+                numbers.extend(suffix.strip_suffix(')').and_then(parse_plain_number));
+            }
+        }
+        numbers
     }
 }
 
-/// Returns the part of a name before a number of this many digits, truncated to the maximum length.
-fn stem(name: &str, digits: usize) -> String {
-    let around = " ()".len().saturating_add(digits);
-    let room = MAX_SHEET_NAME_CHARACTERS.saturating_sub(around);
-    let cut: String = name.chars().take(room).collect();
-    format!("{} (", cut.trim_end())
+/// Parses a decimal number without sign and leading zeros.
+fn parse_plain_number(text: &str) -> Option<usize> {
+    let is_plain = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_plain { text.parse().ok() } else { None }
+}
+
+/// Returns the part of a numbered name before its number, such as `Sheet1 (`. Truncates `name` so
+/// that a number of `digits` digits and a parenthesis still fit.
+fn stem_before_number(name: &str, digits: usize) -> String {
+    let suffix_length = " ()".len().saturating_add(digits);
+    let max_length = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_length);
+    let truncated: String = name.chars().take(max_length).collect();
+    format!("{} (", truncated.trim_end())
 }
 
 #[cfg(test)]
@@ -91,55 +100,55 @@ mod tests {
         all
     }
 
-    /// The plain idea: try one number after the other.
-    fn tried(names: &Names, name: &str, own: Option<SheetId>) -> String {
+    /// Simple model of `free_name`: tries one number after the other.
+    fn first_free_name(names: &Names, name: &str, own: Option<SheetId>) -> String {
         let taken = |name: &str| names.get(name).is_some_and(|sheet| Some(sheet) != own);
         let numbered = |number: usize| {
             let suffix = format!(" ({number})");
-            let room = MAX_SHEET_NAME_CHARACTERS - suffix.len();
-            let cut: String = name.chars().take(room).collect();
-            format!("{}{suffix}", cut.trim_end())
+            let max_length = MAX_SHEET_NAME_CHARACTERS - suffix.len();
+            let truncated: String = name.chars().take(max_length).collect();
+            format!("{}{suffix}", truncated.trim_end())
         };
         let mut candidates = std::iter::once(name.to_owned()).chain((2..).map(numbered));
         candidates.find(|candidate| !taken(candidate)).unwrap()
     }
 
     #[test]
-    fn the_first_free_number_is_found_whatever_is_between() {
+    fn finds_the_first_free_number_among_similar_names() {
         let names = named(&["A", "a (2)", "A (3)", "a (+4)", "a (04)", "a (5)", "A (4", "a (4) "]);
-        assert_eq!(names.free("B", None), "B");
-        assert_eq!(names.free("a", None), "a (4)");
-        assert_eq!(names.free("A", Some(SheetId(0))), "A");
-        assert_eq!(names.free("A", Some(SheetId(1))), "A (2)");
+        assert_eq!(names.free_name("B", None), "B");
+        assert_eq!(names.free_name("a", None), "a (4)");
+        assert_eq!(names.free_name("A", Some(SheetId(0))), "A");
+        assert_eq!(names.free_name("A", Some(SheetId(1))), "A (2)");
     }
 
     #[test]
-    fn numbers_go_on_where_they_get_longer() {
+    fn finds_free_numbers_of_more_digits() {
         for name in
             ["A", "Σας ΑΣ", "a name of thirty-one characters", "a name with a blank there at  e"]
         {
             let mut names = Names::default();
             for id in 0..1_200 {
-                let free = names.free(name, None);
+                let free = names.free_name(name, None);
                 assert!(free.chars().count() <= MAX_SHEET_NAME_CHARACTERS);
-                assert_eq!(free, tried(&names, name, None));
+                assert_eq!(free, first_free_name(&names, name, None));
                 names.insert(&free, SheetId(id));
             }
-            names.remove(&tried(&named(&[name]), name, None));
-            assert_eq!(names.free(name, None), tried(&names, name, None));
+            names.remove(&first_free_name(&named(&[name]), name, None));
+            assert_eq!(names.free_name(name, None), first_free_name(&names, name, None));
         }
     }
 
     proptest! {
         #[test]
-        fn it_is_what_trying_finds(
+        fn free_name_agrees_with_the_model(
             taken in proptest::collection::vec("[aAΣσςİẞ ]{1,3}( \\([0+]?[1-9]{1,2}\\))?", 0..30),
             name in "[aAΣσςİẞ]{1,3}",
             own in proptest::option::of(0..4_u32),
         ) {
             let names = named(&taken.iter().map(String::as_str).collect::<Vec<_>>());
             let own = own.map(SheetId);
-            prop_assert_eq!(names.free(&name, own), tried(&names, &name, own));
+            prop_assert_eq!(names.free_name(&name, own), first_free_name(&names, &name, own));
         }
     }
 }

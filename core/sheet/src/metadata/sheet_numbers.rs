@@ -1,55 +1,56 @@
-//! Sheet numbers ever used.
+//! All sheet numbers that were ever used in a spreadsheet.
 
 use crate::sheet_id::SheetId;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 
-/// Sheet numbers used in one spreadsheet, stored as runs. At most `MAX_SHEET_NUMBER_RUNS` runs,
-/// unless they come from unchecked input.
+/// All sheet numbers that were ever used in a spreadsheet, as runs of consecutive numbers.
+///
+/// Inserting numbers never yields more than `MAX_SHEET_NUMBER_RUNS` runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetNumbers(Spans);
 
 impl SheetNumbers {
-    /// Creates a set of ascending numbers.
+    /// Creates the set of these numbers, which must be in ascending order.
     #[must_use]
     pub fn of(sheets: impl IntoIterator<Item = SheetId>) -> Self {
         Self(Spans::of(sheets.into_iter().map(|sheet| sheet.0)))
     }
 
-    /// Creates a set of runs.
+    /// Creates a set from runs of consecutive numbers, without checking their number.
     #[must_use]
     pub fn from_runs(runs: Spans) -> Self {
         Self(runs)
     }
 
-    /// Returns the runs, ascending.
+    /// Returns the runs of consecutive numbers in ascending order.
     #[must_use]
     pub fn runs(&self) -> &Spans {
         &self.0
     }
 
-    /// Returns whether a number was used.
+    /// Returns whether the number `sheet` was ever used.
     #[must_use]
     pub fn contains(&self, sheet: SheetId) -> bool {
         self.0.contains(sheet.0)
     }
 
-    /// Returns the number of the next sheet: above all others.
+    /// Returns the number of the next new sheet: the largest used number plus one.
     #[must_use]
     pub fn next(&self) -> SheetId {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
     }
 
-    /// Adds a run of numbers, without the limit.
+    /// Adds a run of numbers without checking the limit on runs.
     pub(super) fn cover(&mut self, run: Span) {
         let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
         runs.sort_by_key(|run| run.first);
         self.0 = Spans::from_sorted(runs);
     }
 
-    /// Adds a number. Returns `false`, without a change, if it was used, if it is the largest
-    /// number, which is reserved, or if there would be too many runs. The next number always
-    /// succeeds.
+    /// Adds a number. Returns `false`, without a change, if the number was used before, if it is
+    /// `u32::MAX`, which is reserved, or if the set would have too many runs. The number that
+    /// [`SheetNumbers::next`] returns can always be added, unless it is reserved.
     pub fn insert(&mut self, sheet: SheetId) -> bool {
         sheet.0 < u32::MAX && self.0.insert(sheet.0, MAX_SHEET_NUMBER_RUNS)
     }
@@ -60,12 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_number_and_those_in_gaps_are_taken_up_to_the_limit_of_runs() {
+    fn insert_limits_the_number_of_runs() {
         let most = u32::try_from(MAX_SHEET_NUMBER_RUNS).unwrap();
         let mut numbers = SheetNumbers::of((0..most - 1).map(|at| SheetId(at * 3)));
-        assert!(numbers.insert(SheetId(most * 3)), "as many runs as there may be");
+        assert!(numbers.insert(SheetId(most * 3)), "the maximum number of runs");
         let full = numbers.clone();
-        assert!(!numbers.insert(SheetId(most * 4)), "one more");
+        assert!(!numbers.insert(SheetId(most * 4)), "one run too many");
         assert_eq!(numbers, full);
         for gap in [1, 2, most * 3 + 1] {
             assert_eq!(SheetId(most * 3 + 1), full.next());
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_number_is_never_given() {
+    fn rejects_the_reserved_number() {
         let mut numbers = SheetNumbers::of([SheetId(u32::MAX - 2)]);
         assert!(numbers.insert(SheetId(u32::MAX - 1)));
         assert_eq!(numbers.next(), SheetId(u32::MAX));

@@ -1,5 +1,5 @@
-//! Existing and deleted sheets of a workbook, without names: decides whether a sheet may be added
-//! or deleted.
+//! The set of sheets of a workbook, without their names. Decides whether a sheet can be added or
+//! deleted.
 
 use super::SheetNumbers;
 use crate::operation::Operation;
@@ -7,12 +7,12 @@ use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
-/// Sheet numbers of one workbook.
+/// Numbers of the existing sheets of a workbook, and all numbers ever used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
     /// Numbers of the existing sheets.
     live: Spans,
-    /// Every number ever used.
+    /// All numbers ever used, including those of deleted sheets.
     used: SheetNumbers,
 }
 
@@ -20,51 +20,51 @@ pub struct SheetSet {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetFault {
     /// No sheet has this number.
-    #[error("there is no sheet {sheet}: {sheets}")]
+    #[error("sheet {sheet} does not exist; {sheets}")]
     NoSuchSheet {
-        /// The number.
+        /// Number of the missing sheet.
         sheet: u32,
-        /// Existing sheets, for messages.
+        /// Description of the existing sheets.
         sheets: String,
     },
-    /// The number of a new sheet was used before, or is too far above the next free one.
-    #[error("a new sheet cannot have the number {sheet}: the next free one is {next}")]
+    /// The number of a new sheet was used before, or is too far above the next free number.
+    #[error("a new sheet cannot have the number {sheet}; the next free number is {next}")]
     Number {
-        /// The number.
+        /// Rejected number.
         sheet: u32,
-        /// Number that a new sheet gets.
+        /// Next free number.
         next: u32,
     },
     /// The spreadsheet has `MAX_SHEETS` sheets.
-    #[error("the spreadsheet has {MAX_SHEETS} sheets, the most that are allowed: delete one first")]
+    #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
     TooMany,
     /// The last sheet cannot be deleted.
-    #[error("sheet {sheet} is the last one and cannot be deleted: add another sheet first")]
+    #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
     Last {
         /// Number of the sheet.
         sheet: u32,
     },
 }
 
-/// Runs of sheet numbers listed in a message.
-const NAMED_RUNS: usize = 8;
+/// Maximum number of runs of sheet numbers that an error message lists.
+const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
-    /// Creates the sheets of a new workbook.
+    /// Creates the set of a new workbook: one sheet, [`SheetId::FIRST`].
     #[must_use]
     pub fn first() -> Self {
         Self::new(Spans::one(SheetId::FIRST.0, 1), SheetNumbers::default())
     }
 
-    /// Creates a set from existing sheets; their numbers count as used.
+    /// Creates a set from the numbers of existing sheets and all numbers ever used. The numbers of
+    /// existing sheets count as used even if `used` lacks them.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
-        let mut set = Self { live: Spans::default(), used };
-        for span in live.iter() {
-            set.used.cover(span);
+        let mut used = used;
+        for run in live.iter() {
+            used.cover(run);
         }
-        set.live = live;
-        set
+        Self { live, used }
     }
 
     /// Returns the numbers of the existing sheets.
@@ -73,42 +73,43 @@ impl SheetSet {
         &self.live
     }
 
-    /// Returns every number ever used.
+    /// Returns all numbers ever used, including those of deleted sheets.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         &self.used
     }
 
-    /// Returns whether a sheet exists.
+    /// Returns whether the sheet `sheet` exists.
     #[must_use]
     pub fn contains(&self, sheet: SheetId) -> bool {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. A number can be used once, and is at most `MAX_SHEET_NUMBER_STEP` above the
-    /// next free one, so that no client exhausts the numbers.
+    /// Adds a sheet. A number can be used once. It must be at most `MAX_SHEET_NUMBER_STEP` above
+    /// the next free number, so that no client exhausts the numbers.
     ///
     /// # Errors
-    /// [`SheetFault`], without a change.
+    /// [`SheetFault`] if the sheet cannot be added; the set is then unchanged.
     pub fn add(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
-        self.add_beside(sheet, self.live.count())
+        self.add_to_others(sheet, self.live.count())
     }
 
-    /// Adds an imported sheet; it replaces another, if that exists.
+    /// Adds an imported sheet and deletes the sheet that it replaces, if that sheet exists.
     ///
     /// # Errors
-    /// [`SheetFault`], without a change.
+    /// [`SheetFault`] if the sheet cannot be added; the set is then unchanged.
     pub fn import(&mut self, sheet: SheetId, replaces: Option<SheetId>) -> Result<(), SheetFault> {
         let replaced = replaces.filter(|replaced| self.contains(*replaced));
         let others = self.live.count().saturating_sub(u64::from(replaced.is_some()));
-        self.add_beside(sheet, others)?;
+        self.add_to_others(sheet, others)?;
         if let Some(replaced) = replaced {
             self.live = self.live.without(&Spans::one(replaced.0, 1));
         }
         Ok(())
     }
 
-    fn add_beside(&mut self, sheet: SheetId, others: u64) -> Result<(), SheetFault> {
+    /// Adds a sheet to a workbook that will have `others` other sheets.
+    fn add_to_others(&mut self, sheet: SheetId, others: u64) -> Result<(), SheetFault> {
         if others >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
             return Err(SheetFault::TooMany);
         }
@@ -121,10 +122,10 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Deletes a sheet; the last one cannot be deleted.
+    /// Deletes a sheet. The last sheet cannot be deleted.
     ///
     /// # Errors
-    /// [`SheetFault`], without a change.
+    /// [`SheetFault`] if the sheet cannot be deleted; the set is then unchanged.
     pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.check(sheet)?;
         if self.live.count() <= 1 {
@@ -134,21 +135,22 @@ impl SheetSet {
         Ok(())
     }
 
-    /// Checks that a sheet with this number exists.
+    /// Checks that the sheet `sheet` exists.
     ///
     /// # Errors
-    /// [`SheetFault::NoSuchSheet`].
+    /// [`SheetFault::NoSuchSheet`] if it does not.
     pub fn check(&self, sheet: SheetId) -> Result<(), SheetFault> {
         if self.contains(sheet) {
             return Ok(());
         }
-        Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.described() })
+        Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.describe_sheets() })
     }
 
     /// Applies the effect of an operation on the set of sheets.
     ///
     /// # Errors
-    /// [`SheetFault`] if the operation has no effect because of its sheet; without a change.
+    /// [`SheetFault`] if the operation has no effect because of its sheet; the set is then
+    /// unchanged.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),
@@ -158,11 +160,11 @@ impl SheetSet {
         }
     }
 
-    /// Checks whether the set of sheets allows an operation to have an effect.
+    /// Checks whether [`SheetSet::apply`] would succeed, without applying the operation.
     ///
     /// # Errors
-    /// As [`SheetSet::apply`].
-    pub fn fault(&self, operation: &Operation) -> Result<(), SheetFault> {
+    /// [`SheetFault`] if the operation has no effect because of its sheet.
+    pub fn check_operation(&self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(_) | Operation::ImportSheet(_) | Operation::DeleteSheet(_) => {
                 self.clone().apply(operation)
@@ -171,15 +173,15 @@ impl SheetSet {
         }
     }
 
-    /// Describes the existing sheets, for messages.
-    fn described(&self) -> String {
-        let runs = self.live.iter().take(NAMED_RUNS).map(|run| match run.count {
+    /// Describes the existing sheets, such as `the sheets are 0 to 3, 7`.
+    fn describe_sheets(&self) -> String {
+        let runs = self.live.iter().take(MAX_DESCRIBED_RUNS).map(|run| match run.count {
             1 => run.first.to_string(),
             _ => format!("{} to {}", run.first, run.end().saturating_sub(1)),
         });
-        let named = runs.collect::<Vec<_>>().join(", ");
-        let more = if self.live.len() > NAMED_RUNS { " and more" } else { "" };
-        format!("the sheets are {named}{more}")
+        let listed = runs.collect::<Vec<_>>().join(", ");
+        let suffix = if self.live.len() > MAX_DESCRIBED_RUNS { " and more" } else { "" };
+        format!("the sheets are {listed}{suffix}")
     }
 }
 
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_used_once_and_the_last_sheet_stays() {
+    fn rejects_used_numbers_and_deleting_the_last_sheet() {
         let mut set = SheetSet::first();
         assert_eq!(set.delete(SheetId(0)), Err(SheetFault::Last { sheet: 0 }));
         set.add(SheetId(1)).unwrap();
@@ -204,29 +206,32 @@ mod tests {
         set.import(SheetId(4), Some(SheetId(1))).unwrap();
         assert_eq!(numbers(&set), [2, 4]);
         let gone = set.check(SheetId(77)).unwrap_err().to_string();
-        assert_eq!(gone, "there is no sheet 77: the sheets are 2, 4");
+        assert_eq!(gone, "sheet 77 does not exist; the sheets are 2, 4");
     }
 
     #[test]
-    fn there_are_so_many_sheets_and_no_leaps() {
+    fn limits_sheets_and_number_steps() {
         let most = u32::try_from(MAX_SHEETS).unwrap();
         let mut set = SheetSet::new(Spans::one(0, most - 1), SheetNumbers::default());
-        let leap = most - 1 + MAX_SHEET_NUMBER_STEP;
+        let highest = most - 1 + MAX_SHEET_NUMBER_STEP;
         assert_eq!(
-            set.add(SheetId(leap + 1)),
-            Err(SheetFault::Number { sheet: leap + 1, next: most - 1 })
+            set.add(SheetId(highest + 1)),
+            Err(SheetFault::Number { sheet: highest + 1, next: most - 1 })
         );
-        set.add(SheetId(leap)).unwrap();
-        assert_eq!(set.add(SheetId(leap + 1)), Err(SheetFault::TooMany));
-        set.import(SheetId(leap + 1), Some(SheetId(leap))).unwrap();
-        assert_eq!(set.import(SheetId(leap + 2), None), Err(SheetFault::TooMany));
+        set.add(SheetId(highest)).unwrap();
+        assert_eq!(set.add(SheetId(highest + 1)), Err(SheetFault::TooMany));
+        set.import(SheetId(highest + 1), Some(SheetId(highest))).unwrap();
+        assert_eq!(set.import(SheetId(highest + 2), None), Err(SheetFault::TooMany));
     }
 
     #[test]
-    fn a_message_names_some_of_the_sheets() {
+    fn messages_list_a_limited_number_of_sheets() {
         let many = Spans::of((0..10).map(|sheet| sheet * 2));
         let set = SheetSet::new(many, SheetNumbers::default());
         let gone = set.check(SheetId(1)).unwrap_err().to_string();
-        assert_eq!(gone, "there is no sheet 1: the sheets are 0, 2, 4, 6, 8, 10, 12, 14 and more");
+        assert_eq!(
+            gone,
+            "sheet 1 does not exist; the sheets are 0, 2, 4, 6, 8, 10, 12, 14 and more"
+        );
     }
 }

@@ -1,17 +1,17 @@
-//! The state summary in each entry's header. From the newest entry alone, a writer decides whether
-//! a mutation can have an effect.
+//! Summary of the state, stored in the header of each entry. It lets a writer decide from the
+//! newest entry alone whether a mutation can have an effect.
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
 
-/// Existing sheets, and an upper bound of range formats.
+/// The sheets of a workbook, and an upper bound of the spans of their range formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateSummary {
-    /// Sheets.
+    /// Existing sheets and all sheet numbers ever used.
     pub sheets: SheetSet,
-    /// Upper bound of the format spans of any single sheet.
+    /// Upper bound of the number of spans in the range formats of any single sheet.
     pub format_spans: u32,
 }
 
@@ -22,7 +22,7 @@ impl StateSummary {
         Self { sheets: SheetSet::first(), format_spans: 0 }
     }
 
-    /// Creates the summary of a state.
+    /// Creates the summary of a workbook.
     #[must_use]
     pub fn of(metadata: &WorkbookMetadata) -> Self {
         let spans = metadata.sheets.values().map(|sheet| sheet.formats.span_count()).max();
@@ -30,42 +30,42 @@ impl StateSummary {
         Self { sheets: metadata.tabs.numbers().clone(), format_spans }
     }
 
-    /// Updates the summary for committed operations.
+    /// Updates the summary after committed operations.
     pub fn apply(&mut self, operations: &[Operation]) {
         for operation in operations {
-            // An operation with a fault has no effect.
-            let applied = self.sheets.apply(operation).is_ok();
+            // An operation on a sheet that does not exist has no effect.
+            let has_effect = self.sheets.apply(operation).is_ok();
             if let Operation::SetFormat(set) = operation
-                && applied
+                && has_effect
             {
-                self.format_spans = self.format_spans.saturating_add(spans_of(set));
+                self.format_spans = self.format_spans.saturating_add(span_count(set));
             }
         }
     }
 
-    /// Returns whether every sheet certainly has capacity for another range format: each has at
-    /// least one span of rows and one of columns.
+    /// Returns whether `set` certainly stays within the limit on range formats in every sheet.
+    /// Spans are an upper bound of range formats, because each range format has at least two spans.
     #[must_use]
     pub fn has_room_for(&self, set: &SetFormat) -> bool {
-        let spans = self.format_spans.saturating_add(spans_of(set));
+        let spans = self.format_spans.saturating_add(span_count(set));
         usize::try_from(spans).is_ok_and(|spans| spans <= MAX_RANGE_FORMATS)
     }
 
-    /// Returns the approximate size in memory, in bytes.
+    /// Returns the approximate size of the summary in memory, in bytes.
     pub fn weight_bytes(&self) -> usize {
         const RUN_BYTES: usize = 8;
         let runs = self.sheets.live().len().saturating_add(self.sheets.used().runs().len());
         runs.saturating_mul(RUN_BYTES)
     }
 
-    /// Returns whether the summary fits a header.
+    /// Returns whether the summary is small enough for the header of an entry.
     #[must_use]
     pub fn fits_a_header(&self) -> bool {
-        let runs = |spans: &Spans| spans.len() <= MAX_SUMMARY_RUNS;
-        runs(self.sheets.live()) && runs(self.sheets.used().runs())
+        let fits = |runs: &Spans| runs.len() <= MAX_SUMMARY_RUNS;
+        fits(self.sheets.live()) && fits(self.sheets.used().runs())
     }
 }
 
-fn spans_of(set: &SetFormat) -> u32 {
+fn span_count(set: &SetFormat) -> u32 {
     u32::try_from(set.rows.len().saturating_add(set.columns.len())).unwrap_or(u32::MAX)
 }

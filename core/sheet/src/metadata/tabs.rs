@@ -1,4 +1,4 @@
-//! The tabs of a workbook: its sheets, their order and their names.
+//! Tabs of a workbook: the order and the names of its sheets.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::operation::{AddSheet, ImportSheet};
 use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
 use crate::spans::Spans;
 
-/// Sheets without content.
+/// Order and names of the sheets of a workbook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tabs {
     order: Vec<SheetId>,
-    titles: BTreeMap<SheetId, String>,
+    names_by_sheet: BTreeMap<SheetId, String>,
     numbers: SheetSet,
-    names: Names,
+    sheets_by_name: Names,
 }
 
 impl Default for Tabs {
@@ -25,20 +25,24 @@ impl Default for Tabs {
 }
 
 impl Tabs {
-    /// Creates tabs from left to right, with every number ever used. If the input is inconsistent,
-    /// the numbers of the tabs count as used; of two tabs with the same number or name, the first
-    /// is kept.
+    /// Creates tabs in the order of `tabs`; `used` is the set of all sheet numbers ever used. Of
+    /// tabs with the same number or name, the first is kept. The numbers of the tabs count as used
+    /// even if `used` lacks them.
     #[must_use]
     pub fn from_parts(tabs: Vec<(SheetId, String)>, used: SheetNumbers) -> Self {
-        let (order, titles, names) = (Vec::new(), BTreeMap::new(), Names::default());
-        let numbers = SheetSet::new(Spans::default(), SheetNumbers::default());
-        let mut all = Self { order, titles, numbers, names };
+        let mut all = Self {
+            order: Vec::new(),
+            names_by_sheet: BTreeMap::new(),
+            numbers: SheetSet::new(Spans::default(), SheetNumbers::default()),
+            sheets_by_name: Names::default(),
+        };
         for (sheet, name) in tabs {
-            if !all.titles.contains_key(&sheet) && all.names.get(&name).is_none() {
+            let is_duplicate = all.name(sheet).is_some() || all.named(&name).is_some();
+            if !is_duplicate {
                 all.push(sheet, name);
             }
         }
-        let live = Spans::of(all.titles.keys().map(|sheet| sheet.0));
+        let live = Spans::of(all.names_by_sheet.keys().map(|sheet| sheet.0));
         all.numbers = SheetSet::new(live, used);
         all
     }
@@ -49,13 +53,13 @@ impl Tabs {
         &self.order
     }
 
-    /// Returns every number ever used.
+    /// Returns all sheet numbers ever used, including those of deleted sheets.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         self.numbers.used()
     }
 
-    /// Returns the numbers of existing and deleted sheets.
+    /// Returns the set of existing sheets and of all numbers ever used.
     #[must_use]
     pub fn numbers(&self) -> &SheetSet {
         &self.numbers
@@ -64,28 +68,29 @@ impl Tabs {
     /// Returns the name of a sheet, if it exists.
     #[must_use]
     pub fn name(&self, sheet: SheetId) -> Option<&str> {
-        self.titles.get(&sheet).map(String::as_str)
+        self.names_by_sheet.get(&sheet).map(String::as_str)
     }
 
-    /// Returns the sheet with a name, ignoring case.
+    /// Returns the sheet with the name `name`, ignoring case.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SheetId> {
-        self.names.get(name)
+        self.sheets_by_name.get(name)
     }
 
-    /// Returns the number of the next new sheet: above every number ever used.
+    /// Returns the number of the next new sheet: the largest number ever used plus one.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.used().next()
     }
 
-    /// Returns the name, with a number appended if another sheet than `own` has it.
+    /// Returns `name`, with a number appended if a sheet other than `own` has this name.
     #[must_use]
     pub fn free_name(&self, name: &str, own: Option<SheetId>) -> String {
-        self.names.free(name, own)
+        self.sheets_by_name.free_name(name, own)
     }
 
-    /// Adds a sheet; returns `false` if it cannot be added, as [`SheetSet::add`].
+    /// Adds a sheet after the last sheet. Returns `false`, without a change, if [`SheetSet::add`]
+    /// refuses it.
     pub fn add(&mut self, add: &AddSheet) -> bool {
         if self.numbers.add(add.sheet).is_err() {
             return false;
@@ -95,52 +100,57 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet at the place of the replaced one, if that exists, and with its name
-    /// if they are equal. Returns `false`, without a change, if it cannot be added.
+    /// Adds an imported sheet: in place of the replaced sheet if that exists, otherwise after the
+    /// last sheet. The imported sheet may have the name of the replaced sheet. Returns `false`,
+    /// without a change, if [`SheetSet::import`] refuses the sheet.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
         }
-        let place = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
-        if let Some(replaced) = place.map(|place| self.order.remove(place))
-            && let Some(title) = self.titles.remove(&replaced)
-        {
-            self.names.remove(&title);
+        let replaced_tab = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
+        let tab = replaced_tab.unwrap_or(self.order.len());
+        if let Some(replaced) = import.replaces {
+            self.remove(replaced);
         }
         let name = self.free_name(&import.name, None);
-        self.push(import.sheet, name);
-        if let Some(place) = place {
-            self.order.pop();
-            self.order.insert(place, import.sheet);
-        }
+        self.insert(tab, import.sheet, name);
         true
     }
 
     fn push(&mut self, sheet: SheetId, name: String) {
-        self.names.insert(&name, sheet);
-        self.titles.insert(sheet, name);
-        self.order.push(sheet);
+        self.insert(self.order.len(), sheet, name);
     }
 
-    /// Renames a sheet, if it exists.
+    fn insert(&mut self, tab: usize, sheet: SheetId, name: String) {
+        self.sheets_by_name.insert(&name, sheet);
+        self.names_by_sheet.insert(sheet, name);
+        self.order.insert(tab, sheet);
+    }
+
+    fn remove(&mut self, sheet: SheetId) {
+        if let Some(name) = self.names_by_sheet.remove(&sheet) {
+            self.sheets_by_name.remove(&name);
+        }
+        self.order.retain(|other| *other != sheet);
+    }
+
+    /// Renames a sheet, if it exists. A number is appended if the name is taken.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
         let name = self.free_name(name, Some(sheet));
-        if let Some(title) = self.titles.get_mut(&sheet) {
-            self.names.remove(title);
-            self.names.insert(&name, sheet);
-            *title = name;
+        if let Some(old_name) = self.names_by_sheet.get_mut(&sheet) {
+            self.sheets_by_name.remove(old_name);
+            self.sheets_by_name.insert(&name, sheet);
+            *old_name = name;
         }
     }
 
-    /// Deletes a sheet; returns `false` if it does not exist or is the last one.
+    /// Deletes a sheet. Returns `false`, without a change, if the sheet does not exist or is the
+    /// last sheet.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
         if self.numbers.delete(sheet).is_err() {
             return false;
         }
-        if let Some(name) = self.titles.remove(&sheet) {
-            self.names.remove(&name);
-        }
-        self.order.retain(|other| *other != sheet);
+        self.remove(sheet);
         true
     }
 }

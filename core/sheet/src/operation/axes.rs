@@ -8,17 +8,18 @@ use crate::sheet_id::SheetId;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_INSERT, MAX_SPANS};
 
-/// Inserts blank rows (or columns) before one. Cells moved past the maximum size are discarded.
+/// Inserts blank rows (or columns) before a row (or column). Cells moved past the maximum size are
+/// discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InsertBefore {
-    /// Sheet id.
+    /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Row (or column) before which to insert, from 0.
+    /// Row (or column) before which to insert, counted from 0.
     pub before: u32,
-    /// Number of rows (or columns), at least one.
+    /// Number of rows (or columns) to insert, at least one.
     pub count: u32,
 }
 
@@ -27,7 +28,7 @@ pub struct InsertBefore {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeleteSpans {
-    /// Sheet id.
+    /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
     /// Rows (or columns) to delete.
@@ -40,7 +41,7 @@ impl InsertBefore {
         if self.count == 0 || self.count > MAX_INSERT {
             return Err(InvalidOperation::InsertCount { what, count: self.count });
         }
-        // At most before the last row: anything after it is blank.
+        // An insert after the last row would have no effect.
         if self.before >= axis.limit() {
             let (first, count, max) = (self.before, self.count, axis.limit());
             return Err(InvalidOperation::SpanOutsideSheet { what, first, count, max });

@@ -1,31 +1,33 @@
-//! Decimal numbers as stored: 12.75 is 1275 with two decimals, four bytes instead of nine.
+//! Stored encoding of decimal numbers: 12.75 is stored as 1275 with two decimals, which takes four
+//! bytes instead of nine.
 
 use serde::{Deserialize, Serialize};
 
 use crate::cell::general;
 
-/// A number as an integer and its number of decimals.
+/// A decimal number: its digits as an integer, and the number of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredDecimal {
     decimals: u8,
     digits: i64,
 }
 
-/// Above this, the digits take as many bytes as the number itself.
+/// Limit of the digits. Larger digits would take as many bytes as the `f64` itself.
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// Returns the decimal that parses to exactly this number, if it is shorter.
+    /// Creates the decimal that equals `number` exactly; `None` if there is none, or if it would
+    /// not be shorter than the `f64`.
     pub(super) fn new(number: f64) -> Option<Self> {
         let text = general(number);
         let (whole, decimals) = text.split_once('.')?;
         let digits: i64 = [whole, decimals].concat().parse().ok()?;
         let decimal = Self { decimals: u8::try_from(decimals.len()).ok()?, digits };
-        let exact = decimal.number().to_bits() == number.to_bits();
-        (digits.abs() < MAX_DIGITS && exact).then_some(decimal)
+        let is_exact = decimal.number().to_bits() == number.to_bits();
+        (digits.abs() < MAX_DIGITS && is_exact).then_some(decimal)
     }
 
-    /// Returns the `f64` nearest to the decimal, as parsing its text does.
+    /// Returns the `f64` nearest to the decimal.
     pub(super) fn number(self) -> f64 {
         format!("{}e-{}", self.digits, self.decimals).parse().unwrap_or_default()
     }
@@ -39,7 +41,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_decimal_is_exact_or_not_used(number: f64) {
+        fn a_decimal_is_exact(number: f64) {
             if let Some(decimal) = StoredDecimal::new(number) {
                 prop_assert_eq!(decimal.number().to_bits(), number.to_bits());
             }
@@ -54,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_stay_as_they_are() {
+    fn rejects_numbers_without_a_short_decimal() {
         for number in [std::f64::consts::PI, 1e300, 1e-9, -0.0, 1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(StoredDecimal::new(number), None, "{number}");
         }

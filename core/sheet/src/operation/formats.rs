@@ -1,4 +1,4 @@
-//! Operations on whole ranges: clear and format.
+//! Operations on ranges: clear values and set number formats.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,18 @@ use crate::axis::Axis;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Clears the values and formulas of a range; its formats are kept.
+/// Clears the values and formulas of a range; keeps its number formats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ClearRange {
-    /// Sheet id.
+    /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows; absent for all.
+    /// Rows of the range; absent for all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns; absent for all.
+    /// Columns of the range; absent for all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
 }
@@ -30,16 +30,16 @@ pub struct ClearRange {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SetFormat {
-    /// Sheet id.
+    /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows; absent for all.
+    /// Rows of the range; absent for all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns; absent for all.
+    /// Columns of the range; absent for all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
-    /// Number format; `General` removes it.
+    /// Number format; `General` removes the number format of the range.
     pub format: String,
 }
 

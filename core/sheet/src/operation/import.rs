@@ -1,4 +1,4 @@
-//! Imported sheets, whose cells are in chunks that the log names.
+//! Import of sheets: the cells are in uploaded chunks, which the tile index of the operation names.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,31 +10,35 @@ use crate::sheet_id::SheetId;
 use cellar_base::base64_text;
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 
-/// Adds a sheet from uploaded chunks: any size, in one entry.
+/// Adds a sheet of any size from uploaded chunks, in one entry.
 ///
-/// Its number is assigned as that of [`super::AddSheet`]. The chunks and their tile index are
-/// stored and checked before the operation is appended.
+/// The number of the sheet is assigned as in [`super::AddSheet`]. The chunks and their tile index
+/// are uploaded and checked before the operation is appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name; a number is appended if another sheet than the replaced one has it.
+    /// Name of the new sheet; a number is appended if the name is taken by a sheet other than the
+    /// replaced one.
     pub name: String,
-    /// Sheet to replace, which is deleted; if it does not exist, the new sheet is added last.
+    /// Number of the sheet to replace, which is deleted. If the sheet does not exist, the new sheet
+    /// is added last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<SheetId>,
-    /// Used range. Cells of the chunks beyond it are ignored.
+    /// Used range of the sheet. Cells of the chunks outside this range are ignored.
     pub extent: Extent,
-    /// Number of cells.
+    /// Number of cells of the sheet.
     pub cells: u64,
     /// Tile index of the sheet, Base64.
     pub tile_index: TileIndex,
 }
 
-/// Tile index of an imported sheet, opaque to this crate: `cellar_snapshot::index` packs and reads
-/// it, and an append rejects an unreadable one. In JSON, the Base64 of its bytes.
+/// Tile index of an imported sheet, in JSON as Base64.
+///
+/// Opaque to this crate: `cellar_snapshot::index` encodes and decodes it. An append rejects an
+/// import whose tile index cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -44,13 +48,13 @@ pub struct TileIndex(Vec<u8>);
 /// Bytes that cannot be a tile index.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTileIndex {
-    /// Not Base64.
-    #[error("the tile index of an import must be Base64")]
+    /// A text that is not Base64.
+    #[error("the tile index of the import is not valid Base64")]
     NotBase64,
-    /// Too long.
+    /// More than `MAX_IMPORT_INDEX_BYTES` bytes.
     #[error(
-        "the tile index of an import has {bytes} bytes; at most {MAX_IMPORT_INDEX_BYTES} are allowed: \
-         store it in chunks of its own"
+        "the tile index of the import has {bytes} bytes; at most {MAX_IMPORT_INDEX_BYTES} are allowed; \
+         upload it as chunks of its own"
     )]
     TooLong {
         /// Length in bytes.
@@ -59,7 +63,7 @@ pub enum BadTileIndex {
 }
 
 impl TileIndex {
-    /// Creates a tile index from bytes, without reading them.
+    /// Creates a tile index from its encoded bytes, without decoding them.
     ///
     /// # Errors
     /// [`BadTileIndex::TooLong`] above `MAX_IMPORT_INDEX_BYTES`.
@@ -70,7 +74,7 @@ impl TileIndex {
         Ok(Self(bytes))
     }
 
-    /// Returns the bytes.
+    /// Returns the encoded bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
@@ -92,7 +96,7 @@ impl From<TileIndex> for String {
 }
 
 impl ImportSheet {
-    /// Returns the approximate size in memory and in a reply.
+    /// Returns the approximate size of the operation in memory and in a reply, in bytes.
     pub(super) fn weight_bytes(&self) -> usize {
         json_text_bytes(&self.name).saturating_add(self.tile_index.bytes().len().saturating_mul(2))
     }
@@ -115,7 +119,7 @@ mod tests {
     use crate::operation::random::import_of as import;
 
     #[test]
-    fn it_is_the_same_as_json() {
+    fn round_trips_json() {
         let import = import(Extent { rows: 27, columns: 128 });
         let json = serde_json::to_value(&import).unwrap();
         assert!(json["tile_index"].is_string() && json["replaces"] == 0);
@@ -128,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn its_index_is_bounded() {
+    fn limits_the_bytes_of_a_tile_index() {
         assert!(TileIndex::new(vec![0; MAX_IMPORT_INDEX_BYTES]).is_ok());
         let bytes = MAX_IMPORT_INDEX_BYTES + 1;
         assert_eq!(TileIndex::new(vec![0; bytes]), Err(BadTileIndex::TooLong { bytes }));
     }
 
     #[test]
-    fn a_sheet_is_no_larger_than_any_other() {
+    fn rejects_an_extent_beyond_the_largest_sheet() {
         let (rows, columns) = (Axis::Rows.limit(), Axis::Columns.limit());
         assert!(import(Extent { rows, columns }).validated().is_ok());
         assert!(import(Extent { rows: rows + 1, columns }).validated().is_err());

@@ -1,4 +1,4 @@
-//! Operations that can never succeed.
+//! Reasons why an operation can never succeed.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
@@ -31,7 +31,7 @@ pub enum InvalidOperation {
         /// Columns of the largest sheet.
         columns: u32,
     },
-    /// A text, formula or format is too long.
+    /// A text, formula or number format that is too long.
     #[error("{cell}: the {what} has {length} bytes; at most {max} are allowed")]
     TooLong {
         /// Cell, in A1 notation.
@@ -43,12 +43,12 @@ pub enum InvalidOperation {
         /// Largest allowed length in bytes.
         max: usize,
     },
-    /// A formula without a value, or an edit without effect.
+    /// A formula without a value, or an edit without value and format.
     #[error("{cell}: {why}")]
     EmptyEdit {
         /// Cell, in A1 notation.
         cell: String,
-        /// Missing part.
+        /// Reason.
         why: &'static str,
     },
     /// A number that is infinite or NaN.
@@ -57,8 +57,10 @@ pub enum InvalidOperation {
         /// Cell, in A1 notation.
         cell: String,
     },
-    /// No rows or columns.
-    #[error("the operation names no {what}; at least one span with a count is required")]
+    /// No spans, or an empty span.
+    #[error(
+        "the operation has no {what} or an empty span; at least one span with a count of 1 or more is required"
+    )]
     EmptySpan {
         /// `rows` or `columns`.
         what: &'static str,
@@ -83,7 +85,7 @@ pub enum InvalidOperation {
         /// Rows or columns of the largest sheet.
         max: u32,
     },
-    /// No rows or columns to insert, or too many.
+    /// An insert of no rows or columns, or of too many.
     #[error("cannot insert {count} {what}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.
@@ -94,20 +96,22 @@ pub enum InvalidOperation {
     /// An invalid sheet name.
     #[error("`{name}` is not a valid sheet name: {why}")]
     SheetName {
-        /// Name, possibly truncated.
+        /// Rejected name, possibly truncated.
         name: String,
         /// Reason.
         why: &'static str,
     },
     /// An invalid number for a new sheet.
-    #[error("a new sheet cannot have the number {sheet}; use the number after the greatest in use")]
+    #[error(
+        "a new sheet cannot have the number {sheet}; use the number after the largest number ever used"
+    )]
     SheetNumber {
         /// Number of the sheet.
         sheet: u32,
     },
-    /// An imported sheet exceeds the largest sheet.
+    /// An imported sheet that is larger than the largest sheet.
     #[error(
-        "the import has {rows} rows and {columns} columns, at most {MAX_ROWS} and {MAX_COLUMNS} \
+        "the import has {rows} rows and {columns} columns; at most {MAX_ROWS} and {MAX_COLUMNS} \
          are allowed"
     )]
     ImportExtent {
@@ -116,7 +120,7 @@ pub enum InvalidOperation {
         /// Columns.
         columns: u32,
     },
-    /// An operation that clients must not send.
+    /// A rejection, which only the server may write.
     #[error("clients cannot send rejections")]
     NotForClients,
 }

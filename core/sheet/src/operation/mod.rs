@@ -43,7 +43,7 @@ use cellar_base::position::Position;
 pub enum Operation {
     /// Sets or clears cells.
     SetCells(SetCells),
-    /// Clears the values and formulas of a range; its formats are kept.
+    /// Clears the values and formulas of a range; keeps its number formats.
     ClearRange(ClearRange),
     /// Inserts blank rows.
     InsertRows(InsertBefore),
@@ -53,7 +53,7 @@ pub enum Operation {
     InsertColumns(InsertBefore),
     /// Deletes columns.
     DeleteColumns(DeleteSpans),
-    /// Adds a sheet after the last one.
+    /// Adds a sheet after the last sheet.
     AddSheet(AddSheet),
     /// Renames a sheet.
     RenameSheet(RenameSheet),
@@ -68,21 +68,21 @@ pub enum Operation {
     Rejected(Rejection),
     /// Adds a sheet from uploaded chunks.
     ImportSheet(ImportSheet),
-    /// Reverts all edits after a position. Computed by the server as [`Self::Undo`].
+    /// Reverts all edits after a position. The server computes the operations, as for an undo.
     Revert(Revert),
 }
 
-/// Undoes the effects of one entry.
+/// Undoes the effects of one entry that were not changed since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Undo {
-    /// Position of the entry.
+    /// Position of the entry to undo.
     pub position: Position,
 }
 
-/// Reverts all edits after a position, so that the sheets are as they were there. An entry like any
-/// other, which can itself be undone.
+/// Reverts all edits after a position: the sheets become as they were at the position. A revert is
+/// an entry that can itself be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -92,11 +92,11 @@ pub struct Revert {
 }
 
 impl Operation {
-    /// Checks everything that does not depend on the state, and normalizes the operation: cells
-    /// sorted, one edit per cell (the last wins), spans in order.
+    /// Checks everything that does not depend on the state, and normalizes the operation: sorts
+    /// cells and spans, and merges the edits of a cell (the last edit wins).
     ///
     /// # Errors
-    /// [`InvalidOperation`] with the reason.
+    /// [`InvalidOperation`] if the operation can never succeed.
     pub fn validated(self) -> Result<Self, InvalidOperation> {
         Ok(match self {
             Self::SetCells(set) => Self::SetCells(set.validated()?),
@@ -117,7 +117,7 @@ impl Operation {
         })
     }
 
-    /// Returns the approximate size in memory and in a reply, for bounds.
+    /// Returns the approximate size of the operation in memory and in a reply, in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const SPAN_BYTES: usize = 40;
@@ -142,8 +142,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether the server computes the effect when it appends the mutation. Its author does
-    /// not know the effect, and it is never transformed.
+    /// Returns whether the server computes the effect of the operation when it appends the
+    /// mutation. The author does not know the effect, and the operation is never transformed.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))
@@ -168,9 +168,9 @@ impl Operation {
         }
     }
 
-    /// Returns the cost of transforming another operation past this one: its number of spans, at
-    /// least one.
-    pub fn parts(&self) -> usize {
+    /// Returns the cost of transforming another operation past this operation: the number of its
+    /// deleted spans, at least one.
+    pub fn transform_cost(&self) -> usize {
         match self {
             Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),
             _ => 1,
@@ -188,7 +188,7 @@ impl Operation {
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
             | Self::ImportSheet(_)
-            // Its effect is unknown until it is resolved.
+            // The effect of an undo or revert is unknown until it is resolved.
             | Self::Undo(_)
             | Self::Revert(_) => true,
             Self::SetCells(_)

@@ -1,6 +1,6 @@
-//! Random operations, for property tests in this crate and those above it.
+//! Random operations for property tests, in this crate and in crates that depend on it.
 
-#![allow(clippy::unwrap_used, reason = "for tests alone")]
+#![allow(clippy::unwrap_used, reason = "used only in tests")]
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,7 +9,8 @@ use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
 
-/// Rows and columns in tests are below this, so that concurrent operations conflict.
+/// Limit of the rows and columns of random operations: small, so that concurrent operations
+/// conflict.
 pub const SIDE: u32 = 12;
 
 fn sheet() -> impl Strategy<Value = SheetId> {
@@ -41,17 +42,18 @@ fn delete() -> impl Strategy<Value = DeleteSpans> {
 fn set_cells() -> impl Strategy<Value = SetCells> {
     let cell = (0..SIDE, 0..SIDE, 0..1_000_u32, any::<bool>(), any::<bool>());
     let cells = vec(cell, 1..6).prop_map(|cells| {
-        let edits = cells.into_iter().map(|(row, column, number, valued, formatted)| CellEdit {
-            row,
-            column,
-            value: valued.then(|| match number % 7 {
-                0 => Value::Empty,
-                _ => Value::Number(f64::from(number)),
-            }),
-            formula: (valued && number % 5 == 0).then(|| "=1+1".to_owned()),
-            format: (!valued || formatted)
-                .then(|| format!("0.{}", "0".repeat(1 + number as usize % 3))),
-        });
+        let edits =
+            cells.into_iter().map(|(row, column, number, has_value, has_format)| CellEdit {
+                row,
+                column,
+                value: has_value.then(|| match number % 7 {
+                    0 => Value::Empty,
+                    _ => Value::Number(f64::from(number)),
+                }),
+                formula: (has_value && number % 5 == 0).then(|| "=1+1".to_owned()),
+                format: (!has_value || has_format)
+                    .then(|| format!("0.{}", "0".repeat(1 + number as usize % 3))),
+            });
         edits.collect()
     });
     (sheet(), cells).prop_map(|(sheet, cells): (_, Vec<CellEdit>)| {
@@ -59,29 +61,27 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
     })
 }
 
-/// Tile index of a sheet without cells. A test of `cellar_snapshot` compares it with what that
-/// crate packs.
+/// Encoded tile index of a sheet without cells. A test of `cellar_snapshot` compares these bytes
+/// with its own encoding.
 pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 
-/// Creates an import that replaces the first sheet.
+/// Creates an import with the used range `extent` that replaces the first sheet.
 ///
 /// # Panics
-/// Never: the index is short.
+/// Never, because the tile index is short.
 #[must_use]
 pub fn import_of(extent: Extent) -> ImportSheet {
-    let index = TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();
-    let (sheet, name) = (SheetId(1), "a".to_owned());
     ImportSheet {
-        sheet,
-        name,
+        sheet: SheetId(1),
+        name: "a".to_owned(),
         replaces: Some(SheetId::FIRST),
         extent,
         cells: 27,
-        tile_index: index,
+        tile_index: TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap(),
     }
 }
 
-/// A sheet without chunks; tests of `cellar_snapshot` cover their content.
+/// Generates imports without cells; tests of `cellar_snapshot` cover imported cells.
 fn import() -> impl Strategy<Value = ImportSheet> {
     let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
     let index = || TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();
@@ -95,7 +95,7 @@ fn import() -> impl Strategy<Value = ImportSheet> {
     })
 }
 
-/// Operations mostly on rows, columns and cells of one sheet, small enough to conflict.
+/// Generates operations, most of them on rows, columns and cells of the first sheet.
 pub fn any_operation() -> impl Strategy<Value = Operation> {
     let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))];
     let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))];

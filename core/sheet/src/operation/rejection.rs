@@ -1,41 +1,43 @@
-//! Mutations that can never succeed.
+//! Rejections: mutations that can never succeed.
 
 use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_REJECTION_BYTES;
 
-/// Reason why a mutation has no effect. The log contains it instead of the mutation, so that the
-/// client's numbering continues; an error would be retried forever.
+/// A rejected mutation: no effect, but its id counts as used.
+///
+/// The log contains the rejection instead of the mutation. The client can therefore continue with
+/// the next mutation id; an error response would be retried forever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rejection {
-    /// Reason, for programs.
+    /// Machine-readable reason.
     pub reason: RejectionReason,
-    /// What was wrong and what to do, for people.
+    /// Human-readable explanation: what is wrong, and what to do.
     pub detail: String,
 }
 
-/// Reasons of a rejection.
+/// Reason why a mutation was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RejectionReason {
-    /// An argument that is invalid in every state.
+    /// An argument is invalid in every state of the spreadsheet.
     Invalid,
-    /// Too large for an entry, as authored or as committed.
+    /// The mutation is too large for an entry, as authored or as committed.
     TooLarge,
-    /// The entries after the base were trimmed.
+    /// The entries after the base of the mutation were trimmed.
     BaseGone,
-    /// Too many changes since the base.
+    /// Too many changes since the base of the mutation.
     TooFarBehind,
     /// The entry to undo does not exist, or none of its effects remain.
     NothingToUndo,
-    /// The position does not exist, or nothing changed after it.
+    /// The position to revert to does not exist, or nothing changed after it.
     NothingToRevert,
     /// The sheet never existed, or was deleted before the base.
     NoSuchSheet,
-    /// The number of a new sheet was used before, or is too far above the next free one.
+    /// The number of a new sheet was used before, or is too far above the next free number.
     SheetNumber,
     /// The spreadsheet has the maximum number of sheets.
     TooManySheets,
@@ -61,13 +63,13 @@ impl RejectionReason {
         Self::TooManyFormats,
     ];
 
-    /// Returns the stored number.
+    /// Returns the number that encodes the reason in the log.
     pub(super) fn number(self) -> u8 {
         let found = Self::ALL.iter().position(|reason| *reason == self);
         found.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
     }
 
-    /// Returns the reason with a stored number; an unknown one reads as [`Self::Invalid`].
+    /// Returns the reason that a stored number encodes; [`Self::Invalid`] for an unknown number.
     pub(super) fn from_number(number: u8) -> Self {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Invalid)
     }
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_reads_back_and_details_are_bounded() {
+    fn round_trips_every_reason_and_truncates_details() {
         for reason in RejectionReason::ALL {
             assert_eq!(RejectionReason::from_number(reason.number()), reason);
         }

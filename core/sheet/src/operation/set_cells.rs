@@ -1,4 +1,4 @@
-//! `SetCells`: a sparse block of cell edits.
+//! The operation `SetCells`: a list of cell edits.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -16,14 +16,15 @@ use cellar_base::limits::{
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SetCells {
-    /// Sheet id.
+    /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Edits, ordered by row and column, one per cell (see `validated`).
+    /// Edits of cells. The server sorts them by row and column; of several edits of a cell, the
+    /// last one wins.
     pub cells: Vec<CellEdit>,
 }
 
-/// An edit of one cell; absent parts stay unchanged.
+/// An edit of one cell; parts that are absent stay unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -32,20 +33,21 @@ pub struct CellEdit {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// The new value; `null` clears value and formula, absent leaves both.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    /// New value; `null` clears value and formula, absent leaves both unchanged.
+    #[serde(default, deserialize_with = "present_value", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
-    /// Formula that produced the value; a value without one removes the formula.
+    /// Formula that produced the value. A new value without a formula removes the formula.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// Number format; `General` removes it, absent leaves it.
+    /// New number format; `General` removes the number format, absent leaves it unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
-/// Distinguishes `null` from an absent field.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+/// Deserializes a field that is present: `null` becomes `Some(Value::Empty)`. An absent field stays
+/// `None`.
+fn present_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
@@ -61,13 +63,14 @@ impl SetCells {
             });
         }
         self.cells.iter().try_for_each(CellEdit::validate)?;
-        self.cells = merge_repeats(self.cells);
+        self.cells = merge_edits(self.cells);
         Ok(self)
     }
 }
 
-/// Sorts edits by row and column, and merges the edits of one cell layer by layer: the last wins.
-fn merge_repeats(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
+/// Sorts edits by row and column, and merges the edits of each cell: the last value wins, and the
+/// last format wins.
+fn merge_edits(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
     cells.sort_by_key(|edit| (edit.row, edit.column));
     let mut merged: Vec<CellEdit> = Vec::with_capacity(cells.len());
     for edit in cells {
@@ -86,7 +89,7 @@ fn merge_repeats(mut cells: Vec<CellEdit>) -> Vec<CellEdit> {
 }
 
 impl CellEdit {
-    /// Returns the approximate size in memory and in a reply.
+    /// Returns the approximate size of the edit in memory and in a reply, in bytes.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
         let length = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
@@ -95,7 +98,7 @@ impl CellEdit {
     }
 
     fn validate(&self) -> Result<(), InvalidOperation> {
-        let name = || CellName { row: self.row, column: self.column }.to_string();
+        let cell_name = || CellName { row: self.row, column: self.column }.to_string();
         if self.row >= MAX_ROWS || self.column >= MAX_COLUMNS {
             return Err(InvalidOperation::OutsideSheet {
                 row: self.row,
@@ -104,43 +107,51 @@ impl CellEdit {
                 columns: MAX_COLUMNS,
             });
         }
-        let text = match &self.value {
-            Some(Value::Text(text)) => Some(text),
+        match &self.value {
             Some(Value::Number(number)) if !number.is_finite() => {
-                return Err(InvalidOperation::NotFinite { cell: name() });
+                return Err(InvalidOperation::NotFinite { cell: cell_name() });
             }
-            _ => None,
-        };
-        for (what, text, max) in
-            [("text", text, MAX_TEXT_BYTES), ("formula", self.formula.as_ref(), MAX_FORMULA_BYTES)]
-        {
-            let length = text.map_or(0, String::len);
-            if length > max {
-                return Err(InvalidOperation::TooLong { cell: name(), what, length, max });
-            }
+            Some(Value::Text(text)) => check_length(cell_name, "text", text, MAX_TEXT_BYTES)?,
+            _ => {}
         }
-        let why = match (&self.value, &self.formula, &self.format) {
-            (None, Some(_), _) => "a formula needs a value beside it (null if it has none yet)",
-            (None, None, None) => "the edit has neither a value nor a format",
-            _ => {
-                return self.format.as_ref().map_or(Ok(()), |format| check_format(&name(), format));
-            }
-        };
-        Err(InvalidOperation::EmptyEdit { cell: name(), why })
+        if let Some(formula) = &self.formula {
+            check_length(cell_name, "formula", formula, MAX_FORMULA_BYTES)?;
+        }
+        if self.value.is_none() && self.formula.is_some() {
+            let why = "a formula requires a value; send null if the value is not known yet";
+            return Err(InvalidOperation::EmptyEdit { cell: cell_name(), why });
+        }
+        if self.value.is_none() && self.format.is_none() {
+            let why = "the edit has neither a value nor a format";
+            return Err(InvalidOperation::EmptyEdit { cell: cell_name(), why });
+        }
+        match &self.format {
+            Some(format) => check_format(&cell_name(), format),
+            None => Ok(()),
+        }
     }
 }
 
-/// Checks a number format; `cell` says where it is, for the message.
-pub(super) fn check_format(cell: &str, format: &str) -> Result<(), InvalidOperation> {
-    let (cell, length, max) = (cell.to_owned(), format.len(), MAX_FORMAT_BYTES);
-    match length {
-        0 => {
-            let why = "the format is empty: use `General` to remove one";
-            Err(InvalidOperation::EmptyEdit { cell, why })
-        }
-        _ if length > max => Err(InvalidOperation::TooLong { cell, what: "format", length, max }),
-        _ => Ok(()),
+fn check_length(
+    cell_name: impl Fn() -> String,
+    what: &'static str,
+    text: &str,
+    max: usize,
+) -> Result<(), InvalidOperation> {
+    let length = text.len();
+    if length > max {
+        return Err(InvalidOperation::TooLong { cell: cell_name(), what, length, max });
     }
+    Ok(())
+}
+
+/// Checks a number format. `cell` names the formatted cell or range in the error message.
+pub(super) fn check_format(cell: &str, format: &str) -> Result<(), InvalidOperation> {
+    if format.is_empty() {
+        let why = "the format is empty; use `General` to remove a number format";
+        return Err(InvalidOperation::EmptyEdit { cell: cell.to_owned(), why });
+    }
+    check_length(|| cell.to_owned(), "format", format, MAX_FORMAT_BYTES)
 }
 
 #[cfg(test)]
@@ -190,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_that_change_nothing_are_refused() {
+    fn rejects_edits_without_effect() {
         let nothing = CellEdit { row: 1, column: 1, value: None, formula: None, format: None };
         let error = set(vec![nothing.clone()]).validated().unwrap_err();
         assert_eq!(error.to_string(), "B2: the edit has neither a value nor a format");
@@ -201,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_edit_of_a_cell_wins_layer_by_layer() {
+    fn the_last_value_and_the_last_format_of_a_cell_win() {
         let format = |text: &str| CellEdit {
             row: 0,
             column: 0,
@@ -221,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_clears_and_an_absent_value_leaves() {
+    fn null_clears_and_an_absent_value_changes_nothing() {
         let clear: CellEdit = serde_json::from_str(r#"{"row":0,"column":0,"value":null}"#).unwrap();
         assert_eq!(clear.value, Some(Value::Empty));
         let leave: CellEdit =

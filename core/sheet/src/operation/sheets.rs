@@ -6,18 +6,19 @@ use super::InvalidOperation;
 use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
-/// Adds a sheet after the last one.
+/// Adds a sheet after the last sheet.
 ///
-/// Its author assigns a number above all that it has seen. If another sheet already has the number,
-/// this sheet gets the next one, and the author's later mutations follow it. A number that was used
-/// before, or is too far above the next free one, adds nothing.
+/// The author assigns a number above all numbers that it has seen. If another author took the
+/// number concurrently, the new sheet gets the next free number, also in the author's later
+/// mutations. A number that was used before, or is too far above the next free number, adds no
+/// sheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name; a number is appended if the name is taken.
+    /// Name of the new sheet; a number is appended if the name is taken.
     pub name: String,
 }
 
@@ -26,7 +27,7 @@ pub struct AddSheet {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RenameSheet {
-    /// Sheet id.
+    /// Number of the sheet.
     pub sheet: SheetId,
     /// New name; a number is appended if the name is taken.
     pub name: String,
@@ -37,7 +38,7 @@ pub struct RenameSheet {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeleteSheet {
-    /// Sheet id.
+    /// Number of the sheet.
     pub sheet: SheetId,
 }
 
@@ -56,8 +57,8 @@ impl RenameSheet {
     }
 }
 
-/// Checks the number of a new sheet. The largest number is reserved, so that there is always a next
-/// one.
+/// Checks the number of a new sheet. The largest number is reserved, so that every sheet number has
+/// a successor.
 pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
         return Err(InvalidOperation::SheetNumber { sheet: sheet.0 });
@@ -65,8 +66,12 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     Ok(())
 }
 
-/// Characters that a sheet name must not contain, besides control characters.
+/// Characters that a sheet name must not contain. Control characters are also forbidden.
 const FORBIDDEN: &str = r"[]:*?/\";
+
+fn is_forbidden(character: char) -> bool {
+    character.is_control() || FORBIDDEN.contains(character)
+}
 
 /// Checks a sheet name by Excel's rules, so that every workbook can be exported.
 pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
@@ -74,9 +79,8 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
         "it is empty"
     } else if name.chars().count() > MAX_SHEET_NAME_CHARACTERS {
         "it has more than 31 characters"
-    } else if name.chars().any(|character| character.is_control() || FORBIDDEN.contains(character))
-    {
-        r"it has one of [ ] : * ? / \ or a control character"
+    } else if name.chars().any(is_forbidden) {
+        r"it contains one of [ ] : * ? / \ or a control character"
     } else if name.starts_with('\'') || name.ends_with('\'') {
         "it begins or ends with an apostrophe"
     } else {
@@ -85,18 +89,15 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     Err(InvalidOperation::SheetName { name: name.chars().take(40).collect(), why })
 }
 
-/// Returns the valid sheet name closest to `text`, such as a file name or another program's sheet
-/// name.
+/// Converts a text, such as a file name or a sheet name of another program, to a valid sheet name:
+/// replaces forbidden characters, truncates, and trims spaces and apostrophes.
 #[must_use]
 pub fn sheet_name_from(text: &str) -> String {
-    let allowed = |character: char| {
-        let refused = character.is_control() || FORBIDDEN.contains(character);
-        if refused { '_' } else { character }
-    };
-    let at_an_end = |character: char| character == '\'' || character.is_whitespace();
-    let name: String = text.trim_matches(at_an_end).chars().map(allowed).collect();
-    let name: String = name.chars().take(MAX_SHEET_NAME_CHARACTERS).collect();
-    let name = name.trim_matches(at_an_end);
+    let replace_forbidden = |character: char| if is_forbidden(character) { '_' } else { character };
+    let is_trimmed = |character: char| character == '\'' || character.is_whitespace();
+    let characters = text.trim_matches(is_trimmed).chars().map(replace_forbidden);
+    let name: String = characters.take(MAX_SHEET_NAME_CHARACTERS).collect();
+    let name = name.trim_matches(is_trimmed);
     if name.is_empty() { FIRST_SHEET_NAME.to_owned() } else { name.to_owned() }
 }
 
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_what_excel_takes() {
+    fn accepts_the_names_that_excel_accepts() {
         for good in ["Budget", "Q1 – Ümsätze", "it's", &"x".repeat(MAX_SHEET_NAME_CHARACTERS)] {
             assert_eq!(check_name(good), Ok(()), "{good}");
         }
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_becomes_a_name_near_it() {
+    fn converts_any_text_to_a_valid_name() {
         let longest = "x".repeat(MAX_SHEET_NAME_CHARACTERS);
         let shorter = "x".repeat(MAX_SHEET_NAME_CHARACTERS - 1);
         for (text, expected) in [
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_sheet_has_a_number_of_its_own() {
+    fn rejects_reserved_sheet_numbers() {
         let add = |sheet| AddSheet { sheet: SheetId(sheet), name: "a".into() }.validated();
         assert!(add(1).is_ok() && add(u32::MAX - 1).is_ok());
         assert!(add(0).is_err() && add(u32::MAX).is_err());

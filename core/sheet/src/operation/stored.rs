@@ -1,7 +1,8 @@
-//! Operations as stored in entry bodies.
+//! Stored encoding of operations in entry bodies.
 //!
-//! The layout is released: never change it, only append variants (golden files in `tests/golden/`).
-//! It is flat, so that no input can cause deep recursion in a decoder.
+//! Existing logs depend on this encoding: never change it, only append variants (golden files in
+//! `tests/golden/` check this). The types are not recursive, so that no input can cause deep
+//! recursion in a decoder.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ use cellar_base::limits::{
 };
 use cellar_base::position::Position;
 
-/// The stored layout of an operation.
+/// Stored encoding of an operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum StoredOperation {
     /// See [`Operation::SetCells`].
@@ -36,13 +37,13 @@ pub enum StoredOperation {
     InsertColumns(StoredInsert),
     /// See [`Operation::DeleteColumns`].
     DeleteColumns(StoredDelete),
-    /// See [`Operation::AddSheet`]: number and name.
+    /// See [`Operation::AddSheet`]: sheet number and name.
     AddSheet(u32, String),
-    /// See [`Operation::RenameSheet`]: number and name.
+    /// See [`Operation::RenameSheet`]: sheet number and name.
     RenameSheet(u32, String),
-    /// See [`Operation::DeleteSheet`]: its number.
+    /// See [`Operation::DeleteSheet`]: sheet number.
     DeleteSheet(u32),
-    /// See [`Operation::SetFormat`]: range and format.
+    /// See [`Operation::SetFormat`]: range and number format.
     SetFormat(StoredRange, String),
     /// See [`Operation::Undo`]: packed position.
     Undo(u64),
@@ -54,30 +55,32 @@ pub enum StoredOperation {
     Revert(u64),
 }
 
-/// An imported sheet: number, name, replaced sheet, rows, columns, cells, tile index.
+/// Stored encoding of an import: sheet number, name, number of the replaced sheet, rows, columns,
+/// number of cells, tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredImport(u32, String, Option<u32>, u32, u32, u64, StoredIndex);
 
-/// The bytes of a tile index.
+/// Encoded bytes of a tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredIndex(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_IMPORT_INDEX_BYTES>")]
     Vec<u8>,
 );
 
-/// An insert: sheet, before, count.
+/// Stored encoding of an insert: sheet number, row or column to insert before, count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredInsert(u32, u32, u32);
 
-/// A delete: sheet and spans.
+/// Stored encoding of a delete: sheet number and spans.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredDelete(u32, StoredSpans);
 
-/// Rows and columns of a sheet.
+/// Stored encoding of a range: sheet number, rows, columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
-/// Spans, each as its distance from the end of the preceding one, and its count; none means all.
+/// Stored encoding of spans: for each span its distance from the end of the preceding span, and its
+/// count. An empty list encodes the whole axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
@@ -85,21 +88,16 @@ struct StoredSpans(
 
 impl From<&Operation> for StoredOperation {
     fn from(operation: &Operation) -> Self {
-        let insert =
-            |insert: &InsertBefore| StoredInsert(insert.sheet.0, insert.before, insert.count);
-        let delete = |delete: &DeleteSpans, axis| {
-            StoredDelete(delete.sheet.0, StoredSpans::new(&delete.spans, axis))
-        };
         match operation {
             Operation::SetCells(set) => Self::SetCells(StoredSetCells::from(set)),
             Operation::ClearRange(ClearRange { sheet, rows, columns }) => {
                 Self::ClearRange(StoredRange::new(*sheet, rows, columns))
             }
-            Operation::InsertRows(rows) => Self::InsertRows(insert(rows)),
-            Operation::DeleteRows(rows) => Self::DeleteRows(delete(rows, Axis::Rows)),
-            Operation::InsertColumns(columns) => Self::InsertColumns(insert(columns)),
+            Operation::InsertRows(rows) => Self::InsertRows(StoredInsert::new(*rows)),
+            Operation::DeleteRows(rows) => Self::DeleteRows(StoredDelete::new(rows, Axis::Rows)),
+            Operation::InsertColumns(columns) => Self::InsertColumns(StoredInsert::new(*columns)),
             Operation::DeleteColumns(columns) => {
-                Self::DeleteColumns(delete(columns, Axis::Columns))
+                Self::DeleteColumns(StoredDelete::new(columns, Axis::Columns))
             }
             Operation::AddSheet(add) => Self::AddSheet(add.sheet.0, add.name.clone()),
             Operation::RenameSheet(rename) => {
@@ -136,31 +134,28 @@ impl TryFrom<StoredOperation> for Operation {
                 Self::DeleteColumns(columns.into_delete(Axis::Columns)?)
             }
             StoredOperation::AddSheet(sheet, name) => {
-                Self::AddSheet(AddSheet { sheet: SheetId(sheet), name: sheet_name(name)? })
+                Self::AddSheet(AddSheet { sheet: SheetId(sheet), name: checked_sheet_name(name)? })
             }
-            StoredOperation::RenameSheet(sheet, name) => {
-                Self::RenameSheet(RenameSheet { sheet: SheetId(sheet), name: sheet_name(name)? })
-            }
+            StoredOperation::RenameSheet(sheet, name) => Self::RenameSheet(RenameSheet {
+                sheet: SheetId(sheet),
+                name: checked_sheet_name(name)?,
+            }),
             StoredOperation::DeleteSheet(sheet) => {
                 Self::DeleteSheet(DeleteSheet { sheet: SheetId(sheet) })
             }
             StoredOperation::SetFormat(range, format) => {
                 let (sheet, rows, columns) = range.into_parts()?;
-                let format = bounded(format, MAX_FORMAT_BYTES)?;
+                let format = checked_text(format, MAX_FORMAT_BYTES)?;
                 Self::SetFormat(SetFormat { sheet, rows, columns, format })
             }
             StoredOperation::Undo(packed) => {
-                let position = Position::unpack(packed);
-                let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
-                Self::Undo(Undo { position })
+                Self::Undo(Undo { position: unpack_position(packed)? })
             }
             StoredOperation::Revert(packed) => {
-                let position = Position::unpack(packed);
-                let position = position.map_err(|_| UnreadableOperation::OutOfRange)?;
-                Self::Revert(Revert { position })
+                Self::Revert(Revert { position: unpack_position(packed)? })
             }
             StoredOperation::Rejected(reason, detail) => {
-                let detail = bounded(detail, MAX_REJECTION_BYTES)?;
+                let detail = checked_text(detail, MAX_REJECTION_BYTES)?;
                 Self::Rejected(Rejection { reason: RejectionReason::from_number(reason), detail })
             }
             StoredOperation::ImportSheet(import) => Self::ImportSheet(import.into_import()?),
@@ -170,29 +165,26 @@ impl TryFrom<StoredOperation> for Operation {
 
 impl From<&ImportSheet> for StoredImport {
     fn from(import: &ImportSheet) -> Self {
-        let ImportSheet { sheet, name, replaces, extent, cells, tile_index: index } = import;
+        let ImportSheet { sheet, name, replaces, extent, cells, tile_index } = import;
         let replaces = replaces.map(|sheet| sheet.0);
-        let index = StoredIndex(index.bytes().to_vec());
-        Self(sheet.0, name.clone(), replaces, extent.rows, extent.columns, *cells, index)
+        let tile_index = StoredIndex(tile_index.bytes().to_vec());
+        Self(sheet.0, name.clone(), replaces, extent.rows, extent.columns, *cells, tile_index)
     }
 }
 
 impl StoredImport {
     fn into_import(self) -> Result<ImportSheet, UnreadableOperation> {
-        let Self(sheet, name, replaces, rows, columns, cells, StoredIndex(index)) = self;
+        let Self(sheet, name, replaces, rows, columns, cells, StoredIndex(index_bytes)) = self;
         if rows > Axis::Rows.limit() || columns > Axis::Columns.limit() {
             return Err(UnreadableOperation::OutOfRange);
         }
-        let index = TileIndex::new(index).map_err(|_| UnreadableOperation::Index)?;
-        let (sheet, replaces) = (SheetId(sheet), replaces.map(SheetId));
-        let extent = Extent { rows, columns };
         Ok(ImportSheet {
-            sheet,
-            name: sheet_name(name)?,
-            replaces,
-            extent,
+            sheet: SheetId(sheet),
+            name: checked_sheet_name(name)?,
+            replaces: replaces.map(SheetId),
+            extent: Extent { rows, columns },
             cells,
-            tile_index: index,
+            tile_index: TileIndex::new(index_bytes).map_err(|_| UnreadableOperation::Index)?,
         })
     }
 }
@@ -202,13 +194,13 @@ impl StoredSpans {
         if spans.is_all(axis) {
             return Self(Vec::new());
         }
-        let mut end = 0;
-        let stored = spans.iter().map(|span| {
-            let gap = span.first.saturating_sub(end);
-            end = span.end();
+        let mut previous_end = 0;
+        let gaps_and_counts = spans.iter().map(|span| {
+            let gap = span.first.saturating_sub(previous_end);
+            previous_end = span.end();
             (gap, span.count)
         });
-        Self(stored.collect())
+        Self(gaps_and_counts.collect())
     }
 
     fn into_spans(self, axis: Axis) -> Result<Spans, UnreadableOperation> {
@@ -241,24 +233,36 @@ impl StoredRange {
 }
 
 impl StoredInsert {
+    fn new(insert: InsertBefore) -> Self {
+        Self(insert.sheet.0, insert.before, insert.count)
+    }
+
     fn into_insert(self) -> InsertBefore {
         InsertBefore { sheet: SheetId(self.0), before: self.1, count: self.2 }
     }
 }
 
 impl StoredDelete {
+    fn new(delete: &DeleteSpans, axis: Axis) -> Self {
+        Self(delete.sheet.0, StoredSpans::new(&delete.spans, axis))
+    }
+
     fn into_delete(self, axis: Axis) -> Result<DeleteSpans, UnreadableOperation> {
         Ok(DeleteSpans { sheet: SheetId(self.0), spans: self.1.into_spans(axis)? })
     }
 }
 
-fn bounded(text: String, max_bytes: usize) -> Result<String, UnreadableOperation> {
+fn unpack_position(packed: u64) -> Result<Position, UnreadableOperation> {
+    Position::unpack(packed).map_err(|_| UnreadableOperation::OutOfRange)
+}
+
+fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOperation> {
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// Checks the length of a sheet name: a longer one would not fit the root and would stop all
+/// Checks the length of a sheet name. A name that does not fit into the root would stop all
 /// snapshots of the log.
-fn sheet_name(name: String) -> Result<String, UnreadableOperation> {
+fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let characters = name.chars().take(MAX_SHEET_NAME_CHARACTERS + 1).count();
     let fits = (1..=MAX_SHEET_NAME_CHARACTERS).contains(&characters);
     if fits { Ok(name) } else { Err(UnreadableOperation::SheetName) }
@@ -278,20 +282,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_operation_reads_back(operation in any_operation()) {
+        fn round_trips_every_operation(operation in any_operation()) {
             let bytes = postcard::to_allocvec(&StoredOperation::from(&operation)).unwrap();
             prop_assert_eq!(read(&bytes).unwrap(), operation);
         }
 
         #[test]
-        fn any_bytes_give_an_operation_or_an_error(kind in 0..13_u8, bytes: Vec<u8>) {
+        fn decoding_any_bytes_does_not_panic(kind in 0..13_u8, bytes: Vec<u8>) {
             let _ = read(&bytes);
             let _ = read(&[&[kind], bytes.as_slice()].concat());
         }
     }
 
     #[test]
-    fn an_insert_costs_four_bytes_and_a_whole_column_two() {
+    fn inserts_and_whole_columns_are_short() {
         let bytes = |operation: Operation| {
             postcard::to_allocvec(&StoredOperation::from(&operation)).unwrap().len()
         };
@@ -303,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_spans_are_bounded_when_they_are_read() {
+    fn decoding_limits_texts_and_spans() {
         let rejected = |bytes| StoredOperation::Rejected(0, "x".repeat(bytes));
         assert!(Operation::try_from(rejected(MAX_REJECTION_BYTES)).is_ok());
         assert!(Operation::try_from(rejected(MAX_REJECTION_BYTES + 1)).is_err());

@@ -1,6 +1,6 @@
-//! Cell edits as stored in entry bodies, version 1.
+//! Stored encoding of cell edits in entry bodies.
 //!
-//! The layout is released: never change it (see `stored.rs`).
+//! Existing logs depend on this encoding: never change it.
 
 mod runs;
 
@@ -15,29 +15,33 @@ use crate::cell::{ErrorCode, Value};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
-/// Runs of adjacent cells in a row; each format is written once.
+/// Stored encoding of `SetCells`: runs of adjacent cells of a row. Each distinct format is stored
+/// once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,
-    // Each format of a cell.
+    /// Distinct formats of the cells, in order of first use.
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_CELLS_PER_OPERATION>")]
     formats: Vec<String>,
-    #[serde(deserialize_with = "runs::read")]
+    #[serde(deserialize_with = "runs::deserialize_runs")]
     runs: Vec<Run>,
 }
 
+/// Adjacent cells of one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
-    /// Rows below the preceding run; for the first run, the row itself.
+    /// Number of rows below the preceding run; for the first run, the row itself.
     rows_down: u32,
+    /// Column of the first cell.
     column: u32,
     cells: Vec<StoredCell>,
 }
 
-/// One cell; plain values first, which take one byte for their kind.
+/// Stored encoding of one edited cell. The variants for plain values need no format number and no
+/// formula.
 ///
-/// Flat, so that no input can cause deep recursion in a decoder. A format is 1 + its index in
-/// `formats`; 0 leaves the format unchanged.
+/// A format is stored as 1 + its index in `formats`; 0 leaves the format unchanged. The type is not
+/// recursive, so that no input can cause deep recursion in a decoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum StoredCell {
     Empty,
@@ -67,30 +71,34 @@ enum StoredValue {
 
 impl From<&SetCells> for StoredSetCells {
     fn from(set: &SetCells) -> Self {
-        let mut formats = Formats::default();
+        let mut formats = FormatNumbers::default();
         let mut runs: Vec<Run> = Vec::new();
-        // Place where the current run continues, and its row.
-        let mut next = None;
-        let mut row = 0;
-        for edit in in_order(&set.cells).iter() {
-            let cell = StoredCell::new(edit, formats.number(edit.format.as_ref()));
+        let mut run_row = 0;
+        let mut next_place_of_run = None;
+        for edit in sorted_by_place(&set.cells).iter() {
+            let format_number = match &edit.format {
+                Some(format) => formats.number_of(format),
+                None => 0,
+            };
+            let cell = StoredCell::new(edit, format_number);
             match runs.last_mut() {
-                Some(run) if next == Some((edit.row, edit.column)) => run.cells.push(cell),
+                Some(run) if next_place_of_run == Some((edit.row, edit.column)) => {
+                    run.cells.push(cell);
+                }
                 _ => {
-                    let rows_down = edit.row.saturating_sub(row);
+                    let rows_down = edit.row.saturating_sub(run_row);
                     runs.push(Run { rows_down, column: edit.column, cells: vec![cell] });
-                    row = edit.row;
+                    run_row = edit.row;
                 }
             }
-            next = edit.column.checked_add(1).map(|column| (edit.row, column));
+            next_place_of_run = edit.column.checked_add(1).map(|column| (edit.row, column));
         }
         Self { sheet: set.sheet.0, formats: formats.names, runs }
     }
 }
 
-/// Returns the cells ordered by row and column, as the layout requires: row distances are never
-/// negative.
-fn in_order(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
+/// Returns the cells sorted by row and column: the encoding has no negative row distances.
+fn sorted_by_place(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     let place = |edit: &CellEdit| (edit.row, edit.column);
     if cells.is_sorted_by_key(place) {
         return Cow::Borrowed(cells);
@@ -100,22 +108,21 @@ fn in_order(cells: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     Cow::Owned(sorted)
 }
 
-/// The distinct formats of an operation, in order of first use.
+/// Distinct formats of an operation, numbered from 1 in order of first use.
 #[derive(Default)]
-struct Formats {
+struct FormatNumbers {
     names: Vec<String>,
     numbers: std::collections::HashMap<String, u32>,
 }
 
-impl Formats {
-    fn number(&mut self, format: Option<&String>) -> u32 {
-        let Some(format) = format else { return 0 };
+impl FormatNumbers {
+    fn number_of(&mut self, format: &str) -> u32 {
         if let Some(number) = self.numbers.get(format) {
             return *number;
         }
-        self.names.push(format.clone());
+        self.names.push(format.to_owned());
         let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        self.numbers.insert(format.clone(), number);
+        self.numbers.insert(format.to_owned(), number);
         number
     }
 }
@@ -139,7 +146,7 @@ impl StoredCell {
         }
     }
 
-    /// Returns the format's number, the formula and the value.
+    /// Returns the number of the format, the formula and the value.
     fn into_parts(self) -> (u32, Option<String>, Option<StoredValue>) {
         match self {
             Self::Empty => (0, None, Some(StoredValue::Empty)),
@@ -176,9 +183,9 @@ impl From<&Value> for StoredValue {
 impl StoredSetCells {
     pub(super) fn into_operation(self) -> Result<SetCells, UnreadableOperation> {
         let Self { sheet, formats, runs } = self;
-        let count: usize = runs.iter().map(|run| run.cells.len()).sum();
-        let long = |format: &String| format.len() > MAX_FORMAT_BYTES;
-        if count > MAX_CELLS_PER_OPERATION || formats.iter().any(long) {
+        let cell_count: usize = runs.iter().map(|run| run.cells.len()).sum();
+        let is_too_long = |format: &String| format.len() > MAX_FORMAT_BYTES;
+        if cell_count > MAX_CELLS_PER_OPERATION || formats.iter().any(is_too_long) {
             return Err(UnreadableOperation::TooLarge);
         }
         let mut cells = Vec::new();
@@ -205,8 +212,8 @@ impl StoredCell {
         column: u32,
         formats: &[String],
     ) -> Result<CellEdit, UnreadableOperation> {
-        let (format, formula, value) = self.into_parts();
-        let format = match format.checked_sub(1) {
+        let (format_number, formula, value) = self.into_parts();
+        let format = match format_number.checked_sub(1) {
             None => None,
             Some(index) => {
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
@@ -221,7 +228,7 @@ impl StoredCell {
 impl TryFrom<StoredValue> for Value {
     type Error = UnreadableOperation;
 
-    // Cellar writes integers below 2⁵³; any other is rounded like a JSON number.
+    // Cellar writes only integers below 2⁵³; larger integers are rounded like JSON numbers.
     #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
     fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
         Ok(match stored {
@@ -274,7 +281,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_operation_reads_back(cells in proptest::collection::vec(any_edit(), 1..40)) {
+        fn round_trips_every_operation(cells in proptest::collection::vec(any_edit(), 1..40)) {
             let set = SetCells { sheet: SheetId::FIRST, cells };
             let operation = Operation::SetCells(set).validated().unwrap();
             let bytes = postcard::to_allocvec(&StoredOperation::from(&operation)).unwrap();
@@ -283,7 +290,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_give_an_operation_or_an_error(bytes: Vec<u8>) {
+        fn decoding_any_bytes_does_not_panic(bytes: Vec<u8>) {
             if let Ok(stored) = postcard::from_bytes::<StoredOperation>(&bytes) {
                 let _ = Operation::try_from(stored);
             }
@@ -291,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_small_integers_costs_two_bytes_a_cell() {
+    fn a_row_of_small_integers_takes_two_bytes_per_cell() {
         let edit = |column| CellEdit {
             row: 0,
             column,
@@ -305,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_operation_may_have_is_refused_before_it_takes_memory() {
+    fn decoding_limits_cells_and_formats() {
         let operation = |count: usize, format_bytes: usize| {
             let cells = vec![StoredCell::FormatOnly(1); count];
             let runs = vec![Run { rows_down: 0, column: 0, cells }];
@@ -321,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_outside_the_sheet_are_refused() {
+    fn decoding_rejects_cells_outside_the_sheet() {
         let operation = |rows_down, column, count| {
             let cell = StoredCell::True;
             let runs = vec![Run { rows_down, column, cells: vec![cell; count] }];

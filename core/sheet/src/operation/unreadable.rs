@@ -1,27 +1,28 @@
 //! Errors of decoding stored operations.
 
-/// A stored operation that this version cannot read.
+/// Reason why a stored operation cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableOperation {
     /// An unknown error value.
-    #[error("error value number {number} is unknown")]
+    #[error("{number} is not the number of a known error value")]
     Number {
-        /// The number.
+        /// Stored number of the error value.
         number: u8,
     },
-    /// A cell outside the largest sheet, or an unlisted format.
+    /// A cell outside the largest sheet, or a reference to a missing format.
     #[error("a cell of the operation is outside the sheet or names a format that does not exist")]
     OutOfRange,
-    /// More than an operation allows: not written by Cellar.
-    #[error("the operation has too many cells or too long formats")]
+    /// More cells or longer formats than an operation may have; Cellar never writes such an
+    /// operation.
+    #[error("the operation has too many cells or a format that is too long")]
     TooLarge,
-    /// An empty or too long sheet name: not written by Cellar.
-    #[error("the name of a sheet is empty or too long")]
+    /// An empty or too long sheet name; Cellar never writes such a name.
+    #[error("the name of the sheet is empty or too long")]
     SheetName,
     /// A number that is infinite or NaN.
-    #[error("a number of the operation is not finite")]
+    #[error("a number of the operation is infinite or NaN")]
     NotFinite,
-    /// An imported sheet with an invalid tile index.
-    #[error("the tile index of an imported sheet is unreadable")]
+    /// A tile index that is too long.
+    #[error("the tile index of an imported sheet is too long")]
     Index,
 }

@@ -1,33 +1,37 @@
-//! What an author means, by identity: the rows, columns and sheets that it saw.
+//! The intent of an operation, expressed by the ids of the rows, columns and sheets that its author
+//! saw.
 
-use super::{LineId, Plain, PlainSheet, Tag};
+use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
 use crate::operation::{
-    AddSheet, CellEdit, DeleteSheet, ImportSheet, Operation, RenameSheet, SetFormat, SheetId, Span,
-    Spans,
+    AddSheet, CellEdit, DeleteSheet, ImportSheet, InsertBefore, Operation, RenameSheet, SetFormat,
+    SheetId, Span, Spans,
 };
 
-/// An operation by identity. Sheets are known by the tag of who added them.
+/// An operation in terms of ids instead of coordinates. A sheet is identified by the tag of the
+/// mutation that added it.
 #[derive(Debug, Clone)]
 pub struct Intent {
     sheet: Option<Tag>,
-    what: What,
+    action: IntendedAction,
 }
 
+/// Effect of an operation in terms of line ids.
 #[derive(Debug, Clone)]
-enum What {
+enum IntendedAction {
     Nothing,
     Set(Vec<((LineId, LineId), CellEdit)>),
     Clear(Vec<LineId>, Vec<LineId>),
-    Format(Side, Side, String),
+    Format(FormattedLines, FormattedLines, String),
     Insert {
-        rows: bool,
-        behind: Vec<LineId>,
+        axis: Axis,
+        /// All lines from the place of the insert on.
+        following: Vec<LineId>,
         count: u32,
         tag: Tag,
     },
     Delete {
-        rows: bool,
+        axis: Axis,
         ids: Vec<LineId>,
     },
     Add {
@@ -35,7 +39,7 @@ enum What {
         name: String,
         tag: Tag,
     },
-    /// With the tag of who added the sheet that is replaced.
+    /// `replaces` is the tag of the mutation that added the replaced sheet.
     Import {
         import: ImportSheet,
         replaces: Option<Tag>,
@@ -45,14 +49,14 @@ enum What {
     Remove,
 }
 
-/// The rows or columns of a format: all, or each span by its lines.
+/// The rows (or columns) of a range format: the whole axis, or the line ids of each span.
 #[derive(Debug, Clone)]
-enum Side {
+enum FormattedLines {
     All,
     Spans(Vec<Vec<LineId>>),
 }
 
-impl Side {
+impl FormattedLines {
     fn of(sheet: &PlainSheet, axis: Axis, spans: &Spans) -> Self {
         if spans.is_all(axis) {
             return Self::All;
@@ -64,47 +68,47 @@ impl Side {
         Self::Spans(spans.iter().map(ids).collect())
     }
 
-    /// From the first to the last survivor of each span.
+    /// Returns the current places: each span from its first to its last remaining line.
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
-        let between = spans.iter().filter_map(|ids| {
-            let places = ids.iter().filter_map(|id| sheet.place(axis == Axis::Rows, *id));
+        let current_spans = spans.iter().filter_map(|ids| {
+            let places = ids.iter().filter_map(|id| sheet.place(axis, *id));
             let places: Vec<u32> = places.collect();
             let (first, last) = (*places.first()?, *places.last()?);
             Some(Span { first, count: last - first + 1 })
         });
-        Spans::from_sorted(between.collect())
+        Spans::from_sorted(current_spans.collect())
     }
 }
 
 impl Intent {
-    /// What an operation means to an author who sees this.
-    pub fn of(view: &Plain, operation: &Operation, tag: Tag) -> Self {
-        let number = sheet_of(operation);
+    /// Returns the intent of an operation whose author saw the state `view`.
+    pub fn of(view: &PlainWorkbook, operation: &Operation, tag: Tag) -> Self {
+        let number = operation.sheet();
         let sheet = view.sheets.iter().find(|sheet| Some(sheet.number) == number);
-        let what = match (operation, sheet) {
+        let action = match (operation, sheet) {
             (Operation::AddSheet(AddSheet { sheet, name }), _) => {
-                What::Add { number: *sheet, name: name.clone(), tag }
+                IntendedAction::Add { number: *sheet, name: name.clone(), tag }
             }
             (Operation::ImportSheet(import), _) => {
                 let replaced = view.sheets.iter().find(|s| Some(s.number) == import.replaces);
                 let replaces = replaced.map(|sheet| sheet.tag);
-                What::Import { import: import.clone(), replaces, tag }
+                IntendedAction::Import { import: import.clone(), replaces, tag }
             }
-            (operation, Some(sheet)) => What::of(sheet, operation, tag),
-            _ => What::Nothing,
+            (operation, Some(sheet)) => IntendedAction::of(sheet, operation, tag),
+            _ => IntendedAction::Nothing,
         };
-        Self { sheet: sheet.map(|sheet| sheet.tag), what }
+        Self { sheet: sheet.map(|sheet| sheet.tag), action }
     }
 
-    /// Does it, wherever what its author saw is now.
-    pub fn apply(&self, to: &mut Plain) {
-        if let What::Add { number, name, tag } = &self.what {
+    /// Applies the intent to the current places of the lines that the author saw.
+    pub fn apply(&self, to: &mut PlainWorkbook) {
+        if let IntendedAction::Add { number, name, tag } = &self.action {
             let free = (number.0..).map(SheetId).find(|number| !to.used.contains(number)).unwrap();
             to.apply(&Operation::AddSheet(AddSheet { sheet: free, name: name.clone() }), *tag);
             return;
         }
-        if let What::Import { import, replaces, tag } = &self.what {
+        if let IntendedAction::Import { import, replaces, tag } = &self.action {
             let mut numbers = (import.sheet.0..).map(SheetId);
             let sheet = numbers.find(|number| !to.used.contains(number)).unwrap();
             let replaced = to.sheets.iter().find(|s| replaces.is_some_and(|tag| s.tag == tag));
@@ -116,17 +120,21 @@ impl Intent {
         let found = to.sheets.iter_mut().find(|sheet| Some(sheet.tag) == self.sheet);
         let Some(sheet) = found else { return };
         let number = sheet.number;
-        match &self.what {
-            What::Nothing | What::Add { .. } | What::Import { .. } => {}
-            What::Set(cells) => {
+        match &self.action {
+            IntendedAction::Nothing
+            | IntendedAction::Add { .. }
+            | IntendedAction::Import { .. } => {}
+            IntendedAction::Set(cells) => {
                 for ((row, column), edit) in cells {
-                    if sheet.place(true, *row).is_some() && sheet.place(false, *column).is_some() {
+                    if sheet.place(Axis::Rows, *row).is_some()
+                        && sheet.place(Axis::Columns, *column).is_some()
+                    {
                         sheet.set((*row, *column), edit);
                     }
                 }
             }
-            What::Clear(rows, columns) => sheet.clear(rows, columns),
-            What::Format(rows, columns, format) => {
+            IntendedAction::Clear(rows, columns) => sheet.clear(rows, columns),
+            IntendedAction::Format(rows, columns, format) => {
                 let (rows, columns) =
                     (rows.spans(sheet, Axis::Rows), columns.spans(sheet, Axis::Columns));
                 if !rows.is_empty() && !columns.is_empty() {
@@ -134,26 +142,28 @@ impl Intent {
                     to.apply(&Operation::SetFormat(set), 0);
                 }
             }
-            What::Insert { rows, behind, count, tag } => {
-                let before = behind.iter().find_map(|id| sheet.place(*rows, *id));
-                sheet.insert(*rows, before.unwrap_or(u32::MAX), *count, *tag);
+            IntendedAction::Insert { axis, following, count, tag } => {
+                let before = following.iter().find_map(|id| sheet.place(*axis, *id));
+                sheet.insert(*axis, before.unwrap_or(u32::MAX), *count, *tag);
             }
-            What::Delete { rows, ids } => sheet.delete(*rows, ids),
-            What::Rename(name) => {
+            IntendedAction::Delete { axis, ids } => sheet.delete(*axis, ids),
+            IntendedAction::Rename(name) => {
                 let rename = RenameSheet { sheet: number, name: name.clone() };
                 to.apply(&Operation::RenameSheet(rename), 0);
             }
-            What::Remove => {
+            IntendedAction::Remove => {
                 to.apply(&Operation::DeleteSheet(DeleteSheet { sheet: number }), 0);
             }
         }
     }
 }
 
-impl What {
+impl IntendedAction {
     fn of(sheet: &PlainSheet, operation: &Operation, tag: Tag) -> Self {
-        let behind = |rows: bool, before: u32| {
-            sheet.lines(rows).iter().skip(before as usize).map(|line| line.id).collect()
+        let insert = |axis: Axis, insert: &InsertBefore| {
+            let lines = sheet.lines(axis).iter().skip(insert.before as usize);
+            let following = lines.map(|line| line.id).collect();
+            Self::Insert { axis, following, count: insert.count, tag }
         };
         match operation {
             Operation::SetCells(set) => Self::Set(
@@ -169,21 +179,17 @@ impl What {
                 Self::Clear(sheet.rows_of(&clear.rows), sheet.columns_of(&clear.columns))
             }
             Operation::SetFormat(set) => Self::Format(
-                Side::of(sheet, Axis::Rows, &set.rows),
-                Side::of(sheet, Axis::Columns, &set.columns),
+                FormattedLines::of(sheet, Axis::Rows, &set.rows),
+                FormattedLines::of(sheet, Axis::Columns, &set.columns),
                 set.format.clone(),
             ),
-            Operation::InsertRows(i) => {
-                Self::Insert { rows: true, behind: behind(true, i.before), count: i.count, tag }
-            }
-            Operation::InsertColumns(i) => {
-                Self::Insert { rows: false, behind: behind(false, i.before), count: i.count, tag }
-            }
+            Operation::InsertRows(rows) => insert(Axis::Rows, rows),
+            Operation::InsertColumns(columns) => insert(Axis::Columns, columns),
             Operation::DeleteRows(delete) => {
-                Self::Delete { rows: true, ids: sheet.rows_of(&delete.spans) }
+                Self::Delete { axis: Axis::Rows, ids: sheet.rows_of(&delete.spans) }
             }
             Operation::DeleteColumns(delete) => {
-                Self::Delete { rows: false, ids: sheet.columns_of(&delete.spans) }
+                Self::Delete { axis: Axis::Columns, ids: sheet.columns_of(&delete.spans) }
             }
             Operation::RenameSheet(rename) => Self::Rename(rename.name.clone()),
             Operation::DeleteSheet(_) => Self::Remove,
@@ -196,42 +202,25 @@ impl What {
     }
 }
 
-fn sheet_of(operation: &Operation) -> Option<SheetId> {
-    Some(match operation {
-        Operation::SetCells(set) => set.sheet,
-        Operation::ClearRange(clear) => clear.sheet,
-        Operation::SetFormat(set) => set.sheet,
-        Operation::InsertRows(insert) | Operation::InsertColumns(insert) => insert.sheet,
-        Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => delete.sheet,
-        Operation::RenameSheet(rename) => rename.sheet,
-        Operation::DeleteSheet(delete) => delete.sheet,
-        Operation::AddSheet(_)
-        | Operation::ImportSheet(_)
-        | Operation::Undo(_)
-        | Operation::Revert(_)
-        | Operation::Rejected(_) => return None,
-    })
-}
-
-/// An operation as somebody sends it who sees this: on a sheet that is there; a new sheet with the
-/// next number.
-pub fn sensible(view: &Plain, mut operation: Operation) -> Operation {
-    let there = |wanted: SheetId| {
+/// Changes the sheet numbers of a random operation: to an existing sheet of `view`, or to the next
+/// free number for a new sheet.
+pub fn redirect_to_existing_sheet(view: &PlainWorkbook, mut operation: Operation) -> Operation {
+    let existing = |wanted: SheetId| {
         let index = wanted.0 as usize % view.sheets.len();
         view.sheets[index].number
     };
     match &mut operation {
-        Operation::SetCells(set) => set.sheet = there(set.sheet),
-        Operation::ClearRange(clear) => clear.sheet = there(clear.sheet),
-        Operation::SetFormat(set) => set.sheet = there(set.sheet),
-        Operation::InsertRows(i) | Operation::InsertColumns(i) => i.sheet = there(i.sheet),
-        Operation::DeleteRows(d) | Operation::DeleteColumns(d) => d.sheet = there(d.sheet),
-        Operation::RenameSheet(rename) => rename.sheet = there(rename.sheet),
-        Operation::DeleteSheet(delete) => delete.sheet = there(delete.sheet),
+        Operation::SetCells(set) => set.sheet = existing(set.sheet),
+        Operation::ClearRange(clear) => clear.sheet = existing(clear.sheet),
+        Operation::SetFormat(set) => set.sheet = existing(set.sheet),
+        Operation::InsertRows(i) | Operation::InsertColumns(i) => i.sheet = existing(i.sheet),
+        Operation::DeleteRows(d) | Operation::DeleteColumns(d) => d.sheet = existing(d.sheet),
+        Operation::RenameSheet(rename) => rename.sheet = existing(rename.sheet),
+        Operation::DeleteSheet(delete) => delete.sheet = existing(delete.sheet),
         Operation::AddSheet(add) => add.sheet = SheetId(view.used.last().unwrap().0 + 1),
         Operation::ImportSheet(import) => {
             import.sheet = SheetId(view.used.last().unwrap().0 + 1);
-            import.replaces = import.replaces.map(there);
+            import.replaces = import.replaces.map(existing);
         }
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
     }

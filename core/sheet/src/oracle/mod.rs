@@ -1,41 +1,44 @@
-//! A plain workbook for tests: per axis a list of ids, everything else keyed by ids.
+//! A simple model of a workbook for tests: a list of ids per axis, and everything else keyed by
+//! ids.
 //!
-//! Slow and simple on purpose, and built differently from [`crate::workbook`]: what both say of the
-//! same operations is likely to be true. An inserted line's id is the tag of the mutation that
-//! inserted it and its number there, so that it is the same line wherever it is committed.
+//! The model is slow and deliberately implemented differently from [`crate::workbook`], so that
+//! both are unlikely to have the same defect. A line is a row or a column. The id of an inserted
+//! line consists of the tag of the mutation that inserted it and a number; it does not depend on
+//! the position at which the mutation is committed.
 
 #![allow(
     clippy::cast_possible_truncation,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::new_without_default,
-    reason = "for tests alone, whose numbers are small"
+    reason = "used only in tests, with small numbers"
 )]
 
 mod compare;
 pub mod intent;
 mod sheet;
 
-pub use compare::{looks_different, looks_different_by_name, wrong_diff};
+pub use compare::{display_difference, display_difference_by_name, find_diff_error};
 
 use std::collections::BTreeSet;
 
 pub use sheet::{LINES, LineId, PlainSheet};
 
+use crate::axis_map::Axis;
 use crate::operation::{ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
-/// What a mutation is known by; 0 is the beginning.
+/// Identifies a mutation; 0 identifies the initial state.
 pub type Tag = u32;
 
-/// A workbook of plain lists.
+/// Model of a workbook.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plain {
+pub struct PlainWorkbook {
     pub sheets: Vec<PlainSheet>,
     pub used: BTreeSet<SheetId>,
 }
 
-impl Plain {
+impl PlainWorkbook {
     pub fn new() -> Self {
         let first = PlainSheet::new(0, SheetId::FIRST, "Sheet1".into());
         Self { sheets: vec![first], used: BTreeSet::from([SheetId::FIRST]) }
@@ -45,38 +48,42 @@ impl Plain {
         self.sheets.iter_mut().find(|sheet| sheet.number == number)
     }
 
-    /// Applies an operation in this state's coordinates.
+    /// Applies an operation, in coordinates of the current state.
     pub fn apply(&mut self, operation: &Operation, tag: Tag) {
         match operation {
-            Operation::SetCells(set) => self.on(set.sheet, |sheet| {
+            Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
                 set.cells.iter().for_each(|edit| {
                     let ids =
                         (sheet.rows[edit.row as usize].id, sheet.columns[edit.column as usize].id);
                     sheet.set(ids, edit);
                 });
             }),
-            Operation::ClearRange(clear) => self.on(clear.sheet, |sheet| {
+            Operation::ClearRange(clear) => self.change_sheet(clear.sheet, |sheet| {
                 let (rows, columns) =
                     (sheet.rows_of(&clear.rows), sheet.columns_of(&clear.columns));
                 sheet.clear(&rows, &columns);
             }),
-            Operation::SetFormat(set) => self.on(set.sheet, |sheet| {
+            Operation::SetFormat(set) => self.change_sheet(set.sheet, |sheet| {
                 let (rows, columns) = (sheet.rows_of(&set.rows), sheet.columns_of(&set.columns));
                 sheet.format(rows, columns, set);
             }),
-            Operation::InsertRows(i) => {
-                self.on(i.sheet, |s| s.insert(true, i.before, i.count, tag));
+            Operation::InsertRows(insert) => {
+                self.change_sheet(insert.sheet, |sheet| {
+                    sheet.insert(Axis::Rows, insert.before, insert.count, tag);
+                });
             }
-            Operation::InsertColumns(i) => {
-                self.on(i.sheet, |s| s.insert(false, i.before, i.count, tag));
+            Operation::InsertColumns(insert) => {
+                self.change_sheet(insert.sheet, |sheet| {
+                    sheet.insert(Axis::Columns, insert.before, insert.count, tag);
+                });
             }
-            Operation::DeleteRows(delete) => self.on(delete.sheet, |sheet| {
+            Operation::DeleteRows(delete) => self.change_sheet(delete.sheet, |sheet| {
                 let rows = sheet.rows_of(&delete.spans);
-                sheet.delete(true, &rows);
+                sheet.delete(Axis::Rows, &rows);
             }),
-            Operation::DeleteColumns(delete) => self.on(delete.sheet, |sheet| {
+            Operation::DeleteColumns(delete) => self.change_sheet(delete.sheet, |sheet| {
                 let columns = sheet.columns_of(&delete.spans);
-                sheet.delete(false, &columns);
+                sheet.delete(Axis::Columns, &columns);
             }),
             Operation::AddSheet(add) => {
                 if self.used.insert(add.sheet) {
@@ -86,7 +93,7 @@ impl Plain {
             }
             Operation::RenameSheet(rename) => {
                 let name = self.free_name(&rename.name, Some(rename.sheet));
-                self.on(rename.sheet, |sheet| sheet.name = name);
+                self.change_sheet(rename.sheet, |sheet| sheet.name = name);
             }
             Operation::DeleteSheet(delete) => {
                 if self.sheets.len() > 1 {
@@ -98,7 +105,7 @@ impl Plain {
         }
     }
 
-    /// Without cells: whoever tests those, sets them.
+    /// Adds an imported sheet without its cells.
     fn import(&mut self, import: &ImportSheet, tag: Tag) {
         if !self.used.insert(import.sheet) {
             return;
@@ -112,7 +119,7 @@ impl Plain {
         self.sheets.insert(place.unwrap_or(self.sheets.len()), sheet);
     }
 
-    fn on(&mut self, number: SheetId, change: impl FnOnce(&mut PlainSheet)) {
+    fn change_sheet(&mut self, number: SheetId, change: impl FnOnce(&mut PlainSheet)) {
         if let Some(sheet) = self.sheet(number) {
             change(sheet);
         }
@@ -130,21 +137,21 @@ impl Plain {
         candidate
     }
 
-    /// What is different in the workbook, if anything is.
-    pub fn differs(&self, workbook: &Workbook) -> Option<String> {
-        let plain: Vec<_> = self.sheets.iter().map(|s| (s.number, s.name.as_str())).collect();
-        let real: Vec<_> = workbook
+    /// Describes the first difference between the model and a workbook, if there is one.
+    pub fn difference_from(&self, workbook: &Workbook) -> Option<String> {
+        let expected: Vec<_> = self.sheets.iter().map(|s| (s.number, s.name.as_str())).collect();
+        let actual: Vec<_> = workbook
             .tabs()
             .order()
             .iter()
             .filter_map(|id| Some((*id, workbook.tabs().name(*id)?)))
             .collect();
-        if plain != real {
-            return Some(format!("sheets {plain:?}, not {real:?}"));
+        if expected != actual {
+            return Some(format!("expected sheets {expected:?}, got {actual:?}"));
         }
         self.sheets.iter().find_map(|sheet| {
-            let real = workbook.sheet(sheet.number)?;
-            sheet.differs(real).map(|what| format!("{:?}: {what}", sheet.number))
+            let actual = workbook.sheet(sheet.number)?;
+            sheet.difference_from(actual).map(|what| format!("{:?}: {what}", sheet.number))
         })
     }
 }

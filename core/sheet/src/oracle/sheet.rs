@@ -1,16 +1,17 @@
-//! One sheet of plain lists.
+//! Model of one sheet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Tag;
 use crate::a1::{CellName, Rectangle};
+use crate::axis_map::Axis;
 use crate::cell::{Cell, GENERAL};
 use crate::operation::{CellEdit, SetFormat, Spans};
 use crate::workbook::Sheet;
 
-/// Lines that a list has: what is behind them is as blank as they are, and far from what tests do.
+/// Number of modelled rows, and of modelled columns: more than the tests use.
 pub const LINES: usize = 96;
-/// Rows and columns that are compared.
+/// Number of leading rows, and of leading columns, that are compared.
 const VISIBLE: u32 = 22;
 
 pub type LineId = (Tag, u32);
@@ -19,59 +20,83 @@ pub type LineId = (Tag, u32);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub id: LineId,
-    /// Something was once written to it or behind it.
-    reached: bool,
+    /// Whether a cell of this line or of a later line was ever written.
+    is_used: bool,
 }
 
-/// The format of a range: the lines that it has, by id.
+/// A range format, with the ids of its lines.
 #[derive(Debug, Clone, PartialEq)]
-struct Range {
+struct FormattedRange {
     rows: BTreeSet<LineId>,
     columns: BTreeSet<LineId>,
-    /// It was set for the whole axis: every new line belongs to it.
+    /// Whether the format was set for all rows; it then also applies to new rows.
     all_rows: bool,
+    /// Whether the format was set for all columns; it then also applies to new columns.
     all_columns: bool,
     format: String,
 }
 
+/// Model of one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlainSheet {
-    /// The tag of who added it.
+    /// Tag of the mutation that added the sheet.
     pub tag: Tag,
     pub number: crate::operation::SheetId,
     pub name: String,
     pub rows: Vec<Line>,
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
-    ranges: Vec<Range>,
-    fillers: u32,
+    ranges: Vec<FormattedRange>,
+    /// Number of the next line that a delete adds at the end of an axis.
+    next_filler: u32,
 }
 
 impl PlainSheet {
     pub fn new(tag: Tag, number: crate::operation::SheetId, name: String) -> Self {
-        let line = |number| Line { id: (0, number), reached: false };
+        let line = |number| Line { id: (0, number), is_used: false };
         let lines: Vec<Line> = (0..LINES as u32).map(line).collect();
-        let fillers = LINES as u32;
+        let next_filler = LINES as u32;
         let (rows, columns) = (lines.clone(), lines);
-        Self { tag, number, name, rows, columns, cells: BTreeMap::new(), ranges: vec![], fillers }
+        Self {
+            tag,
+            number,
+            name,
+            rows,
+            columns,
+            cells: BTreeMap::new(),
+            ranges: vec![],
+            next_filler,
+        }
     }
 
-    pub fn lines(&self, rows: bool) -> &Vec<Line> {
-        if rows { &self.rows } else { &self.columns }
+    pub fn lines(&self, axis: Axis) -> &Vec<Line> {
+        match axis {
+            Axis::Rows => &self.rows,
+            Axis::Columns => &self.columns,
+        }
+    }
+
+    fn lines_mut(&mut self, axis: Axis) -> &mut Vec<Line> {
+        match axis {
+            Axis::Rows => &mut self.rows,
+            Axis::Columns => &mut self.columns,
+        }
     }
 
     pub fn rows_of(&self, spans: &Spans) -> Vec<LineId> {
-        ids(&self.rows, spans)
+        ids_in(&self.rows, spans)
     }
 
     pub fn columns_of(&self, spans: &Spans) -> Vec<LineId> {
-        ids(&self.columns, spans)
+        ids_in(&self.columns, spans)
     }
 
     pub fn set(&mut self, (row, column): (LineId, LineId), edit: &CellEdit) {
         for (lines, id) in [(&mut self.rows, row), (&mut self.columns, column)] {
-            let at = lines.iter().position(|line| line.id == id).unwrap();
-            lines[..=at].iter_mut().for_each(|line| line.reached = true);
+            let place = lines.iter().position(|line| line.id == id).unwrap();
+            for line in &mut lines[..=place] {
+                line.is_used = true;
+            }
         }
         let cell = self.cells.entry((row, column)).or_default();
         if let Some(value) = &edit.value {
@@ -97,122 +122,132 @@ impl PlainSheet {
                 cell.format = None;
             }
         }
-        self.ranges.push(Range {
+        self.ranges.push(FormattedRange {
             rows: rows.into_iter().collect(),
             columns: columns.into_iter().collect(),
-            all_rows: set.rows.is_all(crate::axis_map::Axis::Rows),
-            all_columns: set.columns.is_all(crate::axis_map::Axis::Columns),
+            all_rows: set.rows.is_all(Axis::Rows),
+            all_columns: set.columns.is_all(Axis::Columns),
             format: set.format.clone(),
         });
     }
 
-    pub fn insert(&mut self, rows: bool, before: u32, count: u32, tag: Tag) {
+    pub fn insert(&mut self, axis: Axis, before: u32, count: u32, tag: Tag) {
         let at = (before as usize).min(LINES);
-        let reached = self.lines(rows).get(at).is_some_and(|line| line.reached);
+        let is_used = self.lines(axis).get(at).is_some_and(|line| line.is_used);
         for offset in 0..count {
-            self.insert_line(rows, at + offset as usize, &Line { id: (tag, offset), reached });
+            self.insert_line(axis, at + offset as usize, &Line { id: (tag, offset), is_used });
         }
     }
 
-    fn insert_line(&mut self, rows: bool, at: usize, line: &Line) {
-        let lines = if rows { &mut self.rows } else { &mut self.columns };
-        let id = |line: Option<&Line>| line.map(|line| line.id);
-        let around = (id(at.checked_sub(1).and_then(|at| lines.get(at))), id(lines.get(at)));
+    fn insert_line(&mut self, axis: Axis, at: usize, line: &Line) {
+        let lines = self.lines_mut(axis);
+        let previous = at.checked_sub(1).and_then(|previous| lines.get(previous)).cloned();
+        let next = lines.get(at).cloned();
         lines.insert(at, line.clone());
         let last = lines.pop().unwrap();
         for range in &mut self.ranges {
-            let (ids, all) = match rows {
-                true => (&mut range.rows, range.all_rows),
-                false => (&mut range.columns, range.all_columns),
+            let (ids, is_whole_axis) = match axis {
+                Axis::Rows => (&mut range.rows, range.all_rows),
+                Axis::Columns => (&mut range.columns, range.all_columns),
             };
-            let inside = |id: Option<LineId>| id.is_some_and(|id| ids.contains(&id));
-            if all || (inside(around.0) && inside(around.1)) {
+            let contains = |line: &Option<Line>| line.as_ref().is_some_and(|l| ids.contains(&l.id));
+            let is_inside = contains(&previous) && contains(&next);
+            if is_whole_axis || is_inside {
                 ids.insert(line.id);
             }
         }
-        self.forget(rows, last.id);
+        self.remove_line(axis, last.id);
     }
 
-    pub fn delete(&mut self, rows: bool, gone: &[LineId]) {
-        for id in gone {
-            let lines = if rows { &mut self.rows } else { &mut self.columns };
-            let Some(at) = lines.iter().position(|line| line.id == *id) else { continue };
-            lines.remove(at);
-            let filler = Line { id: (0, self.fillers), reached: false };
-            self.fillers += 1;
-            lines.push(filler.clone());
+    pub fn delete(&mut self, axis: Axis, deleted: &[LineId]) {
+        for id in deleted {
+            let lines = self.lines_mut(axis);
+            let Some(place) = lines.iter().position(|line| line.id == *id) else { continue };
+            lines.remove(place);
+            let filler = Line { id: (0, self.next_filler), is_used: false };
+            self.next_filler += 1;
+            self.lines_mut(axis).push(filler.clone());
             for range in &mut self.ranges {
-                match rows {
-                    true if range.all_rows => drop(range.rows.insert(filler.id)),
-                    false if range.all_columns => drop(range.columns.insert(filler.id)),
+                match axis {
+                    Axis::Rows if range.all_rows => drop(range.rows.insert(filler.id)),
+                    Axis::Columns if range.all_columns => drop(range.columns.insert(filler.id)),
                     _ => {}
                 }
             }
-            self.forget(rows, *id);
+            self.remove_line(axis, *id);
         }
     }
 
-    fn forget(&mut self, rows: bool, id: LineId) {
-        self.cells.retain(|(row, column), _| if rows { *row != id } else { *column != id });
+    /// Removes the cells of a line, and the line from all range formats.
+    fn remove_line(&mut self, axis: Axis, id: LineId) {
+        match axis {
+            Axis::Rows => self.cells.retain(|(row, _), _| *row != id),
+            Axis::Columns => self.cells.retain(|(_, column), _| *column != id),
+        }
         for range in &mut self.ranges {
-            if rows {
-                range.rows.remove(&id)
-            } else {
-                range.columns.remove(&id)
+            match axis {
+                Axis::Rows => range.rows.remove(&id),
+                Axis::Columns => range.columns.remove(&id),
             };
         }
     }
 
-    pub fn place(&self, rows: bool, id: LineId) -> Option<u32> {
-        self.lines(rows).iter().position(|line| line.id == id).map(|at| at as u32)
+    pub fn place(&self, axis: Axis, id: LineId) -> Option<u32> {
+        self.lines(axis).iter().position(|line| line.id == id).map(|at| at as u32)
     }
 
-    /// The cell as it is shown.
-    pub fn shown(&self, row: LineId, column: LineId) -> Cell {
+    /// Returns the cell with its displayed format.
+    pub fn displayed(&self, row: LineId, column: LineId) -> Cell {
         let cell = self.cells.get(&(row, column)).cloned().unwrap_or_default();
-        let holds = |range: &&Range| range.rows.contains(&row) && range.columns.contains(&column);
-        let below = || self.ranges.iter().rev().find(holds).map(|range| range.format.clone());
-        let format = cell.format.clone().or_else(below).filter(|format| format != GENERAL);
+        let contains =
+            |range: &&FormattedRange| range.rows.contains(&row) && range.columns.contains(&column);
+        let range_format =
+            || self.ranges.iter().rev().find(contains).map(|range| range.format.clone());
+        let format = cell.format.clone().or_else(range_format).filter(|format| format != GENERAL);
         Cell { format, ..cell }
     }
 
-    pub fn differs(&self, real: &Sheet) -> Option<String> {
-        let reached = |lines: &[Line]| lines.iter().filter(|line| line.reached).count() as u32;
-        let extent = (reached(&self.rows), reached(&self.columns));
-        let is = (real.extent().rows, real.extent().columns);
-        if extent != is {
-            return Some(format!("extent {extent:?}, not {is:?}"));
+    /// Describes the first difference between the model and a sheet, if there is one.
+    pub fn difference_from(&self, actual: &Sheet) -> Option<String> {
+        let used = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
+        let expected_extent = (used(&self.rows), used(&self.columns));
+        let actual_extent = (actual.extent().rows, actual.extent().columns);
+        if expected_extent != actual_extent {
+            return Some(format!("expected extent {expected_extent:?}, got {actual_extent:?}"));
         }
-        let mut shown = Vec::new();
+        let mut expected_cells = Vec::new();
         for row in 0..VISIBLE {
             for column in 0..VISIBLE {
                 let ids = (self.rows[row as usize].id, self.columns[column as usize].id);
-                let cell = self.shown(ids.0, ids.1);
-                let format = real.formats().at(row, column).filter(|format| *format != GENERAL);
-                let holds = self.cells.get(&ids).is_some_and(|cell| !cell.is_blank());
-                // Cells that hold something are compared below, all at once.
-                if !holds && format != cell.format.as_deref() {
-                    return Some(format!("format of {row}, {column}: {cell:?}, not {format:?}"));
+                let cell = self.displayed(ids.0, ids.1);
+                let format = actual.formats().at(row, column).filter(|format| *format != GENERAL);
+                let is_populated = self.cells.get(&ids).is_some_and(|cell| !cell.is_blank());
+                // Populated cells are compared below.
+                if !is_populated && format != cell.format.as_deref() {
+                    return Some(format!(
+                        "row {row}, column {column}: expected {cell:?}, got format {format:?}"
+                    ));
                 }
-                if holds && !cell.is_blank() {
-                    shown.push(((row, column), cell));
+                if is_populated && !cell.is_blank() {
+                    expected_cells.push(((row, column), cell));
                 }
             }
         }
         let last = CellName { row: VISIBLE - 1, column: VISIBLE - 1 };
         let rectangle = Rectangle { first: CellName { row: 0, column: 0 }, last };
-        let real: Vec<_> = real.cells_in(rectangle).collect();
-        (shown != real).then(|| format!("cells {shown:?}, not {real:?}"))
+        let actual_cells: Vec<_> = actual.cells_in(rectangle).collect();
+        (expected_cells != actual_cells)
+            .then(|| format!("expected cells {expected_cells:?}, got {actual_cells:?}"))
     }
 }
 
-fn ids(lines: &[Line], spans: &Spans) -> Vec<LineId> {
-    let inside = |index: &usize| spans.contains(*index as u32);
-    (0..LINES).filter(inside).map(|index| lines[index].id).collect()
+fn ids_in(lines: &[Line], spans: &Spans) -> Vec<LineId> {
+    let is_in_spans = |index: &usize| spans.contains(*index as u32);
+    (0..LINES).filter(is_in_spans).map(|index| lines[index].id).collect()
 }
 
-/// What looks different in two sheets.
-pub(super) fn looks_different(left: &Sheet, right: &Sheet) -> Option<String> {
+/// Describes the first difference in what two sheets display, if there is one.
+pub(super) fn display_difference(left: &Sheet, right: &Sheet) -> Option<String> {
     let mut places = (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)));
     places.find_map(|(row, column)| {
         let (left, right) = (left.cell(row, column), right.cell(row, column));

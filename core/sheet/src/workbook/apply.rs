@@ -9,8 +9,8 @@ impl Workbook {
     /// Applies committed operations in order.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] above `MAX_REPLAY_BYTES`. The operation that exceeds the limit is
-    /// applied, those after it are not.
+    /// [`WorkbookTooLarge`] after the first operation with which the workbook exceeds
+    /// `MAX_REPLAY_BYTES`. This operation is applied, later operations are not.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
         for operation in operations {
             self.apply_operation(operation);
@@ -21,28 +21,30 @@ impl Workbook {
         Ok(())
     }
 
-    /// Applies one operation in coordinates of this state, without the limit of
-    /// [`Workbook::apply_operations`]. An operation on a sheet that does not exist has no effect.
+    /// Applies one operation, in coordinates of the current state, without checking the size of the
+    /// workbook. An operation on a sheet that does not exist has no effect.
     pub fn apply_operation(&mut self, operation: &Operation) {
         match operation {
-            Operation::SetCells(set) => self.change(set.sheet, |sheet| {
+            Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
                 set.cells.iter().for_each(|edit| sheet.set_cell(edit));
             }),
             Operation::ClearRange(clear) => {
-                self.change(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
+                self.change_sheet(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
             }
-            Operation::SetFormat(set) => self.change(set.sheet, |sheet| sheet.set_format(set)),
-            Operation::InsertRows(insert) => self.change(insert.sheet, |sheet| {
+            Operation::SetFormat(set) => {
+                self.change_sheet(set.sheet, |sheet| sheet.set_format(set))
+            }
+            Operation::InsertRows(insert) => self.change_sheet(insert.sheet, |sheet| {
                 sheet.insert(Axis::Rows, insert.before, insert.count);
             }),
-            Operation::InsertColumns(insert) => self.change(insert.sheet, |sheet| {
+            Operation::InsertColumns(insert) => self.change_sheet(insert.sheet, |sheet| {
                 sheet.insert(Axis::Columns, insert.before, insert.count);
             }),
             Operation::DeleteRows(delete) => {
-                self.change(delete.sheet, |sheet| sheet.delete(Axis::Rows, &delete.spans));
+                self.change_sheet(delete.sheet, |sheet| sheet.delete(Axis::Rows, &delete.spans));
             }
             Operation::DeleteColumns(delete) => {
-                self.change(delete.sheet, |sheet| sheet.delete(Axis::Columns, &delete.spans));
+                self.change_sheet(delete.sheet, |sheet| sheet.delete(Axis::Columns, &delete.spans));
             }
             Operation::AddSheet(add) => self.add_sheet(add),
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
@@ -54,7 +56,7 @@ impl Workbook {
         }
     }
 
-    fn change(&mut self, id: SheetId, change: impl FnOnce(&mut Sheet)) {
+    fn change_sheet(&mut self, id: SheetId, change: impl FnOnce(&mut Sheet)) {
         if let Some(sheet) = self.sheets.get_mut(&id) {
             let before = sheet.bytes();
             change(sheet);
@@ -70,29 +72,32 @@ impl Workbook {
         }
     }
 
-    /// Adds an imported sheet without its cells: see [`Workbook::fill`].
+    /// Adds an imported sheet without its cells; [`Workbook::fill`] adds the cells.
     fn import_sheet(&mut self, import: &ImportSheet) {
         let replaced = import.replaces.filter(|sheet| self.sheets.contains_key(sheet));
         if self.tabs.import(import) {
-            let lost = replaced.and_then(|sheet| self.sheets.remove(&sheet));
-            self.bytes = self.bytes.saturating_sub(lost.as_ref().map_or(0, Sheet::bytes));
+            if let Some(replaced) = replaced
+                && let Some(sheet) = self.sheets.remove(&replaced)
+            {
+                self.bytes = self.bytes.saturating_sub(sheet.bytes());
+            }
             let sheet = Sheet::imported(import.extent);
             self.bytes = self.bytes.saturating_add(sheet.bytes());
             self.sheets.insert(import.sheet, sheet);
         }
     }
 
-    /// Adds cells of an import or a snapshot to a sheet, without any other effect. Does nothing if
-    /// the sheet does not exist.
+    /// Adds cells of an import or a snapshot to a sheet; its used range and range formats stay
+    /// unchanged. Has no effect if the sheet does not exist.
     ///
     /// # Errors
-    /// [`WorkbookTooLarge`] above `MAX_REPLAY_BYTES`.
+    /// [`WorkbookTooLarge`] if the workbook now exceeds `MAX_REPLAY_BYTES`.
     pub fn fill(
         &mut self,
         sheet: SheetId,
         cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
     ) -> Result<(), WorkbookTooLarge> {
-        self.change(sheet, |sheet| {
+        self.change_sheet(sheet, |sheet| {
             cells.into_iter().for_each(|(place, cell)| sheet.fill(place, cell));
         });
         if self.bytes > self.max_bytes { Err(WorkbookTooLarge) } else { Ok(()) }

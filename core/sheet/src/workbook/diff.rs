@@ -1,10 +1,10 @@
-//! The differences between two states of a spreadsheet.
+//! Differences between two states of a spreadsheet.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::axis_order::Places;
+use super::sheet::CellId;
 use super::{Sheet, Workbook};
 use crate::axis_map::Axis;
 use crate::cell::Cell;
@@ -18,52 +18,52 @@ pub struct CellAt {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// Content.
+    /// Content of the cell.
     #[serde(flatten)]
     pub cell: Cell,
 }
 
-/// The sheets that differ.
+/// Differences between two states of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WorkbookDiff {
-    /// Sheets, by number.
+    /// Sheets that differ, ordered by number.
     pub sheets: Vec<SheetDiff>,
 }
 
-/// The differences in one sheet.
+/// Differences of one sheet between two states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetDiff {
-    /// Sheet id.
+    /// Number of the sheet.
     pub sheet: SheetId,
     /// Name in the later state, or in the earlier one if the sheet was deleted.
     pub name: String,
-    /// Change of the sheet itself.
+    /// Change of the sheet as a whole.
     pub change: SheetChange,
     /// Inserted and deleted rows.
     pub rows: AxisDiff,
     /// Inserted and deleted columns.
     pub columns: AxisDiff,
-    /// Set if range formats differ, apart from moved ranges.
+    /// Set if range formats differ. Ranges that were only moved do not count as different.
     pub formats_changed: bool,
-    /// Cells that differ, in coordinates of the later state.
+    /// Changed cells, in coordinates of the later state.
     pub cells: Vec<CellDiff>,
     /// Cells deleted with their row, column or sheet, in coordinates of the earlier state.
     pub deleted_cells: Vec<CellAt>,
 }
 
-/// Change of a sheet.
+/// Change of a sheet as a whole between two states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SheetChange {
-    /// Exists only in the later state.
+    /// The sheet exists only in the later state.
     Added,
-    /// Exists only in the earlier state.
+    /// The sheet exists only in the earlier state.
     Deleted,
-    /// Was renamed.
+    /// The sheet was renamed.
     Renamed,
-    /// Exists in both states under the same name.
+    /// The sheet exists in both states under the same name.
     Kept,
 }
 
@@ -79,13 +79,13 @@ pub struct AxisDiff {
     pub deleted: Spans,
 }
 
-/// A cell that differs.
+/// A cell that differs between two states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellDiff {
-    /// Row in the later state.
+    /// Row in the later state, from 0.
     pub row: u32,
-    /// Column in the later state.
+    /// Column in the later state, from 0.
     pub column: u32,
     /// Content in the earlier state.
     pub before: Cell,
@@ -94,104 +94,127 @@ pub struct CellDiff {
 }
 
 impl Workbook {
-    /// Returns the differences between this state and a later (or earlier) one of the same log.
+    /// Returns the differences between this state and another state of the same log.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
         let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
-        let sheets = ids.into_iter().filter_map(|id| {
-            let blank = Sheet::default();
-            let names = (self.tabs.name(id), to.tabs.name(id));
-            let (from, to) = (self.sheets.get(&id), to.sheets.get(&id));
-            let change = match (from, to) {
-                (None, _) => SheetChange::Added,
-                (_, None) => SheetChange::Deleted,
-                (Some(_), Some(_)) if names.0 != names.1 => SheetChange::Renamed,
-                _ => SheetChange::Kept,
-            };
-            let name = names.1.or(names.0).unwrap_or_default().to_owned();
-            let diff = match (from, to) {
-                // The cells of a deleted sheet are deleted with it.
-                (Some(from), None) => {
-                    let deleted = placed(from, |_| true);
-                    SheetDiff { deleted_cells: deleted, ..between(from, from) }
-                }
-                (from, to) => between(from.unwrap_or(&blank), to.unwrap_or(&blank)),
-            };
-            let diff = SheetDiff { sheet: id, name, change, ..diff };
-            (diff.change != SheetChange::Kept || !diff.is_empty()).then_some(diff)
-        });
-        WorkbookDiff { sheets: sheets.collect() }
+        let diffs = ids.into_iter().map(|id| self.diff_sheet(id, to));
+        let changed = diffs.filter(|diff| diff.change != SheetChange::Kept || !diff.is_empty());
+        WorkbookDiff { sheets: changed.collect() }
+    }
+
+    fn diff_sheet(&self, id: SheetId, to: &Self) -> SheetDiff {
+        let (old_name, new_name) = (self.tabs.name(id), to.tabs.name(id));
+        let blank = Sheet::default();
+        let (change, content) = match (self.sheets.get(&id), to.sheets.get(&id)) {
+            (Some(old), Some(new)) => {
+                let is_renamed = old_name != new_name;
+                let change = if is_renamed { SheetChange::Renamed } else { SheetChange::Kept };
+                (change, diff_contents(old, new))
+            }
+            (Some(old), None) => {
+                // All cells of a deleted sheet count as deleted.
+                let deleted_cells = cells_with_ids(old, |_| true);
+                (SheetChange::Deleted, SheetDiff { deleted_cells, ..diff_contents(old, old) })
+            }
+            (None, new) => (SheetChange::Added, diff_contents(&blank, new.unwrap_or(&blank))),
+        };
+        let name = new_name.or(old_name).unwrap_or_default().to_owned();
+        SheetDiff { sheet: id, name, change, ..content }
+    }
+}
+
+impl AxisDiff {
+    fn is_empty(&self) -> bool {
+        self.inserted.is_empty() && self.deleted.is_empty()
     }
 }
 
 impl SheetDiff {
     fn is_empty(&self) -> bool {
-        let axis = |diff: &AxisDiff| diff.inserted.is_empty() && diff.deleted.is_empty();
-        axis(&self.rows)
-            && axis(&self.columns)
+        self.rows.is_empty()
+            && self.columns.is_empty()
             && !self.formats_changed
             && self.cells.is_empty()
             && self.deleted_cells.is_empty()
     }
 }
 
-fn between(from: &Sheet, to: &Sheet) -> SheetDiff {
-    let (from_rows, from_columns) = from.places();
-    let (to_rows, to_columns) = to.places();
-    let (rows_moved, columns_moved) = from.map_to(to);
-    let ids: BTreeSet<_> = from.cells.keys().chain(to.cells.keys()).copied().collect();
-    let cells = ids.into_iter().filter_map(|(row, column)| {
-        let (row_now, column_now) = (to_rows.index(row)?, to_columns.index(column)?);
-        let after = to.cell(row_now, column_now);
-        let before = match (from_rows.index(row), from_columns.index(column)) {
-            (Some(row), Some(column)) => from.cell(row, column),
-            _ => Cell::default(),
-        };
-        (before != after).then_some(CellDiff { row: row_now, column: column_now, before, after })
-    });
-    let mut cells: Vec<CellDiff> = cells.collect();
-    cells.sort_by_key(|cell| (cell.row, cell.column));
-    let gone = |(row, column): (u64, u64)| {
-        to_rows.index(row).is_none() || to_columns.index(column).is_none()
+/// Compares two states of a sheet. The number, name and change of the result are placeholders.
+fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
+    let (new_rows, new_columns) = new.places();
+    let is_deleted = |(row, column): CellId| {
+        new_rows.index(row).is_none() || new_columns.index(column).is_none()
     };
+    let (row_map, column_map) = old.map_to(new);
     SheetDiff {
         sheet: SheetId::FIRST,
         name: String::new(),
         change: SheetChange::Kept,
-        rows: axis_diff(Axis::Rows, (from, &from_rows), (to, &to_rows)),
-        columns: axis_diff(Axis::Columns, (from, &from_columns), (to, &to_columns)),
-        formats_changed: from.formats.mapped(&rows_moved, &columns_moved) != to.formats,
-        cells,
-        deleted_cells: placed(from, gone),
+        rows: diff_axis(Axis::Rows, old, new),
+        columns: diff_axis(Axis::Columns, old, new),
+        formats_changed: old.formats.mapped(&row_map, &column_map) != new.formats,
+        cells: diff_cells(old, new),
+        deleted_cells: cells_with_ids(old, is_deleted),
     }
 }
 
-/// Compares rows or columns up to the end of the used range: rows that an insert moves past the end
-/// of the largest sheet, or that a delete adds there, are not a difference.
-fn axis_diff(axis: Axis, from: (&Sheet, &Places), to: (&Sheet, &Places)) -> AxisDiff {
-    let within = |spans: Spans, sheet: &Sheet| {
-        let reach = sheet.reach(axis);
-        let cut = spans.iter().map(|span| match span.end() < axis.limit() {
-            true => span,
-            false => Span { count: reach.saturating_sub(span.first), ..span },
-        });
-        Spans::from_sorted(cut.collect())
-    };
+/// Returns the cells of the new state that differ from the old state, ordered by row and column.
+fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
+    let (old_rows, old_columns) = old.places();
+    let (new_rows, new_columns) = new.places();
+    let ids: BTreeSet<CellId> = old.cells.keys().chain(new.cells.keys()).copied().collect();
+    let mut differing = Vec::new();
+    for (row_id, column_id) in ids {
+        let (Some(row), Some(column)) = (new_rows.index(row_id), new_columns.index(column_id))
+        else {
+            continue;
+        };
+        let after = new.cell(row, column);
+        let before = match (old_rows.index(row_id), old_columns.index(column_id)) {
+            (Some(old_row), Some(old_column)) => old.cell(old_row, old_column),
+            _ => Cell::default(),
+        };
+        if before != after {
+            differing.push(CellDiff { row, column, before, after });
+        }
+    }
+    differing.sort_by_key(|cell| (cell.row, cell.column));
+    differing
+}
+
+/// Returns the inserted and deleted rows (or columns) up to the end of the used range. Rows that an
+/// insert moves past the end of the largest sheet, or that a delete adds at its end, are not a
+/// difference.
+fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
+    let (old_places, new_places) = (old.order(axis).places(), new.order(axis).places());
     AxisDiff {
-        inserted: within(to.1.missing_in(from.1), to.0),
-        deleted: within(from.1.missing_in(to.1), from.0),
+        inserted: cut_last_span(new_places.missing_in(&old_places), axis, new.reach(axis)),
+        deleted: cut_last_span(old_places.missing_in(&new_places), axis, old.reach(axis)),
     }
 }
 
-/// Returns the cells whose ids match, with their places.
-fn placed(sheet: &Sheet, wanted: impl Fn((u64, u64)) -> bool) -> Vec<CellAt> {
+/// Shortens a span that extends to the end of the axis so that it ends at `reach`.
+fn cut_last_span(spans: Spans, axis: Axis, reach: u32) -> Spans {
+    let cut = spans.iter().map(|span| {
+        if span.end() < axis.limit() {
+            span
+        } else {
+            Span { count: reach.saturating_sub(span.first), ..span }
+        }
+    });
+    Spans::from_sorted(cut.collect())
+}
+
+/// Returns the non-blank cells whose ids satisfy `is_wanted`, ordered by row and column.
+fn cells_with_ids(sheet: &Sheet, is_wanted: impl Fn(CellId) -> bool) -> Vec<CellAt> {
     let (rows, columns) = sheet.places();
-    let held = sheet.cells.keys().filter(|id| wanted(**id));
-    let placed = held.filter_map(|(row, column)| {
-        let (row, column) = (rows.index(*row)?, columns.index(*column)?);
+    let wanted_ids = sheet.cells.keys().filter(|id| is_wanted(**id));
+    let cells = wanted_ids.filter_map(|(row_id, column_id)| {
+        let (row, column) = (rows.index(*row_id)?, columns.index(*column_id)?);
         Some(CellAt { row, column, cell: sheet.cell(row, column) })
     });
-    let mut placed: Vec<_> = placed.filter(|placed| !placed.cell.is_blank()).collect();
-    placed.sort_by_key(|placed| (placed.row, placed.column));
-    placed
+    let mut cells: Vec<_> = cells.filter(|cell_at| !cell_at.cell.is_blank()).collect();
+    cells.sort_by_key(|cell_at| (cell_at.row, cell_at.column));
+    cells
 }

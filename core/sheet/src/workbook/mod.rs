@@ -1,7 +1,7 @@
-//! The workbook: the state of a log's sheets after its entries are applied in order.
+//! The workbook: the state of all sheets after the entries of a log are applied in order.
 //!
-//! This is the reference implementation: every faster one must give the same result. Total: every
-//! stored operation applies or is a defined no-op.
+//! This is the reference implementation: snapshots must yield the same state. Applying never fails:
+//! an operation that does not fit the state has no effect.
 
 mod apply;
 pub mod axis_order;
@@ -19,7 +19,7 @@ pub use undo::{UndoFault, revert, undo};
 use std::collections::BTreeMap;
 
 use crate::cell::Value;
-use crate::metadata::{SheetMetadata, Tabs, WorkbookMetadata};
+use crate::metadata::{Tabs, WorkbookMetadata};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 
@@ -28,15 +28,17 @@ use cellar_base::limits::MAX_REPLAY_BYTES;
 pub struct Workbook {
     sheets: BTreeMap<SheetId, Sheet>,
     tabs: Tabs,
-    /// Approximate size of the sheets in memory, in bytes.
+    /// Approximate size of all sheets in memory, in bytes.
     bytes: usize,
     max_bytes: usize,
 }
 
-/// The state exceeds the memory limit of a read. The state depends only on the log, so every reader
-/// refuses it at the same operation.
+/// A workbook that exceeds the memory limit of a read. The size depends only on the log, so every
+/// reader fails at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the spreadsheet holds more than {MAX_REPLAY_BYTES} bytes of cells: too many to replay")]
+#[error(
+    "the spreadsheet has more than {MAX_REPLAY_BYTES} bytes of cells, the maximum for a replay"
+)]
 pub struct WorkbookTooLarge;
 
 impl Default for Workbook {
@@ -53,18 +55,14 @@ impl Default for Workbook {
 }
 
 impl Workbook {
-    /// Returns the metadata: the state without cells.
+    /// Returns the metadata of the workbook: its state without cells.
     #[must_use]
     pub fn metadata(&self) -> WorkbookMetadata {
-        let metadata = |sheet: &Sheet| SheetMetadata {
-            extent: sheet.extent(),
-            formats: sheet.formats().clone(),
-        };
-        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, metadata(sheet)));
+        let sheets = self.sheets.iter().map(|(id, sheet)| (*id, sheet.metadata()));
         WorkbookMetadata { tabs: self.tabs.clone(), sheets: sheets.collect() }
     }
 
-    /// Creates a workbook without cells from its metadata: see [`Workbook::fill`].
+    /// Creates a workbook without cells from its metadata; [`Workbook::fill`] adds the cells.
     #[must_use]
     pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
         let sheets = metadata.sheets.iter().map(|(id, sheet)| (*id, Sheet::from_metadata(sheet)));
@@ -84,13 +82,14 @@ impl Workbook {
         self.tabs.order().iter().filter_map(|id| Some((*id, self.sheets.get(id)?)))
     }
 
-    /// Returns the tabs: sheets, order and names.
+    /// Returns the order and the names of the sheets.
     #[must_use]
     pub fn tabs(&self) -> &Tabs {
         &self.tabs
     }
 
-    /// Returns the value of a cell; empty for blank cells and sheets that do not exist.
+    /// Returns the value of a cell; [`Value::Empty`] if the cell is blank or the sheet does not
+    /// exist.
     #[must_use]
     pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {
         self.sheet(sheet).map(|sheet| sheet.cell(row, column).value).unwrap_or_default()

@@ -1,6 +1,7 @@
-//! One sheet: its cells, keyed by the ids of row and column, and its range formats.
+//! State of one sheet: cells, keyed by the ids of their row and column, and range formats.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::axis_order::{AxisOrder, IdRun, Places};
 use crate::a1::Rectangle;
@@ -10,7 +11,7 @@ use crate::metadata::{Extent, FormatLayer, SheetMetadata};
 use crate::operation::{CellEdit, SetFormat};
 use crate::spans::Spans;
 
-/// Id of a cell: of its row, then of its column.
+/// Id of a cell: the id of its row and the id of its column.
 pub(super) type CellId = (u64, u64);
 
 /// State of one sheet.
@@ -18,8 +19,8 @@ pub(super) type CellId = (u64, u64);
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Non-blank cells. A format here belongs to the cell itself and overrides those of ranges;
-    /// `General` hides a range's format; absent shows it.
+    /// Non-blank cells. The format of a cell overrides the formats of ranges: `General` hides a
+    /// range format, `None` lets it show.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
@@ -40,18 +41,23 @@ impl Default for Sheet {
 }
 
 impl Sheet {
+    /// Returns the metadata of the sheet: its state without cells.
+    pub(super) fn metadata(&self) -> SheetMetadata {
+        SheetMetadata { extent: self.extent, formats: self.formats.clone() }
+    }
+
     /// Creates a sheet without cells from its metadata.
     pub(super) fn from_metadata(metadata: &SheetMetadata) -> Self {
         let SheetMetadata { extent, formats } = metadata.clone();
         Self { extent, formats, ..Self::default() }
     }
 
-    /// Creates a sheet whose cells up to this extent are added later.
+    /// Creates a sheet with the used range `extent`, whose cells are added later.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }
     }
 
-    /// How far it was ever written to, as rows and columns were inserted and deleted since.
+    /// Returns the used range, adjusted by later inserts and deletes of rows and columns.
     #[must_use]
     pub fn extent(&self) -> Extent {
         self.extent
@@ -63,44 +69,55 @@ impl Sheet {
         &self.formats
     }
 
-    /// Returns the approximate size in memory, in bytes.
+    /// Returns the approximate size of the sheet in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         const SHEET_BYTES: usize = 512;
         const RUN_BYTES: usize = 16;
         let runs = self.rows.run_count().saturating_add(self.columns.run_count());
-        let around = runs.saturating_mul(RUN_BYTES).saturating_add(self.formats.bytes());
-        self.bytes.saturating_add(around).saturating_add(SHEET_BYTES)
+        let overhead = runs.saturating_mul(RUN_BYTES).saturating_add(self.formats.bytes());
+        self.bytes.saturating_add(overhead).saturating_add(SHEET_BYTES)
     }
 
     /// Returns the non-blank cells of a rectangle, ordered by row and column.
     pub fn cells_in(&self, rectangle: Rectangle) -> impl Iterator<Item = ((u32, u32), Cell)> + '_ {
-        let columns = self.columns.places();
-        let within =
-            move |column: &u32| (rectangle.first.column..=rectangle.last.column).contains(column);
-        let rows = self.rows.parts(rectangle.first.row, rectangle.last.row.saturating_add(1));
-        rows.flat_map(move |run| {
-            let mut found: Vec<((u32, u32), Cell)> = self
-                .held(run)
-                .filter_map(|((row, column), cell)| {
-                    let column = columns.index(*column).filter(within)?;
-                    let offset = u32::try_from(row.saturating_sub(run.id)).ok()?;
-                    let place = (run.index.saturating_add(offset), column);
-                    Some((place, self.resolved(place, cell)))
-                })
-                .filter(|(_, cell)| !cell.is_blank())
-                .collect();
-            found.sort_by_key(|(place, _)| *place);
-            found
-        })
+        let column_places = self.columns.places();
+        let columns = rectangle.first.column..=rectangle.last.column;
+        let row_runs = self.rows.parts(rectangle.first.row, rectangle.last.row.saturating_add(1));
+        row_runs.flat_map(move |run| self.cells_in_rows(run, &columns, &column_places))
     }
 
-    /// Returns the cell at a place, blank or not.
+    /// Returns the non-blank cells of a run of rows in the given columns, ordered by row and
+    /// column.
+    fn cells_in_rows(
+        &self,
+        run: IdRun,
+        columns: &RangeInclusive<u32>,
+        column_places: &Places,
+    ) -> Vec<((u32, u32), Cell)> {
+        let mut found = Vec::new();
+        for ((row_id, column_id), cell) in self.stored_cells(run) {
+            let Some(column) = column_places.index(*column_id) else { continue };
+            if !columns.contains(&column) {
+                continue;
+            }
+            let place = (run.index_of(*row_id), column);
+            let cell = self.with_displayed_format(place, cell);
+            if !cell.is_blank() {
+                found.push((place, cell));
+            }
+        }
+        found.sort_by_key(|(place, _)| *place);
+        found
+    }
+
+    /// Returns the cell at `row` and `column` with its displayed format, blank or not.
     #[must_use]
     pub fn cell(&self, row: u32, column: u32) -> Cell {
-        let held = self.id(row, column).and_then(|id| self.cells.get(&id));
-        self.resolved((row, column), held.unwrap_or(&Cell::default()))
+        let stored = self.id(row, column).and_then(|id| self.cells.get(&id));
+        self.with_displayed_format((row, column), stored.unwrap_or(&Cell::default()))
     }
 
+    /// Returns the id of the cell at `row` and `column`.
     pub(super) fn id(&self, row: u32, column: u32) -> Option<CellId> {
         Some((self.rows.id(row)?, self.columns.id(column)?))
     }
@@ -113,27 +130,26 @@ impl Sheet {
         }
     }
 
-    /// Returns the axis maps of rows and columns to another state of the sheet.
+    /// Returns the axis maps of rows and columns from this state of the sheet to the state `to`.
     pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
         let map = |axis| self.order(axis).map_to(to.order(axis), axis);
         (map(Axis::Rows), map(Axis::Columns))
     }
 
-    /// Returns the end of cells and range formats: after it, all rows or columns are alike.
+    /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
+    /// later rows (or columns) are equal.
     pub(super) fn reach(&self, axis: Axis) -> u32 {
-        let written = match axis {
-            Axis::Rows => self.extent.rows,
-            Axis::Columns => self.extent.columns,
-        };
-        written.max(self.formats.reach(axis))
+        self.extent.along(axis).max(self.formats.reach(axis))
     }
 
+    /// Returns the places of all rows and columns by id.
     pub(super) fn places(&self) -> (Places, Places) {
         (self.rows.places(), self.columns.places())
     }
 
-    /// Returns the cell as displayed, with the range's format if it has none of its own.
-    fn resolved(&self, place: (u32, u32), cell: &Cell) -> Cell {
+    /// Returns the cell with the format that is displayed: its own format or that of a range.
+    /// `General` becomes `None`.
+    fn with_displayed_format(&self, place: (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
             Some(own) => Some(own.as_str()),
             None => self.formats.at(place.0, place.1),
@@ -142,61 +158,66 @@ impl Sheet {
         Cell { format, ..cell.clone() }
     }
 
-    fn held(&self, rows: IdRun) -> impl Iterator<Item = (&CellId, &Cell)> {
+    /// Returns the stored cells of a run of rows.
+    fn stored_cells(&self, rows: IdRun) -> impl Iterator<Item = (&CellId, &Cell)> {
         self.cells.range((rows.id, 0)..(rows.id_end(), 0))
     }
 
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // An operation has many cells, so this is only checked once.
-        let below = !self.formats.is_empty();
-        self.change(id, |cell| {
+        // `General` needs to be stored only if it may hide a range format. Looking up the range
+        // format of each cell would be too slow.
+        let has_range_formats = !self.formats.is_empty();
+        self.change_cell(id, |cell| {
             if let Some(value) = &edit.value {
                 cell.value = value.clone();
                 cell.formula.clone_from(&edit.formula);
             }
             if let Some(format) = &edit.format {
-                cell.format = (below || format != GENERAL).then(|| format.clone());
+                cell.format = (has_range_formats || format != GENERAL).then(|| format.clone());
             }
         });
     }
 
-    /// Adds a cell that existed before all operations applied here.
+    /// Sets a cell that existed before all operations that were applied to this sheet.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
-            self.change(id, |held| *held = cell);
+            self.change_cell(id, |stored| *stored = cell);
         }
     }
 
     pub(super) fn clear(&mut self, rows: &Spans, columns: &Spans) {
         for id in self.ids_in(rows, columns) {
-            self.change(id, |cell| {
+            self.change_cell(id, |cell| {
                 cell.value = Value::Empty;
                 cell.formula = None;
             });
         }
     }
 
-    /// Adds a range format; has no effect if there are too many.
+    /// Adds a range format and removes the formats of single cells in the range. Has no effect if
+    /// the sheet has the maximum number of range formats.
     pub(super) fn set_format(&mut self, set: &SetFormat) {
         if !self.formats.set(set) {
             return;
         }
         for id in self.ids_in(&set.rows, &set.columns) {
-            self.change(id, |cell| cell.format = None);
+            self.change_cell(id, |cell| cell.format = None);
         }
     }
 
+    /// Returns the ids of the stored cells in a range.
     fn ids_in(&self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
-        let places = self.columns.places();
-        let inside = |column: u64| places.index(column).is_some_and(|at| columns.contains(at));
-        let runs = rows.iter().flat_map(|span| self.rows.parts(span.first, span.end()));
-        let held = runs.flat_map(|run| self.held(run));
-        held.map(|(id, _)| *id).filter(|(_, column)| inside(*column)).collect()
+        let column_places = self.columns.places();
+        let is_in_columns =
+            |id: u64| column_places.index(id).is_some_and(|column| columns.contains(column));
+        let row_runs = rows.iter().flat_map(|span| self.rows.parts(span.first, span.end()));
+        let ids = row_runs.flat_map(|run| self.stored_cells(run)).map(|(id, _)| *id);
+        ids.filter(|(_, column_id)| is_in_columns(*column_id)).collect()
     }
 
-    fn change(&mut self, id: CellId, change: impl FnOnce(&mut Cell)) {
+    fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut Cell)) {
         let before = self.cells.remove(&id);
         self.bytes = self.bytes.saturating_sub(before.as_ref().map_or(0, weight_bytes));
         let mut cell = before.unwrap_or_default();
@@ -209,8 +230,8 @@ impl Sheet {
 
     pub(super) fn insert(&mut self, axis: Axis, before: u32, count: u32) {
         let order = self.order_mut(axis);
-        let pushed_out = order.insert(before, count);
-        self.forget(axis, &pushed_out);
+        let moved_past_end = order.insert(before, count);
+        self.remove_cells(axis, &moved_past_end);
         let map = AxisMap::insert(axis, before, count);
         self.formats.map(axis, &map);
         self.extent.insert(axis, before, count);
@@ -219,7 +240,7 @@ impl Sheet {
     pub(super) fn delete(&mut self, axis: Axis, spans: &Spans) {
         let order = self.order_mut(axis);
         let deleted = order.delete(spans);
-        self.forget(axis, &deleted);
+        self.remove_cells(axis, &deleted);
         self.formats.map(axis, &AxisMap::delete(axis, spans));
         self.extent.delete(axis, spans);
     }
@@ -231,15 +252,18 @@ impl Sheet {
         }
     }
 
-    fn forget(&mut self, axis: Axis, runs: &[IdRun]) {
-        let gone: Vec<CellId> = match axis {
-            Axis::Rows => runs.iter().flat_map(|run| self.held(*run)).map(|(id, _)| *id).collect(),
+    /// Removes the cells of deleted rows or columns.
+    fn remove_cells(&mut self, axis: Axis, runs: &[IdRun]) {
+        let removed: Vec<CellId> = match axis {
+            Axis::Rows => {
+                runs.iter().flat_map(|run| self.stored_cells(*run)).map(|(id, _)| *id).collect()
+            }
             Axis::Columns => {
                 let columns = Places::of(runs.iter().copied());
-                self.cells.keys().copied().filter(|(_, column)| columns.holds(*column)).collect()
+                self.cells.keys().copied().filter(|(_, column)| columns.contains(*column)).collect()
             }
         };
-        for id in gone {
+        for id in removed {
             let cell = self.cells.remove(&id);
             self.bytes = self.bytes.saturating_sub(cell.as_ref().map_or(0, weight_bytes));
         }

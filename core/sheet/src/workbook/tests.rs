@@ -1,4 +1,4 @@
-//! What operations make of a workbook, against plain lists of ids.
+//! Compares workbooks with a model of plain lists of ids.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,8 +11,8 @@ use crate::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, RenameSheet, SetCells,
     SetFormat, Span, Spans,
 };
-use crate::oracle::Plain;
-use crate::oracle::intent::sensible;
+use crate::oracle::PlainWorkbook;
+use crate::oracle::intent::redirect_to_existing_sheet;
 use cellar_base::limits::{
     MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS, MAX_SHEET_NUMBER_STEP, MAX_SHEETS, MAX_SPANS,
 };
@@ -21,13 +21,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn a_workbook_is_what_plain_lists_say(operations in vec(any_operation(), 1..12)) {
-        let (mut workbook, mut plain) = (Workbook::default(), Plain::new());
+    fn a_workbook_agrees_with_the_model(operations in vec(any_operation(), 1..12)) {
+        let (mut workbook, mut plain) = (Workbook::default(), PlainWorkbook::new());
         for (tag, operation) in (1..).zip(&operations) {
             workbook.apply_operation(operation);
             plain.apply(operation, tag);
         }
-        if let Some(what) = plain.differs(&workbook) {
+        if let Some(what) = plain.difference_from(&workbook) {
             return Err(TestCaseError::fail(format!("{what}: after {operations:?}")));
         }
     }
@@ -40,12 +40,13 @@ fn a_new_workbook_has_one_sheet() {
     assert_eq!(workbook.tabs().next_sheet(), SheetId(1));
 }
 
-/// Operations, each sensible where it stands, and the states before the first and after each.
-fn states(operations: Vec<Operation>) -> Vec<(Workbook, Plain)> {
-    let mut states = vec![(Workbook::default(), Plain::new())];
+/// Applies operations, each redirected to an existing sheet. Returns the initial state and the
+/// state after each operation.
+fn states(operations: Vec<Operation>) -> Vec<(Workbook, PlainWorkbook)> {
+    let mut states = vec![(Workbook::default(), PlainWorkbook::new())];
     for (tag, operation) in (1..).zip(operations) {
         let (mut workbook, mut plain) = states[states.len() - 1].clone();
-        let operation = sensible(&plain, operation);
+        let operation = redirect_to_existing_sheet(&plain, operation);
         workbook.apply_operation(&operation);
         plain.apply(&operation, tag);
         states.push((workbook, plain));
@@ -53,7 +54,7 @@ fn states(operations: Vec<Operation>) -> Vec<(Workbook, Plain)> {
     states
 }
 
-fn undone(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
+fn apply_undo(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
     let mut undone = now.clone();
     for operation in undo(before, after, now).unwrap_or_default() {
         let operation = operation.validated().unwrap();
@@ -65,42 +66,42 @@ fn undone(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// Cells, formats that show, and names of sheets; not the numbers and the order of sheets that
-    /// were deleted, nor how far a sheet was once written.
+    /// An undo restores cells, displayed formats and sheet names. It does not restore the numbers
+    /// and the order of deleted sheets, nor used ranges.
     #[test]
-    fn an_undo_at_once_leads_back(
+    fn an_immediate_undo_restores_the_state(
         before in vec(any_operation(), 0..8),
         entry in vec(any_operation(), 1..6),
     ) {
         let count = before.len();
         let states = states(before.into_iter().chain(entry).collect());
         let (before, after) = (&states[count].0, &states[states.len() - 1].0);
-        let back = undone(before, after, after);
-        if let Some(what) = crate::oracle::looks_different_by_name(before, &back) {
+        let back = apply_undo(before, after, after);
+        if let Some(what) = crate::oracle::display_difference_by_name(before, &back) {
             return Err(TestCaseError::fail(format!("{what}: {:?}", undo(before, after, after))));
         }
     }
 
-    /// Whoever repeats a revert finds that there is nothing to do.
+    /// A repeated revert has no effect.
     #[test]
-    fn a_restore_leads_back_once(
+    fn a_revert_restores_the_state(
         before in vec(any_operation(), 0..8),
-        behind in vec(any_operation(), 1..8),
+        since in vec(any_operation(), 1..8),
     ) {
         let count = before.len();
-        let states = states(before.into_iter().chain(behind).collect());
+        let states = states(before.into_iter().chain(since).collect());
         let (before, now) = (&states[count].0, &states[states.len() - 1].0);
-        let differs = crate::oracle::looks_different_by_name(before, now);
-        prop_assert!(!before.looks_like(now) || differs.is_none(), "{:?}", differs);
-        prop_assert!(now.looks_like(now) && before.looks_like(before));
-        let back = undone(before, now, now);
-        prop_assert_eq!(crate::oracle::looks_different_by_name(before, &back), None);
+        let differs = crate::oracle::display_difference_by_name(before, now);
+        prop_assert!(!before.displays_same(now) || differs.is_none(), "{:?}", differs);
+        prop_assert!(now.displays_same(now) && before.displays_same(before));
+        let back = apply_undo(before, now, now);
+        prop_assert_eq!(crate::oracle::display_difference_by_name(before, &back), None);
         prop_assert_eq!(revert(before, &back), Err(UndoFault::Nothing));
     }
 
-    /// What others wrote since stays, wherever its row and column are.
+    /// Cells that were changed since the entry stay.
     #[test]
-    fn an_undo_takes_nothing_from_others(
+    fn an_undo_keeps_later_changes(
         before in vec(any_operation(), 0..5),
         entry in vec(any_operation(), 1..4),
         since in vec(any_operation(), 1..5),
@@ -108,7 +109,7 @@ proptest! {
         let (from, to) = (before.len(), before.len() + entry.len());
         let states = states(before.into_iter().chain(entry).chain(since).collect());
         let (before, after, now) = (&states[from].0, &states[to].0, &states[states.len() - 1].0);
-        let back = undone(before, after, now);
+        let back = apply_undo(before, after, now);
         for (id, sheet) in now.sheets() {
             for (cell, content) in &sheet.cells {
                 let then = after.sheet(id).and_then(|sheet| sheet.cells.get(cell));
@@ -125,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn a_diff_says_exactly_what_became_of_lines_and_cells(
+    fn a_diff_agrees_with_the_model(
         before in vec(any_operation(), 0..6),
         entry in vec(any_operation(), 1..6),
     ) {
@@ -133,7 +134,7 @@ proptest! {
         let states = states(before.into_iter().chain(entry).collect());
         let ((from, plain_from), (to, plain_to)) = (&states[count], &states[states.len() - 1]);
         let diff = from.diff(to);
-        if let Some(what) = crate::oracle::wrong_diff(plain_from, plain_to, &diff) {
+        if let Some(what) = crate::oracle::find_diff_error(plain_from, plain_to, &diff) {
             return Err(TestCaseError::fail(format!("{what}: {diff:?}")));
         }
     }
@@ -146,7 +147,7 @@ fn set_row(row: u32) -> Operation {
 }
 
 #[test]
-fn rows_that_were_deleted_to_the_end_of_the_sheet_come_back() {
+fn an_undo_restores_rows_deleted_to_the_end_of_the_sheet() {
     let spans = Spans::from_sorted(vec![Span { first: 5, count: Axis::Rows.limit() - 5 }]);
     let delete = Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans });
     let mut before = Workbook::default();
@@ -154,12 +155,12 @@ fn rows_that_were_deleted_to_the_end_of_the_sheet_come_back() {
     let mut after = before.clone();
     after.apply_operation(&delete);
     assert_eq!(before.diff(&after).sheets[0].rows.deleted, Spans::one(5, 3));
-    let back = undone(&before, &after, &after);
-    assert_eq!(crate::oracle::looks_different(&before, &back), None);
+    let back = apply_undo(&before, &after, &after);
+    assert_eq!(crate::oracle::display_difference(&before, &back), None);
 }
 
 #[test]
-fn a_cell_shows_the_format_of_its_range_again() {
+fn an_undo_restores_the_displayed_range_format() {
     let (sheet, rows, columns) = (SheetId::FIRST, Spans::one(0, 4), Spans::one(0, 4));
     let format = "0.0".to_owned();
     let mut before = Workbook::default();
@@ -168,13 +169,13 @@ fn a_cell_shows_the_format_of_its_range_again() {
     let format = Some("0.00".to_owned());
     let edit = CellEdit { row: 1, column: 1, value: None, formula: None, format };
     after.apply_operation(&Operation::SetCells(SetCells { sheet, cells: vec![edit] }));
-    let back = undone(&before, &after, &after);
+    let back = apply_undo(&before, &after, &after);
     let shown = back.sheet(sheet).unwrap().cell(1, 1);
     assert_eq!(shown.format.as_deref(), Some("0.0"));
 }
 
 #[test]
-fn names_that_were_exchanged_are_exchanged_back() {
+fn an_undo_restores_exchanged_names() {
     let add = |sheet, name: &str| {
         Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into() })
     };
@@ -185,13 +186,13 @@ fn names_that_were_exchanged_are_exchanged_back() {
     before.apply_operations(&[add(1, "a"), add(2, "b")]).unwrap();
     let mut after = before.clone();
     after.apply_operations(&[rename(1, "c"), rename(2, "a"), rename(1, "b")]).unwrap();
-    let back = undone(&before, &after, &after);
-    assert_eq!(crate::oracle::looks_different(&before, &back), None);
+    let back = apply_undo(&before, &after, &after);
+    assert_eq!(crate::oracle::display_difference(&before, &back), None);
     assert_eq!(undo(&before, &before, &after), Err(UndoFault::Nothing));
 }
 
 #[test]
-fn a_deleted_sheet_comes_back_only_if_there_is_room() {
+fn an_undo_restores_a_deleted_sheet_only_below_the_limit() {
     let add =
         |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
     let mut before = Workbook::default();
@@ -207,7 +208,7 @@ fn a_deleted_sheet_comes_back_only_if_there_is_room() {
 }
 
 #[test]
-fn nobody_uses_up_the_numbers_of_sheets_by_a_leap() {
+fn rejects_a_sheet_number_far_above_the_next() {
     let add = |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "s".into() });
     let mut workbook = Workbook::default();
     for far in [MAX_SHEET_NUMBER_STEP + 2, u32::MAX - 1] {
@@ -219,7 +220,7 @@ fn nobody_uses_up_the_numbers_of_sheets_by_a_leap() {
 }
 
 #[test]
-fn one_more_sheet_than_a_workbook_may_have_is_not_added() {
+fn limits_the_number_of_sheets() {
     let add =
         |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
     let mut workbook = Workbook::default();
@@ -231,7 +232,7 @@ fn one_more_sheet_than_a_workbook_may_have_is_not_added() {
 }
 
 #[test]
-fn a_replay_holds_so_many_bytes_and_no_more() {
+fn limits_the_bytes_of_a_replay() {
     let bytes = |max_bytes| {
         let mut workbook = Workbook { max_bytes, ..Workbook::default() };
         workbook.apply_operations(&[set_row(1)])
@@ -244,7 +245,7 @@ fn a_replay_holds_so_many_bytes_and_no_more() {
 }
 
 #[test]
-fn a_row_inserted_at_the_top_again_and_again_makes_nothing_unreadable() {
+fn repeated_inserts_at_the_top_keep_formats_readable() {
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 };
     let mut workbook = Workbook::default();
     for row in 0..25_000 {
@@ -263,37 +264,41 @@ fn shown_format(workbook: &Workbook, row: u32) -> Option<String> {
 }
 
 #[test]
-fn beyond_so_many_formats_of_ranges_one_more_changes_nothing() {
+fn limits_the_range_formats_of_a_sheet() {
     let set = |row, format: &str| format_of(Spans::one(row, 1), format);
     let mut workbook = Workbook::default();
     let most = u32::try_from(MAX_RANGE_FORMATS).unwrap();
     workbook.apply_operation(&set_row(most));
     (0..most).for_each(|row| workbook.apply_operation(&set(row, "0.0")));
-    assert_eq!(shown_format(&workbook, most - 1).as_deref(), Some("0.0"), "the last that fits");
+    assert_eq!(
+        shown_format(&workbook, most - 1).as_deref(),
+        Some("0.0"),
+        "the last format that fits"
+    );
     let before = workbook.clone();
     workbook.apply_operations(&[set(most, "0.00")]).unwrap();
     assert_eq!(workbook, before);
     workbook.apply_operations(&[set(0, "0.000")]).unwrap();
-    assert_eq!(shown_format(&workbook, 0).as_deref(), Some("0.000"), "in place of one");
+    assert_eq!(shown_format(&workbook, 0).as_deref(), Some("0.000"), "replaces an existing format");
 }
 
 #[test]
-fn the_spans_of_all_formats_of_ranges_end_at_their_limit() {
+fn limits_the_total_spans_of_range_formats() {
     let mut workbook = Workbook::default();
-    // Rows of each record, and one span of columns.
+    // Each record has these spans of rows and one span of columns.
     let rows = |record: u32| Spans::of((0..9_999).map(|row| row * 20 + 2 * record));
     (0..10).for_each(|record| workbook.apply_operation(&format_of(rows(record), "0.0")));
     assert_eq!(shown_format(&workbook, 8).as_deref(), Some("0.0"), "100,000 spans");
     workbook.apply_operation(&format_of(Spans::one(11, 1), "0.00"));
     assert_eq!(shown_format(&workbook, 11), None);
-    // In place of all.
+    // Replaces all records.
     workbook.apply_operation(&format_of(Spans::one(0, 1 << 20), "0.00"));
     assert_eq!(shown_format(&workbook, 11).as_deref(), Some("0.00"));
 }
 
 #[test]
-fn beyond_so_many_spans_of_formats_one_more_changes_nothing() {
-    // Every second row of one column: none covers another.
+fn format_spans_over_the_limit_change_nothing() {
+    // Formats every second row of a column, so that no record covers another.
     let set = |column: usize, spans: usize| {
         let (column, spans) = (u32::try_from(column).unwrap(), u32::try_from(spans).unwrap());
         Operation::SetFormat(SetFormat {
@@ -310,7 +315,7 @@ fn beyond_so_many_spans_of_formats_one_more_changes_nothing() {
     workbook.apply_operation(&set(last, MAX_SPANS + 1));
     assert_eq!(workbook, before, "one span too many");
     workbook.apply_operation(&set(last, MAX_SPANS));
-    assert_ne!(workbook, before, "as many as may be");
+    assert_ne!(workbook, before, "exactly the limit");
     let full = workbook.clone();
     workbook.apply_operation(&set(last + 1, 2));
     assert_eq!(workbook, full);

@@ -1,43 +1,44 @@
-//! Numbers of a fixed width in bits, one behind the other, the low bits of each byte first.
+//! Integers of a fixed bit width, packed without gaps, lowest bits of each byte first.
 
 use super::error::UnreadableChunk;
 
-/// Numbers that are packed with one width.
+/// Maximum number of integers that are packed with one width.
 pub(super) const BLOCK: usize = 1_024;
-/// The greatest width: with it, a number lies within 8 bytes wherever it begins.
+/// Maximum width. An integer of this width fits into 8 bytes at any bit offset.
 pub(super) const MAX_WIDTH: u32 = 56;
-/// A full block of the greatest width, and 8 bytes more, so that every number can be read as 8.
+/// Length of a full block of the maximum width plus 8 bytes, so that every integer can be read as 8
+/// bytes.
 const PADDED_BYTES: usize = BLOCK * 7 + 8;
 
-/// Bytes of so many numbers.
+/// Returns the length in bytes of `count` packed integers.
 pub(super) fn packed_len(count: usize, width: u32) -> usize {
     count.saturating_mul(usize::try_from(width).unwrap_or(usize::MAX)).div_ceil(8)
 }
 
-/// Bits of a number.
+/// Returns the number of significant bits.
 pub(super) fn width(number: u64) -> u32 {
     64 - number.leading_zeros()
 }
 
-/// Packs what each of `values` is above `base`; all of these have at most `width` bits.
+/// Packs the differences of `values` from `base`. Each difference has at most `width` bits.
 pub(super) fn pack(out: &mut Vec<u8>, values: &[i64], base: i64, width: u32) {
-    let (mut word, mut used) = (0_u64, 0_u32);
+    let (mut word, mut used_bits) = (0_u64, 0_u32);
     for value in values {
         let value = value.wrapping_sub(base).cast_unsigned();
-        word |= value << used;
-        used += width;
-        if used >= 64 {
+        word |= value << used_bits;
+        used_bits += width;
+        if used_bits >= 64 {
             out.extend_from_slice(&word.to_le_bytes());
-            used -= 64;
-            // What did not fit; all of it fitted if nothing is used of the next word.
-            word = value.checked_shr(width - used).unwrap_or(0);
+            used_bits -= 64;
+            // Continues with the bits that did not fit; there are none if `used_bits` is 0.
+            word = value.checked_shr(width - used_bits).unwrap_or(0);
         }
     }
-    let bytes = usize::try_from(used.div_ceil(8)).unwrap_or(8);
+    let bytes = usize::try_from(used_bits.div_ceil(8)).unwrap_or(8);
     out.extend(word.to_le_bytes().iter().take(bytes));
 }
 
-/// Adds `count` numbers above `base`, at most [`BLOCK`], to `out`.
+/// Unpacks `count` integers, at most [`BLOCK`], adds `base`, and appends them to `out`.
 pub(super) fn unpack(
     out: &mut Vec<i64>,
     bytes: &[u8],
@@ -45,7 +46,7 @@ pub(super) fn unpack(
     base: i64,
     width: u32,
 ) -> Result<(), UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a block of packed numbers has another length");
+    let malformed = UnreadableChunk::Malformed("a block of packed integers has a wrong length");
     if width == 0 {
         out.resize(out.len() + count, base);
         return Ok(());

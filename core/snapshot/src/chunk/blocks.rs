@@ -1,28 +1,30 @@
-//! Where bytes change their nature: each block of zstd has one table of codes, which serves digits
-//! and random bits badly if both are in it.
+//! Splits bytes into zstd blocks where their statistics change. A zstd block has one entropy table,
+//! which compresses badly if the block mixes, for example, digits and random bits.
 
-use super::estimate::Counts;
+use super::estimate::ByteCounts;
 
-/// Bytes that are looked at together.
+/// Number of bytes whose statistics are compared at once.
 const PIECE_BYTES: usize = 512;
-/// Bytes that a block costs, and what a small piece seems to have too little of entropy.
+/// Cost of a block in bytes. Also compensates for the underestimated entropy of small pieces.
 const BLOCK_COST_BYTES: usize = 64;
 
-/// Cuts `bytes` into blocks.
-pub(super) fn blocks(bytes: &[u8]) -> Vec<&[u8]> {
+/// Splits `bytes` into blocks.
+pub(super) fn split_into_blocks(bytes: &[u8]) -> Vec<&[u8]> {
     let mut blocks = Vec::new();
     let (mut start, mut end) = (0, 0);
-    let mut counts = Counts::default();
-    let mut cost = 0;
+    let mut block_counts = ByteCounts::default();
+    let mut block_cost = 0;
     for piece in bytes.chunks(PIECE_BYTES) {
-        let of_piece = Counts::of(piece);
-        let both = counts.and(&of_piece);
-        let (cost_of_piece, cost_of_both) = (of_piece.packed_bytes(), both.packed_bytes());
-        if end > start && cost_of_both > cost + cost_of_piece + BLOCK_COST_BYTES {
+        let piece_counts = ByteCounts::of(piece);
+        let joined_counts = block_counts.plus(&piece_counts);
+        let piece_cost = piece_counts.packed_bytes();
+        let joined_cost = joined_counts.packed_bytes();
+        let is_cheaper_apart = joined_cost > block_cost + piece_cost + BLOCK_COST_BYTES;
+        if end > start && is_cheaper_apart {
             blocks.push(bytes.get(start..end).unwrap_or_default());
-            (start, counts, cost) = (end, of_piece, cost_of_piece);
+            (start, block_counts, block_cost) = (end, piece_counts, piece_cost);
         } else {
-            (counts, cost) = (both, cost_of_both);
+            (block_counts, block_cost) = (joined_counts, joined_cost);
         }
         end += piece.len();
     }
@@ -45,10 +47,10 @@ mod tests {
             .collect();
         let digits: Vec<u8> = random.iter().map(|byte| b'0' + byte % 10).collect();
         let all = [random.as_slice(), &digits, &random, b"end"].concat();
-        let cut = blocks(&all);
+        let cut = split_into_blocks(&all);
         assert_eq!(cut.iter().map(|block| block.len()).collect::<Vec<_>>(), [8_192, 8_192, 8_195]);
         assert_eq!(cut.concat(), all);
-        assert_eq!(blocks(&random), [random.as_slice()]);
-        assert_eq!(blocks(&[]), [b""]);
+        assert_eq!(split_into_blocks(&random), [random.as_slice()]);
+        assert_eq!(split_into_blocks(&[]), [b""]);
     }
 }

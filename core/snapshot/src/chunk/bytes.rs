@@ -1,9 +1,9 @@
-//! Bytes of a chunk, written and read from front to back.
+//! Writes and reads the bytes of a chunk from front to back.
 
 use super::error::UnreadableChunk;
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS};
 
-/// Writes a number, 7 bits a byte, the low ones first.
+/// Writes an integer in groups of 7 bits, lowest group first.
 pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = number.to_le_bytes()[0] & 0x7f;
@@ -21,26 +21,26 @@ pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
     write_varint(out, u64::try_from(count).unwrap_or(u64::MAX));
 }
 
-/// Writes a number that may be negative: 0, −1, 1, −2, … as 0, 1, 2, 3, …
+/// Writes a signed integer in zigzag encoding: 0, −1, 1, −2, … become 0, 1, 2, 3, …
 pub(super) fn write_signed(out: &mut Vec<u8>, number: i64) {
     write_varint(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
 
-/// Bytes that [`write_varint`] takes.
+/// Returns the number of bytes that [`write_varint`] writes.
 pub(super) fn varint_bytes(number: u64) -> usize {
     let bits = 64 - (number | 1).leading_zeros();
     usize::try_from(bits.div_ceil(7)).unwrap_or(10)
 }
 
-/// What is left to read of a chunk, and what may still come out of it.
+/// A reader of a chunk with the remaining budgets for its decoded contents.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
-    /// Values, formulas and formats that may still come.
+    /// Remaining budget of values, formulas and formats.
     cells: usize,
-    /// Bytes of texts that may still come where a few bytes stand for many.
-    expanded: usize,
-    /// Bytes of formats that columns may still copy.
-    formats: usize,
+    /// Remaining budget of text bytes that decoding may produce beyond its input.
+    expanded_text_bytes: usize,
+    /// Remaining budget of format bytes that columns may copy.
+    format_bytes: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -48,45 +48,45 @@ impl<'a> Reader<'a> {
         Self {
             rest: bytes,
             cells: MAX_TILE_CELLS,
-            expanded: MAX_EXPANDED_TEXT_BYTES,
-            formats: MAX_COPIED_FORMAT_BYTES,
+            expanded_text_bytes: MAX_EXPANDED_TEXT_BYTES,
+            format_bytes: MAX_COPIED_FORMAT_BYTES,
         }
     }
 
-    /// How many bytes are left.
+    /// Returns the number of unread bytes.
     pub(super) fn len(&self) -> usize {
         self.rest.len()
     }
 
     pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8], UnreadableChunk> {
-        let cut = UnreadableChunk::Malformed("it ends too early");
-        let (bytes, rest) = self.rest.split_at_checked(count).ok_or(cut)?;
+        let truncated = UnreadableChunk::Malformed("the chunk is truncated");
+        let (bytes, rest) = self.rest.split_at_checked(count).ok_or(truncated)?;
         self.rest = rest;
         Ok(bytes)
     }
 
     pub(super) fn byte(&mut self) -> Result<u8, UnreadableChunk> {
-        let cut = UnreadableChunk::Malformed("it ends too early");
-        let (byte, rest) = self.rest.split_first().ok_or(cut)?;
+        let truncated = UnreadableChunk::Malformed("the chunk is truncated");
+        let (byte, rest) = self.rest.split_first().ok_or(truncated)?;
         self.rest = rest;
         Ok(*byte)
     }
 
     pub(super) fn varint(&mut self) -> Result<u64, UnreadableChunk> {
-        let long = UnreadableChunk::Malformed("a number has too many bytes");
+        let too_long = UnreadableChunk::Malformed("an integer has too many bytes");
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
             if shift == 63 && bits > 1 {
-                return Err(long);
+                return Err(too_long);
             }
             number |= bits << shift;
             if byte < 0x80 {
                 return Ok(number);
             }
         }
-        Err(long)
+        Err(too_long)
     }
 
     pub(super) fn signed(&mut self) -> Result<i64, UnreadableChunk> {
@@ -94,34 +94,34 @@ impl<'a> Reader<'a> {
         Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
-    /// A count that is at most `most`: checked before anything is made of it.
-    pub(super) fn count(&mut self, most: usize) -> Result<usize, UnreadableChunk> {
+    /// Reads a count of at most `max`, before memory is allocated for the items.
+    pub(super) fn count(&mut self, max: usize) -> Result<usize, UnreadableChunk> {
         let count = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
-        if count > most {
-            return Err(UnreadableChunk::Malformed("a count is more than there can be"));
+        if count > max {
+            return Err(UnreadableChunk::Malformed("a count is out of range"));
         }
         Ok(count)
     }
 
-    /// Makes room for values, formulas or formats.
+    /// Deducts values, formulas or formats from the budget of cells.
     pub(super) fn take_cells(&mut self, cells: usize) -> Result<(), UnreadableChunk> {
-        let too_many = UnreadableChunk::TooLarge("it has more cells than a tile may have");
+        let too_many = UnreadableChunk::TooLarge("it has more cells than a tile can have");
         self.cells = self.cells.checked_sub(cells).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Makes room for bytes of texts that stand for fewer bytes of the chunk.
+    /// Deducts bytes from the budget of expanded texts.
     pub(super) fn take_expanded(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
-        let too_many =
-            UnreadableChunk::TooLarge("its texts are longer than those of a tile may be");
-        self.expanded = self.expanded.checked_sub(bytes).ok_or(too_many)?;
+        let too_many = UnreadableChunk::TooLarge("its texts exceed the limit of a tile");
+        self.expanded_text_bytes = self.expanded_text_bytes.checked_sub(bytes).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Makes room for a column's copy of a format.
+    /// Deducts a column's copy of a format from the budget of formats.
     pub(super) fn take_format(&mut self, bytes: usize) -> Result<(), UnreadableChunk> {
-        let too_many = UnreadableChunk::TooLarge("its columns have too many formats");
-        self.formats = self.formats.checked_sub(bytes).ok_or(too_many)?;
+        let too_many =
+            UnreadableChunk::TooLarge("the formats of its columns exceed the limit of a tile");
+        self.format_bytes = self.format_bytes.checked_sub(bytes).ok_or(too_many)?;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! One column of a tile: its values, its formulas and its formats.
+//! Encodes and decodes one column of a tile: its values, formulas and formats.
 
 use super::bytes::{Reader, write_count};
 use super::error::{TileTooLarge, UnreadableChunk};
@@ -8,62 +8,65 @@ use super::{kinds, texts, values};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// Bits of a column's flags, above the kind of its values and the form of their rows.
+/// Position of the row form in a column's flags, above the kind of the values.
 const ROWS_SHIFT: u8 = 3;
 const HAS_FORMULAS: u8 = 0x20;
 const HAS_FORMATS: u8 = 0x40;
-/// Bit of the first byte of formulas and of formats: they stand in every row that has a value.
+/// Flag in the first byte of formulas or formats: they are in every row that has a value.
 const IN_ALL_ROWS: u8 = 0x04;
 
-/// What the columns so far leave for the next one.
+/// State that the columns so far provide for encoding the next column.
 #[derive(Debug, Default)]
-pub(super) struct Before {
-    /// The column behind the one before.
+pub(super) struct ColumnContext {
+    /// The smallest index that the next column may have.
     next_column: u32,
-    /// The first row of the one before.
+    /// First row of the previous column.
     anchor: u32,
 }
 
-/// Writes a column. `room` is how many bytes of text may come out where fewer go in.
+/// Encodes a column. `expansion_budget` is the remaining number of text bytes that decoding may produce beyond
+/// its input.
 pub(super) fn write(
     out: &mut Vec<u8>,
     column: &TileColumn,
-    before: &mut Before,
+    context: &mut ColumnContext,
     formats: &FormatDictionary<'_>,
-    room: &mut usize,
+    expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
-    let order = TileTooLarge::Part("its columns do not ascend");
-    let distance = column.column.checked_sub(before.next_column).ok_or(order)?;
+    let unsorted = TileTooLarge::Part("the columns of the tile do not ascend");
+    let distance = column.column.checked_sub(context.next_column).ok_or(unsorted)?;
     if column.column >= MAX_COLUMNS || column.end() > MAX_ROWS {
         return Err(TileTooLarge::Part("a cell is beyond the end of a sheet"));
     }
     if column.is_empty() {
-        return Err(TileTooLarge::Part("a column holds nothing"));
+        return Err(TileTooLarge::Part("a column is empty"));
     }
     write_count(out, usize::try_from(distance).unwrap_or(usize::MAX));
     let rows = column.values.rows();
-    let common = kinds::common(column.values.values());
+    let common = kinds::common_kind(column.values.values());
     let mut present = Vec::new();
-    let form = presence::write(&mut present, rows, before.anchor);
-    let has = |layer: &TextLayer, flag: u8| if layer.is_empty() { 0 } else { flag };
-    let of_texts = has(&column.formulas, HAS_FORMULAS) | has(&column.formats, HAS_FORMATS);
-    out.push(common | form.number() << ROWS_SHIFT | of_texts);
+    let form = presence::write(&mut present, rows, context.anchor);
+    let flag_unless_empty = |layer: &TextLayer, flag: u8| if layer.is_empty() { 0 } else { flag };
+    let layer_flags = flag_unless_empty(&column.formulas, HAS_FORMULAS)
+        | flag_unless_empty(&column.formats, HAS_FORMATS);
+    out.push(common | form.number() << ROWS_SHIFT | layer_flags);
     out.extend_from_slice(&present);
-    values::write(out, &column.values, common, room)?;
-    write_formulas(out, column, room)?;
-    let anchor = rows.first().copied().unwrap_or(before.anchor);
+    values::write(out, &column.values, common, expansion_budget)?;
+    write_formulas(out, column, expansion_budget)?;
+    let anchor = rows.first().copied().unwrap_or(context.anchor);
     if !column.formats.is_empty() {
         write_rows(out, column.formats.rows(), rows, anchor);
         formats.write_codes(out, &column.formats);
     }
-    before.next_column = column.column + 1;
-    before.anchor = rows.first().or(column.formats.rows().first()).copied().unwrap_or(anchor);
+    context.next_column = column.column + 1;
+    context.anchor = rows.first().or(column.formats.rows().first()).copied().unwrap_or(anchor);
     Ok(())
 }
 
-/// Rows of formulas or formats, of which nothing is written if they are those of the values.
-fn write_rows(out: &mut Vec<u8>, rows: &[u32], of_values: &[u32], anchor: u32) {
-    if rows == of_values {
+/// Encodes the rows of formulas or formats. Writes only a flag if they equal the rows of the
+/// values.
+fn write_rows(out: &mut Vec<u8>, rows: &[u32], value_rows: &[u32], anchor: u32) {
+    if rows == value_rows {
         out.push(IN_ALL_ROWS);
         return;
     }
@@ -73,88 +76,94 @@ fn write_rows(out: &mut Vec<u8>, rows: &[u32], of_values: &[u32], anchor: u32) {
     out.extend_from_slice(&present);
 }
 
-/// Formulas stand in rows that have a value: these are counted, not numbered.
+/// Encodes formulas. Every formula's row has a value, so the rows are encoded as indices among the
+/// values.
 fn write_formulas(
     out: &mut Vec<u8>,
     column: &TileColumn,
-    room: &mut usize,
+    expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
     if column.formulas.is_empty() {
         return Ok(());
     }
     let mut rows = column.values.rows().iter().zip(0_u32..);
-    let mut index = |row: &u32| rows.find(|(other, _)| *other == row).map(|(_, index)| index);
-    let indexes = column.formulas.rows().iter().map(&mut index).collect::<Option<Vec<_>>>();
-    let indexes = indexes.ok_or(TileTooLarge::Part("a formula stands where no value is"))?;
+    let mut find_index = |row: &u32| rows.find(|(other, _)| *other == row).map(|(_, index)| index);
+    let indexes = column.formulas.rows().iter().map(&mut find_index).collect::<Option<Vec<_>>>();
+    let indexes = indexes.ok_or(TileTooLarge::Part("a formula is in a row without a value"))?;
     let list: Vec<&str> = column.formulas.iter().map(|(_, text)| text).collect();
     if list.iter().any(|text| text.len() > MAX_FORMULA_BYTES) {
-        return Err(TileTooLarge::Part("a formula is longer than any may be"));
+        return Err(TileTooLarge::Part("a formula is too long"));
     }
     let all: Vec<u32> = (0_u32..).take(column.values.len()).collect();
     write_rows(out, &indexes, &all, 0);
-    texts::write(out, &list, room);
+    texts::write(out, &list, expansion_budget);
     Ok(())
 }
 
-/// Reads a column.
+/// Decodes a column.
 pub(super) fn read(
     reader: &mut Reader<'_>,
-    before: &mut Before,
+    context: &mut ColumnContext,
     formats: &StoredFormats,
 ) -> Result<TileColumn, UnreadableChunk> {
     let outside = UnreadableChunk::Malformed("a column is beyond the end of a sheet");
-    let distance = u32::try_from(reader.varint()?).ok();
-    let number = distance.and_then(|distance| before.next_column.checked_add(distance));
-    let number = number.filter(|number| *number < MAX_COLUMNS).ok_or(outside)?;
+    let distance = u32::try_from(reader.varint()?).map_err(|_| outside)?;
+    let number = context.next_column.checked_add(distance).ok_or(outside)?;
+    if number >= MAX_COLUMNS {
+        return Err(outside);
+    }
     let flags = reader.byte()?;
     let common = flags & 0x07;
     if flags & 0x80 != 0 || (common == 0 && flags & !HAS_FORMATS != 0) || flags == 0 {
-        return Err(UnreadableChunk::Malformed("a column has flags that make no sense"));
+        return Err(UnreadableChunk::Malformed("a column has invalid flags"));
     }
     let mut column = TileColumn::new(number);
     if common != 0 {
         let form = Form::from_bits(flags >> ROWS_SHIFT);
-        let rows = presence::read(reader, form, before.anchor, MAX_ROWS)?;
+        let rows = presence::read(reader, form, context.anchor, MAX_ROWS)?;
         column.values = values::read(reader, rows, common)?;
     }
     if flags & HAS_FORMULAS != 0 {
         column.formulas = read_formulas(reader, &column.values)?;
     }
-    let anchor = column.values.rows().first().copied().unwrap_or(before.anchor);
+    let anchor = column.values.rows().first().copied().unwrap_or(context.anchor);
     if flags & HAS_FORMATS != 0 {
         let rows = read_rows(reader, column.values.rows(), anchor, MAX_ROWS)?;
         column.formats = formats.read_codes(reader, rows)?;
     }
-    before.next_column = number + 1;
+    context.next_column = number + 1;
     let first = column.values.rows().first().or(column.formats.rows().first());
-    before.anchor = first.copied().unwrap_or(anchor);
+    context.anchor = first.copied().unwrap_or(anchor);
     Ok(column)
 }
 
 fn read_rows(
     reader: &mut Reader<'_>,
-    of_values: &[u32],
+    value_rows: &[u32],
     anchor: u32,
     limit: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
     match reader.byte()? {
         form @ 0..IN_ALL_ROWS => presence::read(reader, Form::from_bits(form), anchor, limit),
-        IN_ALL_ROWS if !of_values.is_empty() => {
-            reader.take_cells(of_values.len())?;
-            Ok(of_values.to_vec())
+        IN_ALL_ROWS if !value_rows.is_empty() => {
+            reader.take_cells(value_rows.len())?;
+            Ok(value_rows.to_vec())
         }
-        _ => Err(UnreadableChunk::Malformed("rows are of an unknown kind")),
+        _ => Err(UnreadableChunk::Malformed("rows are encoded in an unknown form")),
     }
 }
 
-fn read_formulas(reader: &mut Reader<'_>, of: &ValueLayer) -> Result<TextLayer, UnreadableChunk> {
+fn read_formulas(
+    reader: &mut Reader<'_>,
+    values: &ValueLayer,
+) -> Result<TextLayer, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed("a formula is malformed");
-    let count = u32::try_from(of.len()).unwrap_or(u32::MAX);
+    let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
     let all: Vec<u32> = (0..count).collect();
     let indexes = read_rows(reader, &all, 0, count)?;
-    let row = |index: u32| of.rows().get(usize::try_from(index).ok()?).copied();
-    let rows = indexes.into_iter().map(row).collect::<Option<Vec<_>>>().ok_or(malformed)?;
-    let mut list = String::new();
-    let spans = texts::read(reader, rows.len(), MAX_FORMULA_BYTES, &mut list)?;
-    TextLayer::from_parts(rows, spans, list).ok_or(malformed)
+    let row_at = |index: u32| values.rows().get(usize::try_from(index).ok()?).copied();
+    let rows = indexes.into_iter().map(row_at).collect::<Option<Vec<_>>>().ok_or(malformed)?;
+    let mut formulas = String::new();
+    let spans = texts::read(reader, rows.len(), MAX_FORMULA_BYTES, &mut formulas)?;
+    TextLayer::from_parts(rows, spans, formulas).ok_or(malformed)
 }

@@ -1,70 +1,76 @@
-//! What can be wrong with a tile or a chunk.
+//! Errors of encoding tiles and decoding chunks.
 
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
 };
 
-/// A tile that is no chunk.
+/// A tile that cannot be encoded as a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TileTooLarge {
-    /// More cells than a tile may have.
+    /// The tile has too many cells.
     #[error(
-        "the tile has {cells} values, formulas and formats of {MAX_TILE_CELLS} at most: split it"
+        "the tile has {cells} values, formulas and formats; at most {MAX_TILE_CELLS} are allowed: \
+         split the tile"
     )]
     Cells {
-        /// Its values, formulas and formats together.
+        /// Number of values, formulas and formats.
         cells: usize,
     },
-    /// More columns than a tile may have.
-    #[error("the tile has {columns} columns of {MAX_TILE_COLUMNS} at most: split it")]
+    /// The tile has too many columns.
+    #[error(
+        "the tile has {columns} columns; at most {MAX_TILE_COLUMNS} are allowed: split the tile"
+    )]
     Columns {
-        /// Its columns.
+        /// Number of columns.
         columns: usize,
     },
-    /// More bytes than a chunk may have.
-    #[error("the tile takes {bytes} bytes of {MAX_CHUNK_BYTES} at most: split it")]
+    /// The encoded tile is too long.
+    #[error(
+        "the encoded tile has {bytes} bytes; at most {MAX_CHUNK_BYTES} are allowed: split the tile"
+    )]
     Bytes {
-        /// The bytes of its chunk, not compressed; at least so many if it was given up earlier.
+        /// Uncompressed length in bytes when encoding stopped.
         bytes: usize,
     },
-    /// More formats than its columns may have.
+    /// The distinct formats of the tile's columns are too long in total.
     #[error(
-        "the formats of the tile's columns have {bytes} bytes of {MAX_COPIED_FORMAT_BYTES} at most: split it"
+        "the formats of the tile's columns have {bytes} bytes; at most {MAX_COPIED_FORMAT_BYTES} \
+         are allowed: split the tile"
     )]
     Formats {
-        /// The bytes of each column's distinct formats.
+        /// Total length in bytes of each column's distinct formats.
         bytes: usize,
     },
-    /// Something in it that no tile may have, and that splitting does not help against.
-    #[error("the tile cannot be written: {0}")]
+    /// The tile is invalid. Splitting it does not help.
+    #[error("the tile cannot be encoded: {0}")]
     Part(&'static str),
 }
 
-/// Bytes that are no chunk.
+/// Bytes that are not a readable chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableChunk {
-    /// Bytes that begin otherwise than a chunk.
-    #[error("this is no chunk: it begins otherwise")]
+    /// The bytes do not start with the header of a chunk.
+    #[error("the object is not a chunk: its header is wrong")]
     NoChunk,
-    /// A version of a later Cellar.
+    /// A newer Cellar wrote the chunk.
     #[error(
-        "the chunk has version {version}, this build reads up to {}: upgrade it",
+        "the chunk has version {version}; this build reads up to {}: upgrade Cellar",
         super::VERSION
     )]
     UnknownVersion {
-        /// The version of the chunk.
+        /// Version in the chunk's header.
         version: u8,
     },
-    /// A chunk of another kind.
-    #[error("the chunk is of kind {kind}: something else was expected here")]
+    /// The chunk has another kind than expected.
+    #[error("the chunk has kind {kind} instead of the expected kind")]
     OtherKind {
-        /// The kind of the chunk.
+        /// Kind in the chunk's header.
         kind: u8,
     },
-    /// More than a chunk may have.
+    /// The chunk exceeds a limit.
     #[error("the chunk is too large: {0}")]
     TooLarge(&'static str),
-    /// Bytes that do not decode.
+    /// The chunk is damaged.
     #[error("the chunk does not decode: {0}")]
     Malformed(&'static str),
 }

@@ -1,35 +1,37 @@
-//! What bytes will take once they are compressed.
+//! Estimates the size of bytes after compression with zstd.
 //!
-//! The encoder writes a column in several ways and keeps what will be smallest behind zstd, not
-//! before it. Only whole numbers are used, so that every machine chooses the same.
+//! The encoder tries several forms of a column and keeps the form that is smallest after
+//! compression. Uses integer arithmetic only, so that every machine makes the same choice.
 
 use std::sync::LazyLock;
 
-/// Below this, tables of codes cost more than they save.
+/// Below this length, entropy tables cost more than they save.
 const SMALL_BYTES: usize = 64;
-/// Logarithms have sixteen bits of fraction.
+/// Fraction bits of fixed-point logarithms.
 const FRACTION_BITS: u32 = 16;
-/// 0.3437 of [`FRACTION_BITS`]: log₂(1 + f) ≈ f + 0.3437 · f · (1 − f), to 0.01.
+/// 0.3437 in fixed point. Used in log₂(1 + f) ≈ f + 0.3437 · f · (1 − f), which is accurate to
+/// 0.01.
 const CURVE: u64 = 22_525;
-/// Bytes of a repetition between two bytes that are rare among equal ones.
+/// Bytes of a zstd match between two rare bytes among equal bytes.
 const REPETITION_BYTES: u64 = 3;
 
-/// How often each byte occurs.
+/// Number of occurrences of each byte value.
 #[derive(Clone)]
-pub(super) struct Counts {
+pub(super) struct ByteCounts {
     counts: [u32; 256],
     total: u32,
 }
 
-impl Default for Counts {
+impl Default for ByteCounts {
     fn default() -> Self {
         Self { counts: [0; 256], total: 0 }
     }
 }
 
-impl Counts {
+impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Two rows of counts: equal neighbours would wait for each other.
+        // Alternates between two tables, so that equal neighbors do not wait for each other's
+        // increment.
         let mut counts = [[0_u32; 256]; 2];
         let [even, odd] = &mut counts;
         let (pairs, last) = bytes.as_chunks::<2>();
@@ -42,16 +44,16 @@ impl Counts {
         Self { counts: *even, total: u32::try_from(bytes.len()).unwrap_or(u32::MAX) }
     }
 
-    /// Those of both.
-    pub(super) fn and(&self, other: &Self) -> Self {
-        let mut both = self.clone();
-        both.counts.iter_mut().zip(&other.counts).for_each(|(both, other)| *both += other);
-        both.total = self.total.saturating_add(other.total);
-        both
+    /// Returns the sum of both counts.
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        sum.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
+        sum.total = self.total.saturating_add(other.total);
+        sum
     }
 
-    /// Bytes that zstd makes of them, about: a code for each, none shorter than a bit, and their
-    /// table; or repetitions between what is rare; or all as they are.
+    /// Estimates the size after compression with zstd: the smallest of entropy coding (at least one
+    /// bit per byte, plus the table), matches between rare bytes, and no compression.
     pub(super) fn packed_bytes(&self) -> usize {
         let total = u64::from(self.total);
         let size = usize::try_from(total).unwrap_or(usize::MAX);
@@ -73,12 +75,13 @@ impl Counts {
     }
 }
 
-/// [`Counts::packed_bytes`] of `bytes`.
+/// Like [`ByteCounts::packed_bytes`], for `bytes`.
 pub(super) fn packed_bytes(bytes: &[u8]) -> usize {
-    if bytes.len() < SMALL_BYTES { bytes.len() } else { Counts::of(bytes).packed_bytes() }
+    if bytes.len() < SMALL_BYTES { bytes.len() } else { ByteCounts::of(bytes).packed_bytes() }
 }
 
-/// The same for planes of `count` bytes each, and a few bytes before them.
+/// Like [`packed_bytes`], but separately for planes of `count` bytes each and for a few bytes
+/// before them.
 pub(super) fn packed_planes(bytes: &[u8], count: usize) -> usize {
     let planes = bytes.rchunks(count.max(1));
     planes.map(packed_bytes).fold(0, usize::saturating_add)
@@ -90,16 +93,16 @@ fn bump(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// Small numbers times their logarithms: nearly all counts are small.
+/// `n * log2(n)` for small `n`. Nearly all counts are small.
 static WEIGHTS: LazyLock<Vec<u64>> =
     LazyLock::new(|| (0..2_048).map(|n: u64| n * log2(n.max(1))).collect());
 
 fn weight(weights: &[u64], count: u32) -> u64 {
-    let at = usize::try_from(count).unwrap_or(usize::MAX);
-    weights.get(at).copied().unwrap_or_else(|| u64::from(count) * log2(u64::from(count)))
+    let index = usize::try_from(count).unwrap_or(usize::MAX);
+    weights.get(index).copied().unwrap_or_else(|| u64::from(count) * log2(u64::from(count)))
 }
 
-/// The binary logarithm of a number that is not zero, in 65,536ths.
+/// Returns the binary logarithm of a nonzero number in 65,536ths.
 fn log2(number: u64) -> u64 {
     let zeros = number.leading_zeros();
     let whole = u64::from(63_u32.saturating_sub(zeros));

@@ -1,4 +1,4 @@
-//! The formats of a tile: each once, and codes in the columns.
+//! The format dictionary of a tile: each distinct format once. Columns store codes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use super::{integers, texts};
 use crate::tile::{TextLayer, TextSpan, Tile};
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_FORMAT_BYTES, MAX_TILE_CELLS};
 
-/// The formats of a tile that is written.
+/// The formats of a tile that is being encoded.
 #[derive(Default)]
 pub(super) struct FormatDictionary<'a> {
     formats: Vec<&'a str>,
@@ -16,55 +16,63 @@ pub(super) struct FormatDictionary<'a> {
 }
 
 impl<'a> FormatDictionary<'a> {
-    /// The formats of all columns, in the order in which they come first.
+    /// Collects the formats of all columns, in order of their first occurrence.
     pub(super) fn new(tile: &'a Tile) -> Result<Self, TileTooLarge> {
-        let mut this = Self::default();
-        let mut copied = 0_usize;
+        let mut dictionary = Self::default();
+        let mut copied_bytes = 0_usize;
         for column in &tile.columns {
-            copied = copied.saturating_add(this.add(&column.formats)?);
+            copied_bytes = copied_bytes.saturating_add(dictionary.add(&column.formats)?);
         }
-        if copied > MAX_COPIED_FORMAT_BYTES {
-            return Err(TileTooLarge::Formats { bytes: copied });
+        if copied_bytes > MAX_COPIED_FORMAT_BYTES {
+            return Err(TileTooLarge::Formats { bytes: copied_bytes });
         }
-        Ok(this)
+        Ok(dictionary)
     }
 
-    /// Adds the formats of a column; says how many bytes its distinct ones have.
+    /// Adds the formats of a column. Returns the total length of the column's distinct formats.
     fn add(&mut self, layer: &'a TextLayer) -> Result<usize, TileTooLarge> {
-        let mut of_column: HashSet<&str> = HashSet::new();
-        let (mut bytes, mut last) = (0, None);
-        for (_, format) in layer.iter().filter(|(_, format)| last.replace(*format) != Some(*format))
-        {
-            if format.len() > MAX_FORMAT_BYTES {
-                return Err(TileTooLarge::Part("a format is longer than any may be"));
+        let mut column_formats: HashSet<&str> = HashSet::new();
+        let mut column_bytes = 0;
+        let mut previous = None;
+        for (_, format) in layer.iter() {
+            if previous.replace(format) == Some(format) {
+                continue;
             }
-            if of_column.insert(format) {
-                bytes += format.len();
-                let next = i64::try_from(self.formats.len()).unwrap_or(i64::MAX);
-                if *self.codes.entry(format).or_insert(next) == next {
-                    self.formats.push(format);
-                }
+            if format.len() > MAX_FORMAT_BYTES {
+                return Err(TileTooLarge::Part("a format is too long"));
+            }
+            if column_formats.insert(format) {
+                column_bytes += format.len();
+                self.add_distinct(format);
             }
         }
-        Ok(bytes)
+        Ok(column_bytes)
     }
-
-    pub(super) fn write(&self, out: &mut Vec<u8>, room: &mut usize) {
+    fn add_distinct(&mut self, format: &'a str) {
+        let next_code = i64::try_from(self.formats.len()).unwrap_or(i64::MAX);
+        if *self.codes.entry(format).or_insert(next_code) == next_code {
+            self.formats.push(format);
+        }
+    }
+    pub(super) fn write(&self, out: &mut Vec<u8>, expansion_budget: &mut usize) {
         write_count(out, self.formats.len());
         if !self.formats.is_empty() {
-            texts::write(out, &self.formats, room);
+            texts::write(out, &self.formats, expansion_budget);
         }
     }
 
-    /// Writes the codes of one column's formats.
+    /// Encodes the codes of a column's formats.
     pub(super) fn write_codes(&self, out: &mut Vec<u8>, layer: &TextLayer) {
-        let code = |format: &str| self.codes.get(format).copied().unwrap_or_default();
-        let codes: Vec<i64> = layer.iter().map(|(_, format)| code(format)).collect();
+        let code_of = |format: &str| self.codes.get(format).copied().unwrap_or_default();
+        let codes: Vec<i64> = layer.iter().map(|(_, format)| code_of(format)).collect();
         integers::write(out, &codes);
     }
 }
 
-/// The formats of a tile that is read.
+const INVALID_CODE: UnreadableChunk =
+    UnreadableChunk::Malformed("the code of a format is out of range");
+
+/// The formats of a tile that is being decoded.
 pub(super) struct StoredFormats {
     texts: String,
     spans: Vec<TextSpan>,
@@ -81,40 +89,49 @@ impl StoredFormats {
         Ok(Self { texts, spans })
     }
 
-    /// Reads the formats of one column's rows. It gets copies of the few texts that it needs.
+    /// Decodes the formats of a column's rows. The column gets copies of the formats that it uses.
     pub(super) fn read_codes(
         &self,
         reader: &mut Reader<'_>,
         rows: Vec<u32>,
     ) -> Result<TextLayer, UnreadableChunk> {
-        let malformed = UnreadableChunk::Malformed("a code has no format");
-        let most = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
-        let codes = integers::read_counts(reader, rows.len(), most)?;
+        let max_code = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
+        let codes = integers::read_counts(reader, rows.len(), max_code)?;
         let mut texts = String::new();
-        let mut copied: HashMap<u32, TextSpan> = HashMap::new();
-        let mut last = None;
+        let mut copies: HashMap<u32, TextSpan> = HashMap::new();
+        let mut previous = None;
         let mut spans = Vec::with_capacity(rows.len());
         for code in codes {
-            let span = match last {
-                Some((before, span)) if before == code => span,
-                _ => match copied.get(&code) {
+            let span = match previous {
+                Some((previous_code, span)) if previous_code == code => span,
+                _ => match copies.get(&code) {
                     Some(span) => *span,
                     None => {
-                        let at = usize::try_from(code).unwrap_or(usize::MAX);
-                        let text = self.spans.get(at).ok_or(malformed)?.of(&self.texts);
-                        reader.take_format(text.len())?;
-                        let start = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-                        texts.push_str(text);
-                        let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                        let span = TextSpan { start, len };
-                        copied.insert(code, span);
+                        let span = self.copy_format(code, reader, &mut texts)?;
+                        copies.insert(code, span);
                         span
                     }
                 },
             };
-            last = Some((code, span));
+            previous = Some((code, span));
             spans.push(span);
         }
-        TextLayer::from_parts(rows, spans, texts).ok_or(malformed)
+        TextLayer::from_parts(rows, spans, texts).ok_or(INVALID_CODE)
+    }
+
+    /// Appends the format with this code to `texts` and deducts its length from the reader's budget.
+    fn copy_format(
+        &self,
+        code: u32,
+        reader: &mut Reader<'_>,
+        texts: &mut String,
+    ) -> Result<TextSpan, UnreadableChunk> {
+        let index = usize::try_from(code).unwrap_or(usize::MAX);
+        let format = self.spans.get(index).ok_or(INVALID_CODE)?.of(&self.texts);
+        reader.take_format(format.len())?;
+        let saturate = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let span = TextSpan { start: saturate(texts.len()), len: saturate(format.len()) };
+        texts.push_str(format);
+        Ok(span)
     }
 }

@@ -1,18 +1,18 @@
-//! The first bytes of every chunk: what it is, and in which version.
+//! The header of every chunk: magic bytes, version and kind.
 
 use super::bytes::Reader;
 use super::error::UnreadableChunk;
 use cellar_base::limits::MAX_CHUNK_BYTES;
 
-/// How every chunk begins.
+/// Magic bytes of every chunk.
 const MAGIC: [u8; 2] = *b"Cc";
-/// The version that is written, and the only one that is read.
+/// The version that is written, and the only version that is read.
 pub(super) const VERSION: u8 = 1;
 
-/// What a chunk holds. The numbers are those of stored chunks: never change one.
+/// Kind of a chunk. Stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkKind {
-    /// A tile.
+    /// Contains a tile.
     Tile,
 }
 
@@ -24,16 +24,16 @@ impl ChunkKind {
     }
 }
 
-/// The first bytes of a chunk.
+/// Returns the header of a chunk.
 pub(super) fn header(kind: ChunkKind) -> [u8; 4] {
     let [first, second] = MAGIC;
     [first, second, VERSION, kind.number()]
 }
 
-/// Begins to read a chunk of this kind.
-pub(super) fn open(bytes: &[u8], kind: ChunkKind) -> Result<Reader<'_>, UnreadableChunk> {
+/// Checks the header of a chunk and returns a reader for the rest.
+pub(super) fn open_chunk(bytes: &[u8], kind: ChunkKind) -> Result<Reader<'_>, UnreadableChunk> {
     if bytes.len() > MAX_CHUNK_BYTES {
-        return Err(UnreadableChunk::TooLarge("it has more bytes than any may have"));
+        return Err(UnreadableChunk::TooLarge("it exceeds the maximum length of a chunk"));
     }
     let (head, rest) = bytes.split_first_chunk::<4>().ok_or(UnreadableChunk::NoChunk)?;
     match *head {
@@ -53,8 +53,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_otherwise_is_refused_by_what_differs() {
-        let error = |bytes: &[u8]| open(bytes, ChunkKind::Tile).err();
+    fn a_wrong_header_is_rejected_with_the_reason() {
+        let error = |bytes: &[u8]| open_chunk(bytes, ChunkKind::Tile).err();
         assert_eq!(error(b"Cc\x01\x01"), None);
         assert_eq!(error(b"Cc\x01"), Some(UnreadableChunk::NoChunk));
         assert_eq!(error(b"cC\x01\x01"), Some(UnreadableChunk::NoChunk));

@@ -1,11 +1,11 @@
-//! Of which kind the values of a column are.
+//! The kinds of the values in a column.
 
 use super::bytes::{Reader, write_count};
 use super::error::UnreadableChunk;
 use super::integers;
 use crate::tile::TileValue;
 
-/// The kind of a value. The numbers are those of stored chunks: never change one.
+/// Kind of a value. Stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Empty,
@@ -16,14 +16,15 @@ pub(super) enum Kind {
     Long,
 }
 
-/// All kinds, in the order in which their values are written.
+/// All kinds, in the order in which their values are stored.
 pub(super) const KINDS: [Kind; 6] =
     [Kind::Empty, Kind::Number, Kind::Bool, Kind::Error, Kind::Text, Kind::Long];
-/// Instead of a kind: there are several.
+/// Stored instead of a kind if the values have several kinds.
 pub(super) const MIXED: u8 = 7;
 
-/// How kinds are written if there are several.
+/// Form of the list of kinds: runs of equal kinds.
 const RUNS: u8 = 0;
+/// Form of the list of kinds: one kind per value.
 const EACH: u8 = 1;
 
 impl Kind {
@@ -54,46 +55,57 @@ impl Kind {
     }
 }
 
-/// The kind of all values, or [`MIXED`].
-pub(super) fn common(values: &[TileValue]) -> u8 {
+/// Returns the kind of all values, or [`MIXED`]; 0 if there are no values.
+pub(super) fn common_kind(values: &[TileValue]) -> u8 {
     let Some(first) = values.first().map(Kind::of) else { return 0 };
     if values.iter().all(|value| Kind::of(value) == first) { first.number() } else { MIXED }
 }
 
-/// Writes the kinds of values that are of several: as runs, or each.
+/// Encodes the kinds of mixed values in the smaller of both forms.
 pub(super) fn write(out: &mut Vec<u8>, values: &[TileValue]) {
-    let kinds = values.iter().map(|value| i64::from(Kind::of(value).number()));
-    let mut each = vec![EACH];
-    let cost_of_each = integers::write(&mut each, &kinds.collect::<Vec<_>>());
-    let runs: Vec<&[TileValue]> =
-        values.chunk_by(|one, next| Kind::of(one) == Kind::of(next)).collect();
-    let kind = |run: &&[TileValue]| run.first().map(|value| i64::from(Kind::of(value).number()));
-    let mut bytes = vec![RUNS];
-    write_count(&mut bytes, runs.len());
-    let kinds: Vec<i64> = runs.iter().filter_map(kind).collect();
-    let cost = integers::write(&mut bytes, &kinds)
-        + integers::write_counts(&mut bytes, runs.iter().map(|run| run.len()));
-    out.extend_from_slice(if cost <= cost_of_each { &bytes } else { &each });
+    let (each_bytes, each_cost) = encode_each(values);
+    let (runs_bytes, runs_cost) = encode_runs(values);
+    out.extend_from_slice(if runs_cost <= each_cost { &runs_bytes } else { &each_bytes });
 }
 
-/// Reads the kinds of `count` values.
+fn encode_each(values: &[TileValue]) -> (Vec<u8>, usize) {
+    let kinds: Vec<i64> = values.iter().map(|value| i64::from(Kind::of(value).number())).collect();
+    let mut bytes = vec![EACH];
+    let cost = integers::write(&mut bytes, &kinds);
+    (bytes, cost)
+}
+
+fn encode_runs(values: &[TileValue]) -> (Vec<u8>, usize) {
+    let runs: Vec<&[TileValue]> =
+        values.chunk_by(|one, next| Kind::of(one) == Kind::of(next)).collect();
+    let first_values = runs.iter().filter_map(|run| run.first());
+    let kinds: Vec<i64> = first_values.map(|value| i64::from(Kind::of(value).number())).collect();
+    let mut bytes = vec![RUNS];
+    write_count(&mut bytes, runs.len());
+    let kinds_cost = integers::write(&mut bytes, &kinds);
+    let lengths_cost = integers::write_counts(&mut bytes, runs.iter().map(|run| run.len()));
+    (bytes, kinds_cost + lengths_cost)
+}
+
+/// Decodes the kinds of `count` values.
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Kind>, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed("the kinds of values are malformed");
-    let kind = |number: u32| u8::try_from(number).ok().and_then(Kind::from_number).ok_or(malformed);
+    let to_kind =
+        |number: u32| u8::try_from(number).ok().and_then(Kind::from_number).ok_or(malformed);
     match reader.byte()? {
-        EACH => integers::read_counts(reader, count, 6)?.into_iter().map(kind).collect(),
+        EACH => integers::read_counts(reader, count, 6)?.into_iter().map(to_kind).collect(),
         RUNS => {
             let runs = reader.count(count)?;
             let numbers = integers::read_counts(reader, runs, 6)?;
-            let most = u32::try_from(count).unwrap_or(u32::MAX);
-            let lengths = integers::read_counts(reader, runs, most)?;
+            let max_length = u32::try_from(count).unwrap_or(u32::MAX);
+            let lengths = integers::read_counts(reader, runs, max_length)?;
             let mut kinds = Vec::with_capacity(count);
             for (number, length) in numbers.into_iter().zip(lengths) {
                 let end = kinds.len() + usize::try_from(length).unwrap_or(usize::MAX);
                 if end > count {
                     return Err(malformed);
                 }
-                kinds.resize(end, kind(number)?);
+                kinds.resize(end, to_kind(number)?);
             }
             if kinds.len() == count { Ok(kinds) } else { Err(malformed) }
         }
@@ -126,6 +138,9 @@ mod tests {
         let wild: Vec<TileValue> =
             random.iter().map(|byte| [number, empty, error][usize::from(byte % 3)]).collect();
         assert_eq!(round(&wild).0, EACH);
-        assert_eq!((common(&[number; 3]), common(&head), common(&[])), (2, MIXED, 0));
+        assert_eq!(
+            (common_kind(&[number; 3]), common_kind(&head), common_kind(&[])),
+            (2, MIXED, 0)
+        );
     }
 }

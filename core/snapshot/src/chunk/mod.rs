@@ -1,7 +1,7 @@
-//! Chunks: what snapshots are stored in.
+//! The chunk format: encodes tiles for storage.
 //!
-//! A tile is written column by column, each part in whichever of a few ways will be smallest once it
-//! is compressed. The format is written down byte by byte in `FORMAT.md`.
+//! Each part of a column is written in the form that is expected to be smallest after compression.
+//! `FORMAT.md` specifies the format byte by byte.
 
 mod bit_packing;
 mod blocks;

@@ -1,14 +1,14 @@
-//! Tiles as they are stored.
+//! Packs tiles as stored chunks.
 
-use super::blocks::blocks;
+use super::blocks::split_into_blocks;
 use super::tile::encode;
 use crate::packed::{Bounds, PackedObject, pack_blocks};
 use crate::tile::Tile;
 
-/// The chunk of a tile; `None` if the tile is too large for one.
+/// Encodes and compresses a tile; returns `None` if the tile is too large for a chunk.
 #[must_use]
 pub fn chunk_of(tile: &Tile) -> Option<PackedObject> {
     let bytes = encode(tile).ok()?;
-    // Each kind of bytes has a block.
-    pack_blocks(&bytes, &blocks(&bytes), Bounds::CHUNK).ok()
+    // Each zstd block contains bytes of similar statistics.
+    pack_blocks(&bytes, &split_into_blocks(&bytes), Bounds::CHUNK).ok()
 }

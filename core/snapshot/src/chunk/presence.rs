@@ -1,4 +1,4 @@
-//! Which rows of a column have something.
+//! Encodes and decodes the rows of a layer.
 
 use super::bit_packing::packed_len;
 use super::bytes::{Reader, varint_bytes, write_count, write_signed};
@@ -6,19 +6,19 @@ use super::error::UnreadableChunk;
 use super::{estimate, integers};
 use cellar_base::limits::MAX_TILE_CELLS;
 
-/// A bitmap with fewer than one row in so many is never the smallest.
-const MOST_ROWS_PER_BIT: usize = 64;
+/// A bitmap with fewer than one row per this number of bits is never the smallest form.
+const MAX_BITS_PER_ROW: usize = 64;
 
-/// How rows are written.
+/// Form in which rows are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One row.
+    /// A single row.
     One,
-    /// Rows without a gap: the first and how many.
+    /// Consecutive rows: the first row and the count.
     Run,
-    /// The first, how many, and a bit for each from the first to the last.
+    /// The first row, the count, and one bit for each row from the first to the last.
     Bitmap,
-    /// The first, how many, and the distances between them.
+    /// The first row, the count, and the gaps between rows.
     Gaps,
 }
 
@@ -32,7 +32,7 @@ impl Form {
         }
     }
 
-    /// The form in the two low bits of a byte.
+    /// Returns the form in the two lowest bits of a byte.
     pub(super) fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::One,
@@ -43,7 +43,8 @@ impl Form {
     }
 }
 
-/// Writes ascending rows; the first as its distance from `anchor`, which most columns share.
+/// Encodes ascending rows and returns their form. The first row is stored relative to `anchor`,
+/// which is the same in most columns.
 pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Form::One };
     write_signed(out, i64::from(*first) - i64::from(anchor));
@@ -51,19 +52,21 @@ pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
         return Form::One;
     }
     write_count(out, rows.len());
-    let span = usize::try_from(last - first).unwrap_or(usize::MAX).saturating_add(1);
-    if span == rows.len() {
+    let span_rows = usize::try_from(last - first).unwrap_or(usize::MAX).saturating_add(1);
+    if span_rows == rows.len() {
         return Form::Run;
     }
     let mut gaps = Vec::new();
-    let behind = rows.iter().skip(1);
-    let distances = rows.iter().zip(behind).map(|(one, next)| i64::from(next - one) - 1);
-    let cost = integers::write(&mut gaps, &distances.collect::<Vec<_>>());
-    if span / MOST_ROWS_PER_BIT <= rows.len() {
-        let bitmap = bitmap(rows, *first, span);
-        let length = varint_bytes(u64::try_from(bitmap.len()).unwrap_or(u64::MAX));
-        // It is quicker to read, and shorter where nothing is compressed: it may be a quarter larger.
-        if length + estimate::packed_bytes(&bitmap) <= cost + cost / 4 {
+    let next_rows = rows.iter().skip(1);
+    let distances = rows.iter().zip(next_rows).map(|(one, next)| i64::from(next - one) - 1);
+    let gaps_cost = integers::write(&mut gaps, &distances.collect::<Vec<_>>());
+    if span_rows / MAX_BITS_PER_ROW <= rows.len() {
+        let bitmap = to_bitmap(rows, *first, span_rows);
+        let length_bytes = varint_bytes(u64::try_from(bitmap.len()).unwrap_or(u64::MAX));
+        let bitmap_cost = length_bytes + estimate::packed_bytes(&bitmap);
+        // A bitmap may be a quarter larger than gaps, because it decodes faster and is shorter where
+        // zstd finds nothing to compress.
+        if bitmap_cost <= gaps_cost + gaps_cost / 4 {
             write_count(out, bitmap.len());
             out.extend_from_slice(&bitmap);
             return Form::Bitmap;
@@ -73,17 +76,18 @@ pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
     Form::Gaps
 }
 
-fn bitmap(rows: &[u32], first: u32, span: usize) -> Vec<u8> {
-    let mut bytes = vec![0; packed_len(span, 1)];
+fn to_bitmap(rows: &[u32], first: u32, span_rows: usize) -> Vec<u8> {
+    let mut bytes = vec![0; packed_len(span_rows, 1)];
     for row in rows {
         let bit = row - first;
-        let byte = usize::try_from(bit / 8).ok().and_then(|at| bytes.get_mut(at));
-        byte.into_iter().for_each(|byte| *byte |= 1 << (bit % 8));
+        if let Some(byte) = usize::try_from(bit / 8).ok().and_then(|index| bytes.get_mut(index)) {
+            *byte |= 1 << (bit % 8);
+        }
     }
     bytes
 }
 
-/// Reads ascending rows below `limit`: at least one.
+/// Decodes ascending rows below `limit`; at least one row.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     form: Form,
@@ -91,12 +95,14 @@ pub(super) fn read(
     limit: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
     let outside = UnreadableChunk::Malformed("a row is out of range");
-    let first = i64::from(anchor).checked_add(reader.signed()?);
-    let first = first.and_then(|first| u32::try_from(first).ok()).filter(|first| *first < limit);
-    let first = first.ok_or(outside)?;
+    let first = i64::from(anchor).checked_add(reader.signed()?).ok_or(outside)?;
+    let first = u32::try_from(first).map_err(|_| outside)?;
+    if first >= limit {
+        return Err(outside);
+    }
     let count = if form == Form::One { 1 } else { reader.count(MAX_TILE_CELLS)? };
     if count == 0 {
-        return Err(UnreadableChunk::Malformed("a layer without rows is written"));
+        return Err(UnreadableChunk::Malformed("a stored layer has no rows"));
     }
     reader.take_cells(count)?;
     let rows: Vec<u32> = match form {
@@ -111,35 +117,39 @@ pub(super) fn read(
         }
         Form::Gaps => {
             let gaps = integers::read_counts(reader, count - 1, limit)?;
-            let mut rows = Vec::with_capacity(count);
-            rows.push(first);
-            let mut row = first;
-            for gap in gaps {
-                row = row.checked_add(gap).and_then(|row| row.checked_add(1)).ok_or(outside)?;
-                rows.push(row);
-            }
-            rows
+            from_gaps(first, &gaps).ok_or(outside)?
         }
     };
     rows.last().filter(|last| **last < limit).ok_or(outside)?;
     Ok(rows)
 }
-
+/// Returns the rows, or `None` if a row overflows.
+fn from_gaps(first: u32, gaps: &[u32]) -> Option<Vec<u32>> {
+    let mut rows = Vec::with_capacity(gaps.len() + 1);
+    rows.push(first);
+    let mut row = first;
+    for gap in gaps {
+        row = row.checked_add(*gap)?.checked_add(1)?;
+        rows.push(row);
+    }
+    Some(rows)
+}
 fn from_bitmap(bytes: &[u8], first: u32, count: usize) -> Result<Vec<u32>, UnreadableChunk> {
-    let set = |word: &[u8; 8]| u64::from_le_bytes(*word).count_ones();
+    let count_ones = |word: &[u8; 8]| u64::from_le_bytes(*word).count_ones();
     let (words, rest) = bytes.as_chunks::<8>();
-    let ones = words.iter().map(set).chain(rest.iter().map(|byte| byte.count_ones())).sum::<u32>();
+    let ones =
+        words.iter().map(count_ones).chain(rest.iter().map(|byte| byte.count_ones())).sum::<u32>();
     if usize::try_from(ones) != Ok(count) {
-        return Err(UnreadableChunk::Malformed("a bitmap has another number of rows"));
+        return Err(UnreadableChunk::Malformed("a bitmap has a wrong number of rows"));
     }
     let mut rows = Vec::with_capacity(count);
     let mut base = first;
-    let mut last = [0; 8];
-    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    for word in words.iter().chain([&last]) {
+    let mut last_word = [0; 8];
+    last_word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    for word in words.iter().chain([&last_word]) {
         let mut bits = u64::from_le_bytes(*word);
         while bits != 0 {
-            // A row beyond the end of the axis is refused by the caller, as the last.
+            // The caller rejects rows beyond the end of the axis by checking the last row.
             rows.push(base.saturating_add(bits.trailing_zeros()));
             bits &= bits - 1;
         }

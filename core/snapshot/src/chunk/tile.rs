@@ -1,36 +1,36 @@
-//! Tiles as chunks.
+//! Encodes and decodes tiles.
 
 use super::bytes::write_count;
-use super::column::{self, Before};
+use super::column::{self, ColumnContext};
 use super::error::{TileTooLarge, UnreadableChunk};
 use super::format_dictionary::{FormatDictionary, StoredFormats};
-use super::header::{ChunkKind, header, open};
+use super::header::{ChunkKind, header, open_chunk};
 use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
 };
 
-/// The bytes of a tile's chunk, not compressed. Equal tiles have equal bytes, on every machine.
+/// Encodes a tile as an uncompressed chunk. Equal tiles have equal bytes on every machine.
 ///
 /// # Errors
-/// [`TileTooLarge`] for more than a chunk may have, and for what no tile may have.
+/// [`TileTooLarge`] if the tile exceeds the limits of a chunk or is invalid.
 pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
     let columns = tile.columns.len();
     if columns > MAX_TILE_COLUMNS {
         return Err(TileTooLarge::Columns { columns });
     }
-    let cells = tile.columns.iter().map(entries).fold(0, usize::saturating_add);
+    let cells = tile.columns.iter().map(count_entries).fold(0, usize::saturating_add);
     if cells > MAX_TILE_CELLS {
         return Err(TileTooLarge::Cells { cells });
     }
-    let mut room = MAX_EXPANDED_TEXT_BYTES;
+    let mut expansion_budget = MAX_EXPANDED_TEXT_BYTES;
     let mut bytes = header(ChunkKind::Tile).to_vec();
     let formats = FormatDictionary::new(tile)?;
-    formats.write(&mut bytes, &mut room);
+    formats.write(&mut bytes, &mut expansion_budget);
     write_count(&mut bytes, columns);
-    let mut before = Before::default();
+    let mut context = ColumnContext::default();
     for column in &tile.columns {
-        column::write(&mut bytes, column, &mut before, &formats, &mut room)?;
+        column::write(&mut bytes, column, &mut context, &formats, &mut expansion_budget)?;
         if bytes.len() > MAX_CHUNK_BYTES {
             return Err(TileTooLarge::Bytes { bytes: bytes.len() });
         }
@@ -38,27 +38,27 @@ pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
     Ok(bytes)
 }
 
-/// What counts towards `MAX_TILE_CELLS`.
-fn entries(column: &TileColumn) -> usize {
+/// Returns the number of a column's entries that count towards `MAX_TILE_CELLS`.
+fn count_entries(column: &TileColumn) -> usize {
     column.values.len() + column.formulas.len() + column.formats.len()
 }
 
-/// Reads the bytes of a tile's chunk, not compressed. Total: any bytes give a tile or an error, in
-/// memory that the limits of tiles bound, whatever they declare.
+/// Decodes an uncompressed chunk. Accepts any input. Memory use is bounded by the limits of a tile,
+/// whatever lengths the chunk declares.
 ///
 /// # Errors
-/// [`UnreadableChunk`] with what is wrong.
+/// [`UnreadableChunk`] if the bytes are not a valid chunk of a tile.
 pub fn decode(bytes: &[u8]) -> Result<Tile, UnreadableChunk> {
-    let mut reader = open(bytes, ChunkKind::Tile)?;
+    let mut reader = open_chunk(bytes, ChunkKind::Tile)?;
     let formats = StoredFormats::read(&mut reader)?;
     let columns = reader.count(MAX_TILE_COLUMNS)?;
     let mut tile = Tile::default();
-    let mut before = Before::default();
+    let mut context = ColumnContext::default();
     for _ in 0..columns {
-        tile.columns.push(column::read(&mut reader, &mut before, &formats)?);
+        tile.columns.push(column::read(&mut reader, &mut context, &formats)?);
     }
     if reader.len() > 0 {
-        return Err(UnreadableChunk::Malformed("there are bytes behind it"));
+        return Err(UnreadableChunk::Malformed("the chunk has trailing bytes"));
     }
     Ok(tile)
 }

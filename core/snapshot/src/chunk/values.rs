@@ -1,4 +1,4 @@
-//! The values of a column, kind by kind.
+//! Encodes and decodes the values of a column, grouped by kind.
 
 use super::bytes::Reader;
 use super::error::{TileTooLarge, UnreadableChunk};
@@ -8,18 +8,18 @@ use crate::tile::{LongText, TextSpan, TileValue, ValueLayer};
 use cellar_base::limits::{MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
 use cellar_sheet::cell::ErrorCode;
 
-/// Writes values, whose common kind is `common`.
+/// Encodes values. `common` is the kind of all values, or `MIXED`.
 pub(super) fn write(
     out: &mut Vec<u8>,
     layer: &ValueLayer,
     common: u8,
-    room: &mut usize,
+    expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
     if common == MIXED {
         kinds::write(out, layer.values());
     }
     for kind in KINDS.into_iter().filter(|kind| common == MIXED || common == kind.number()) {
-        write_kind(out, layer, kind, room)?;
+        write_kind(out, layer, kind, expansion_budget)?;
     }
     Ok(())
 }
@@ -28,18 +28,18 @@ fn write_kind(
     out: &mut Vec<u8>,
     layer: &ValueLayer,
     kind: Kind,
-    room: &mut usize,
+    expansion_budget: &mut usize,
 ) -> Result<(), TileTooLarge> {
     let values = layer.values().iter();
     match kind {
         Kind::Empty => {}
         Kind::Number => {
-            let number = |value: &TileValue| match value {
+            let as_number = |value: &TileValue| match value {
                 TileValue::Number(number) => Some(*number),
                 _ => None,
             };
             let mut numbers: Vec<f64> = Vec::with_capacity(layer.len());
-            numbers.extend(values.filter_map(number));
+            numbers.extend(values.filter_map(as_number));
             if numbers.iter().any(|number| !number.is_finite()) {
                 return Err(TileTooLarge::Part("a number is not finite"));
             }
@@ -48,81 +48,88 @@ fn write_kind(
             }
         }
         Kind::Bool => {
-            let bit = |value: &TileValue| match value {
+            let as_bit = |value: &TileValue| match value {
                 TileValue::Bool(value) => Some(i64::from(*value)),
                 _ => None,
             };
-            integers::write(out, &values.filter_map(bit).collect::<Vec<_>>());
+            integers::write(out, &values.filter_map(as_bit).collect::<Vec<_>>());
         }
         Kind::Error => {
-            let code = |value: &TileValue| match value {
+            let as_code = |value: &TileValue| match value {
                 TileValue::Error(code) => Some(i64::from(code.number())),
                 _ => None,
             };
-            integers::write(out, &values.filter_map(code).collect::<Vec<_>>());
+            integers::write(out, &values.filter_map(as_code).collect::<Vec<_>>());
         }
         Kind::Text => {
-            let text = |value: &TileValue| match value {
-                TileValue::Text(span) => Some(text(layer, *span)),
+            let as_text = |value: &TileValue| match value {
+                TileValue::Text(span) => Some(checked_text(layer, *span)),
                 _ => None,
             };
-            let list = values.filter_map(text).collect::<Result<Vec<_>, _>>()?;
+            let list = values.filter_map(as_text).collect::<Result<Vec<_>, _>>()?;
             if !list.is_empty() {
-                texts::write(out, &list, room);
+                texts::write(out, &list, expansion_budget);
             }
         }
-        Kind::Long => write_long(out, layer, room)?,
+        Kind::Long => write_long(out, layer, expansion_budget)?,
     }
     Ok(())
 }
 
-fn text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
+/// Returns the text of a span if the span and the text's length are valid.
+fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     let text = span.of(layer.texts());
     if u32::try_from(text.len()) != Ok(span.len) {
-        return Err(TileTooLarge::Part("a text is not where it should be"));
+        return Err(TileTooLarge::Part("the span of a text is invalid"));
     }
     if text.len() > MAX_TILE_TEXT_BYTES {
-        return Err(TileTooLarge::Part("a text is longer than a tile holds: it is a long text"));
+        return Err(TileTooLarge::Part("a text is too long: store it as a long text"));
     }
     Ok(text)
 }
 
-fn write_long(out: &mut Vec<u8>, layer: &ValueLayer, room: &mut usize) -> Result<(), TileTooLarge> {
-    let missing = TileTooLarge::Part("a long text is not where it should be");
-    let long = layer.values().iter().filter_map(|value| match value {
-        TileValue::Long(number) => Some(usize::try_from(*number).unwrap_or(usize::MAX)),
+fn write_long(
+    out: &mut Vec<u8>,
+    layer: &ValueLayer,
+    expansion_budget: &mut usize,
+) -> Result<(), TileTooLarge> {
+    let missing = TileTooLarge::Part("the index of a long text is invalid");
+    let indices = layer.values().iter().filter_map(|value| match value {
+        TileValue::Long(index) => Some(usize::try_from(*index).unwrap_or(usize::MAX)),
         _ => None,
     });
-    let long = long.map(|number| layer.long().get(number));
-    let long = long.collect::<Option<Vec<&LongText>>>().ok_or(missing)?;
+    let long: Option<Vec<&LongText>> = indices.map(|index| layer.long().get(index)).collect();
+    let long = long.ok_or(missing)?;
     if long.is_empty() {
         return Ok(());
     }
-    if long.iter().any(|long| !is_long(long.bytes)) {
-        return Err(TileTooLarge::Part("a long text is shorter or longer than one may be"));
+    if long.iter().any(|text| !is_long(text.bytes)) {
+        return Err(TileTooLarge::Part("the length of a long text is out of range"));
     }
-    let previews = long.iter().map(|long| text(layer, long.preview));
-    texts::write(out, &previews.collect::<Result<Vec<_>, _>>()?, room);
-    let bytes: Vec<i64> = long.iter().map(|long| i64::from(long.bytes)).collect();
-    integers::write(out, &bytes);
-    long.iter().for_each(|long| out.extend_from_slice(&long.hash));
+    let previews = long.iter().map(|text| checked_text(layer, text.preview));
+    texts::write(out, &previews.collect::<Result<Vec<_>, _>>()?, expansion_budget);
+    let lengths: Vec<i64> = long.iter().map(|text| i64::from(text.bytes)).collect();
+    integers::write(out, &lengths);
+    for text in long {
+        out.extend_from_slice(&text.hash);
+    }
     Ok(())
 }
 
-/// Whether a text of so many bytes is an object of its own.
+/// Returns whether texts of this length are stored as objects of their own.
 fn is_long(bytes: u32) -> bool {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     bytes > MAX_TILE_TEXT_BYTES && bytes <= MAX_TEXT_BYTES
 }
 
-/// Texts of a layer that is being read.
+/// Texts of a layer that is being decoded.
 #[derive(Default)]
 struct Texts {
     texts: String,
     long: Vec<LongText>,
 }
 
-/// Reads the values of rows that were read before, whose common kind is `common`.
+/// Decodes the values of `rows`. `common` is the kind of all values, or `MIXED`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     rows: Vec<u32>,
@@ -133,7 +140,7 @@ pub(super) fn read(
         Some(kind) => read_kind(reader, kind, rows.len(), &mut texts)?,
         None => read_mixed(reader, rows.len(), &mut texts)?,
     };
-    Ok(ValueLayer::from_sound_parts(rows, values, texts.texts, texts.long))
+    Ok(ValueLayer::from_checked_parts(rows, values, texts.texts, texts.long))
 }
 
 fn read_mixed(
@@ -143,17 +150,17 @@ fn read_mixed(
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed("the kinds of values are malformed");
     let order = kinds::read(reader, count)?;
-    let mut of_kind = Vec::with_capacity(KINDS.len());
+    let mut values_by_kind = Vec::with_capacity(KINDS.len());
     for kind in KINDS {
         let count = order.iter().filter(|other| **other == kind).count();
         let values = if count == 0 { Vec::new() } else { read_kind(reader, kind, count, texts)? };
-        of_kind.push(values.into_iter());
+        values_by_kind.push(values.into_iter());
     }
-    let mut next = |kind: &Kind| {
-        let values = of_kind.get_mut(usize::from(kind.number().saturating_sub(1)));
+    let mut next_of_kind = |kind: &Kind| {
+        let values = values_by_kind.get_mut(usize::from(kind.number().saturating_sub(1)));
         values.and_then(Iterator::next).ok_or(malformed)
     };
-    order.iter().map(&mut next).collect()
+    order.iter().map(&mut next_of_kind).collect()
 }
 
 fn read_kind(
@@ -162,7 +169,7 @@ fn read_kind(
     count: usize,
     texts: &mut Texts,
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
-    let spans = |reader: &mut Reader<'_>, texts: &mut Texts| {
+    let read_spans = |reader: &mut Reader<'_>, texts: &mut Texts| {
         texts::read(reader, count, MAX_TILE_TEXT_BYTES, &mut texts.texts)
     };
     Ok(match kind {
@@ -174,14 +181,14 @@ fn read_kind(
         }
         Kind::Error => {
             let unknown = UnreadableChunk::Malformed("an error value has an unknown code");
-            let code = |code: u32| u8::try_from(code).ok().and_then(ErrorCode::from_number);
-            let error = |number: u32| code(number).map(TileValue::Error).ok_or(unknown);
+            let to_code = |number: u32| u8::try_from(number).ok().and_then(ErrorCode::from_number);
+            let to_value = |number: u32| to_code(number).map(TileValue::Error).ok_or(unknown);
             let codes = integers::read_counts(reader, count, u32::from(u8::MAX))?;
-            codes.into_iter().map(error).collect::<Result<_, _>>()?
+            codes.into_iter().map(to_value).collect::<Result<_, _>>()?
         }
-        Kind::Text => spans(reader, texts)?.into_iter().map(TileValue::Text).collect(),
+        Kind::Text => read_spans(reader, texts)?.into_iter().map(TileValue::Text).collect(),
         Kind::Long => {
-            let previews = spans(reader, texts)?;
+            let previews = read_spans(reader, texts)?;
             read_long(reader, previews, &mut texts.long)?
         }
     })
@@ -192,7 +199,7 @@ fn read_long(
     previews: Vec<TextSpan>,
     long: &mut Vec<LongText>,
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a long text is shorter or longer than one may be");
+    let malformed = UnreadableChunk::Malformed("the length of a long text is out of range");
     let count = previews.len();
     let lengths = integers::read_counts(reader, count, u32::MAX)?;
     let hashes = reader.bytes(count.saturating_mul(32))?.as_chunks::<32>().0;
@@ -202,6 +209,6 @@ fn read_long(
         }
         long.push(LongText { preview, hash: *hash, bytes });
     }
-    let most = u32::try_from(count).unwrap_or(u32::MAX);
-    Ok((0..most).map(TileValue::Long).collect())
+    let end = u32::try_from(count).unwrap_or(u32::MAX);
+    Ok((0..end).map(TileValue::Long).collect())
 }

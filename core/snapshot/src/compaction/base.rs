@@ -1,148 +1,127 @@
-//! What a compaction step begins with: a root, with all that it keeps elsewhere but cells.
+//! The starting point of a compaction step: a root, with everything loaded except the cells in chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::SnapshotError;
 use crate::chunk;
-use crate::index::Kept;
-use crate::level::{LevelSheet, StoredTile};
+use crate::error::SnapshotError;
+use crate::level::{LevelSheet, StoredTile, Stripe};
 use crate::merge::LevelInput;
-use crate::objects::{Fetch, Missing, ObjectKind, Objects, fetch};
+use crate::objects::{Fetch, Missing, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root, RootLevel};
+use crate::root_parts::{load_clients, load_metadata};
 use crate::tile::Tile;
 use cellar_base::position::Position;
-use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
-use cellar_sheet::metadata::{SheetNumbers, Tabs};
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 
-/// A root as a compaction step needs it; of nothing, at the beginning of a log.
+/// The root that a compaction step starts from. The default value is the empty state before a log's
+/// first entry.
 #[derive(Debug, Clone, Default)]
-pub struct Base {
-    /// The last entry that it covers, if any.
+pub struct CompactionBase {
+    /// Position of the last entry in the root; `None` before the first entry.
     pub position: Option<Position>,
-    /// How many entries it covers.
+    /// Number of entries in the root.
     pub entries: u64,
-    /// All of the state but cells.
+    /// Workbook metadata: everything except cells.
     pub metadata: WorkbookMetadata,
-    /// The last mutations of clients.
+    /// Last mutation of each client.
     pub clients: ClientMap,
-    /// The levels in chunks, oldest first.
+    /// The levels that are stored in chunks, oldest first.
     pub levels: Vec<RootLevel>,
-    /// Level 0: its sheets, with their cells.
+    /// The sheets of level 0, with their cells.
     pub level_0: BTreeMap<SheetId, LevelZeroSheet>,
 }
 
-/// A sheet of level 0.
+/// A sheet of level 0, with its cells in memory.
 #[derive(Debug, Clone)]
 pub struct LevelZeroSheet {
     changes: LevelSheet,
     tile: Arc<Tile>,
-    /// Bytes of the tile as it stands in the root.
-    bytes: usize,
+    /// Length of the encoded tile in the root.
+    tile_bytes: usize,
 }
 
 impl LevelZeroSheet {
-    /// As an input of a merge.
+    /// Returns the sheet as an input of a merge.
     #[must_use]
-    pub fn input(&self) -> LevelInput {
+    pub fn to_input(&self) -> LevelInput {
         LevelInput::in_memory(self.changes.clone(), Arc::clone(&self.tile))
     }
 
-    /// Cells of its tile, and bytes of that as it stands in the root.
-    pub(super) fn size(&self) -> (usize, usize) {
-        (self.tile.cells(), self.bytes)
+    /// Returns the number of cells.
+    pub(super) fn cells(&self) -> usize {
+        self.tile.cells()
+    }
+
+    /// Returns the length in bytes of the encoded tile in the root.
+    pub(super) fn tile_bytes(&self) -> usize {
+        self.tile_bytes
     }
 }
 
-impl Base {
-    /// Opens a root.
+impl CompactionBase {
+    /// Opens a root, or returns the objects that must be loaded first.
     ///
     /// # Errors
-    /// [`SnapshotError`] for a root whose parts do not fit each other.
+    /// [`SnapshotError`] if parts of the root contradict each other.
     pub fn open(root: &Root, objects: &Objects) -> Result<Fetch<Self>, SnapshotError> {
         let mut missing = Missing::default();
-        let metadata = metadata(root, objects, &mut missing)?;
-        let clients = clients(root, objects, &mut missing);
-        let level_0 = level_0(root, objects, &mut missing)?;
-        let (position, entries, levels) = (Some(root.position), root.entries, root.levels.clone());
-        Ok(missing.or(|| Self { position, entries, metadata, clients, levels, level_0 }))
+        let metadata = load_metadata(root, objects, &mut missing)?;
+        let clients = load_clients(root, objects, &mut missing);
+        let level_0 = load_level_0(root, objects, &mut missing)?;
+        Ok(missing.ready_or_need(|| Self {
+            position: Some(root.position),
+            entries: root.entries,
+            metadata,
+            clients,
+            levels: root.levels.clone(),
+            level_0,
+        }))
     }
 
-    /// Whether a level other than level 0 has something of a sheet.
+    /// Returns whether any of the `level_count` oldest levels contains `sheet`.
     #[must_use]
-    pub fn is_below(&self, sheet: SheetId, levels: usize) -> bool {
-        self.levels.iter().take(levels).any(|level| level.level.sheet(sheet).is_some())
+    pub fn has_sheet_in_oldest(&self, sheet: SheetId, level_count: usize) -> bool {
+        self.levels.iter().take(level_count).any(|level| level.level.sheet(sheet).is_some())
     }
 }
 
-/// The last mutations of clients that a root has, as far as they are there.
-pub(crate) fn clients(root: &Root, objects: &Objects, missing: &mut Missing) -> ClientMap {
-    let Some(chunk) = &root.clients else { return ClientMap::default() };
-    objects.clients.get(&chunk.hash).cloned().unwrap_or_else(|| {
-        missing.need(ObjectKind::Clients, *chunk);
-        ClientMap::default()
-    })
-}
-
-/// The metadata that a root has, as far as it is there.
-pub(crate) fn metadata(
-    root: &Root,
-    objects: &Objects,
-    missing: &mut Missing,
-) -> Result<WorkbookMetadata, SnapshotError> {
-    let used = match &root.used {
-        Kept::Inline(numbers) => numbers.0.clone(),
-        Kept::Chunk(chunk) => match objects.numbers.get(&chunk.hash) {
-            Some(numbers) => {
-                root.check_numbers(numbers)?;
-                numbers.clone()
-            }
-            None => {
-                missing.need(ObjectKind::Numbers, *chunk);
-                SheetNumbers::default()
-            }
-        },
-    };
-    let names = root.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone()));
-    let tabs = Tabs::from_parts(names.collect(), used);
-    let mut sheets = BTreeMap::new();
-    for sheet in &root.sheets {
-        let layer = sheet.formats.layer(&|hash| objects.formats.get(hash))?;
-        let formats = missing.take(fetch(layer, ObjectKind::Formats)).unwrap_or_default();
-        sheets.insert(sheet.sheet, SheetMetadata { extent: sheet.extent, formats });
-    }
-    Ok(WorkbookMetadata { tabs, sheets })
-}
-
-const NOT_ONE_INLINE_TILE: SnapshotError =
-    SnapshotError::Shape("a sheet of level 0 has its cells elsewhere");
-
-fn level_0(
+fn load_level_0(
     root: &Root,
     objects: &Objects,
     missing: &mut Missing,
 ) -> Result<BTreeMap<SheetId, LevelZeroSheet>, SnapshotError> {
-    let mut level_0 = BTreeMap::new();
-    let Some(level) = &root.level_0 else { return Ok(level_0) };
-    let all = level.level.load_all(&|hash| objects.index.get(hash))?;
-    let Some(level) = missing.take(fetch(all, ObjectKind::Index)) else { return Ok(level_0) };
+    let mut sheets = BTreeMap::new();
+    let Some(root_level) = &root.level_0 else { return Ok(sheets) };
+    let level = root_level.level.load_all(&|hash| objects.index.get(hash))?;
+    let Some(level) = missing.take_ready(to_fetch(level, ObjectKind::Index)) else {
+        return Ok(sheets);
+    };
     for mut sheet in level.sheets {
-        let (tile, bytes) = match std::mem::take(&mut sheet.stripes).as_slice() {
-            [] => (Tile::default(), 0),
-            [stripe] => match stripe.tiles.as_slice() {
-                [tile] if stripe.columns.first == 0 && tile.rows.first == 0 => match &tile.stored {
-                    StoredTile::Inline(bytes) => {
-                        (chunk::decode(bytes).map_err(|_| NOT_ONE_INLINE_TILE)?, bytes.len())
-                    }
-                    StoredTile::Chunk(_) => return Err(NOT_ONE_INLINE_TILE),
-                },
-                _ => return Err(NOT_ONE_INLINE_TILE),
-            },
-            _ => return Err(NOT_ONE_INLINE_TILE),
-        };
-        let number = sheet.sheet;
-        level_0.insert(number, LevelZeroSheet { changes: sheet, tile: Arc::new(tile), bytes });
+        let stripes = std::mem::take(&mut sheet.stripes);
+        let (tile, tile_bytes) = decode_inline_tile(&stripes)?;
+        let level_zero_sheet = LevelZeroSheet { tile: Arc::new(tile), tile_bytes, changes: sheet };
+        sheets.insert(level_zero_sheet.changes.sheet, level_zero_sheet);
     }
-    Ok(level_0)
+    Ok(sheets)
+}
+
+/// Decodes the only tile of a level-0 sheet, and returns the tile and its encoded length. A sheet
+/// without stripes has an empty tile.
+fn decode_inline_tile(stripes: &[Stripe]) -> Result<(Tile, usize), SnapshotError> {
+    const NOT_ONE_INLINE_TILE: SnapshotError =
+        SnapshotError::Shape("a sheet of level 0 is not one tile inside the root");
+    let stripe = match stripes {
+        [] => return Ok((Tile::default(), 0)),
+        [stripe] => stripe,
+        _ => return Err(NOT_ONE_INLINE_TILE),
+    };
+    let [place] = stripe.tiles.as_slice() else { return Err(NOT_ONE_INLINE_TILE) };
+    if stripe.columns.first != 0 || place.rows.first != 0 {
+        return Err(NOT_ONE_INLINE_TILE);
+    }
+    let StoredTile::Inline(bytes) = &place.stored else { return Err(NOT_ONE_INLINE_TILE) };
+    let tile = chunk::decode(bytes).map_err(|_| NOT_ONE_INLINE_TILE)?;
+    Ok((tile, bytes.len()))
 }

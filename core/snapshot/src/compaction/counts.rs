@@ -1,20 +1,25 @@
-//! What a level amounts to.
+//! Sizes of levels.
 
 use crate::level::{Level, SheetMoves, StoredTile};
+use crate::root::Totals;
 
-/// Cells and bytes of a level's tiles.
-pub(super) fn level_totals(level: &Level) -> (u64, u64) {
-    let tiles = level.sheets.iter().flat_map(|sheet| &sheet.stripes).flat_map(|s| &s.tiles);
-    tiles.fold((0, 0), |(cells, bytes): (u64, u64), tile| {
-        let stored = match &tile.stored {
+/// Returns the number of cells and the stored bytes of a level's tiles.
+pub(super) fn level_totals(level: &Level) -> Totals {
+    let mut totals = Totals::default();
+    let stripes = level.sheets.iter().flat_map(|sheet| &sheet.stripes);
+    for tile in stripes.flat_map(|stripe| &stripe.tiles) {
+        let stored_bytes = match &tile.stored {
             StoredTile::Chunk(chunk) => u64::from(chunk.bytes),
             StoredTile::Inline(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         };
-        (cells.saturating_add(u64::from(tile.cells)), bytes.saturating_add(stored))
-    })
+        totals.cells = totals.cells.saturating_add(u64::from(tile.cells));
+        totals.bytes = totals.bytes.saturating_add(stored_bytes);
+    }
+    totals
 }
 
-/// Runs of the maps or spans of the clears of a sheet, whichever is more.
-pub(super) fn changes(moves: &SheetMoves) -> usize {
+/// Returns the larger of the number of runs in an axis map and the number of cleared spans. Both are
+/// bounded in a level.
+pub(super) fn count_changes(moves: &SheetMoves) -> usize {
     moves.clear_spans().max(moves.rows.runs().len()).max(moves.columns.runs().len())
 }

@@ -1,4 +1,4 @@
-//! What entries did to one sheet whose older cells are not at hand.
+//! The changes of entries to one sheet, without access to older cells.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,16 +11,16 @@ use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, Places};
 
-/// The id of a cell: of its row, then of its column. Ids below the axis's limit are places in the
-/// space of the level below.
+/// Id of a cell: the id of its row, then of its column. Ids below the axis limit are indices in the
+/// space of the next older level.
 pub(super) type CellId = (u64, u64);
 
-/// What is set of a cell; what is not set shows the cell below.
+/// Changes to one cell. Unset parts leave the older cell visible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
-    /// The value with its formula; `Empty` hides the one below.
+    /// The new value and formula; `Empty` hides an older value.
     pub(super) value: Option<(Value, Option<String>)>,
-    /// The cell's own format; `General` hides the one below.
+    /// The new cell format; `General` hides an older format.
     pub(super) format: Option<String>,
 }
 
@@ -29,31 +29,32 @@ impl DeltaCell {
         self.value.is_none() && self.format.is_none()
     }
 
-    fn weight_bytes(&self) -> usize {
-        const FRAME_BYTES: usize = 160;
+    fn memory_bytes(&self) -> usize {
+        const OVERHEAD_BYTES: usize = 160;
         if self.is_nothing() {
             return 0;
         }
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let value = self.value.as_ref().map_or(0, |(value, formula)| match value {
-            Value::Text(content) => content.len().saturating_add(text(formula)),
-            _ => text(formula),
-        });
-        FRAME_BYTES.saturating_add(value).saturating_add(text(&self.format))
+        let text_bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let value_bytes = match &self.value {
+            Some((Value::Text(text), formula)) => text.len().saturating_add(text_bytes(formula)),
+            Some((_, formula)) => text_bytes(formula),
+            None => 0,
+        };
+        OVERHEAD_BYTES.saturating_add(value_bytes).saturating_add(text_bytes(&self.format))
     }
 }
 
-/// What entries did to one sheet.
+/// Changes of entries to one sheet.
 #[derive(Debug, Clone)]
 pub(super) struct Delta {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
     pub(super) cells: BTreeMap<CellId, DeltaCell>,
-    /// Where values below are hidden.
+    /// Regions where older values are hidden.
     pub(super) value_clears: Vec<Region>,
-    /// Where formats of single cells below are hidden.
+    /// Regions where older cell formats are hidden.
     pub(super) format_clears: Vec<Region>,
-    weight_bytes: usize,
+    cell_bytes: usize,
 }
 
 impl Default for Delta {
@@ -64,22 +65,22 @@ impl Default for Delta {
             cells: BTreeMap::new(),
             value_clears: Vec::new(),
             format_clears: Vec::new(),
-            weight_bytes: 0,
+            cell_bytes: 0,
         }
     }
 }
 
 impl Delta {
-    /// About how many bytes it takes in memory.
-    pub(super) fn weight_bytes(&self) -> usize {
+    /// Returns the approximate memory use in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
         const RUN_BYTES: usize = 16;
         let runs = self.rows.run_count().saturating_add(self.columns.run_count());
-        self.weight_bytes.saturating_add(runs.saturating_mul(RUN_BYTES))
+        self.cell_bytes.saturating_add(runs.saturating_mul(RUN_BYTES))
     }
 
-    /// Runs of its maps, about, or spans of its cleared regions, whichever is more: each is moved or
-    /// walked with every insert and delete.
-    pub(super) fn changes(&self) -> usize {
+    /// Returns the larger of the number of runs in an axis order and the number of cleared spans.
+    /// Every insertion and deletion must update or scan each of these.
+    pub(super) fn count_changes(&self) -> usize {
         let regions = self.value_clears.iter().chain(&self.format_clears);
         let spans = regions.map(Region::spans).fold(0, usize::saturating_add);
         spans.max(self.rows.run_count()).max(self.columns.run_count())
@@ -89,7 +90,7 @@ impl Delta {
         let id = (self.rows.id(edit.row), self.columns.id(edit.column));
         let (Some(row), Some(column)) = id else { return };
         extent.cover(edit.row, edit.column);
-        self.change((row, column), |cell| {
+        self.change_cell((row, column), |cell| {
             if let Some(value) = &edit.value {
                 cell.value = Some((value.clone(), edit.formula.clone()));
             }
@@ -100,30 +101,35 @@ impl Delta {
     }
 
     pub(super) fn clear(&mut self, rows: &Spans, columns: &Spans) {
-        self.ids_in(rows, columns).into_iter().for_each(|id| self.change(id, |c| c.value = None));
+        for id in self.cells_in(rows, columns) {
+            self.change_cell(id, |cell| cell.value = None);
+        }
         add_region(&mut self.value_clears, rows, columns);
     }
 
     pub(super) fn clear_formats(&mut self, rows: &Spans, columns: &Spans) {
-        self.ids_in(rows, columns).into_iter().for_each(|id| self.change(id, |c| c.format = None));
+        for id in self.cells_in(rows, columns) {
+            self.change_cell(id, |cell| cell.format = None);
+        }
         add_region(&mut self.format_clears, rows, columns);
     }
 
     pub(super) fn insert(&mut self, sheet: &mut SheetMetadata, axis: Axis, at: u32, count: u32) {
         let pushed_out = self.order_mut(axis).insert(at, count);
-        self.forget(axis, &pushed_out);
-        self.moved(sheet, axis, &AxisMap::insert(axis, at, count));
+        self.remove_cells(axis, &pushed_out);
+        self.move_regions(sheet, axis, &AxisMap::insert(axis, at, count));
         sheet.extent.insert(axis, at, count);
     }
 
     pub(super) fn delete(&mut self, sheet: &mut SheetMetadata, axis: Axis, spans: &Spans) {
         let deleted = self.order_mut(axis).delete(spans);
-        self.forget(axis, &deleted);
-        self.moved(sheet, axis, &AxisMap::delete(axis, spans));
+        self.remove_cells(axis, &deleted);
+        self.move_regions(sheet, axis, &AxisMap::delete(axis, spans));
         sheet.extent.delete(axis, spans);
     }
 
-    fn moved(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
+    /// Moves the range formats and the cleared regions along with an insertion or deletion.
+    fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
         sheet.formats.map(axis, map);
         for regions in [&mut self.value_clears, &mut self.format_clears] {
             regions.iter_mut().for_each(|region| region.map(axis, map));
@@ -138,58 +144,61 @@ impl Delta {
         }
     }
 
-    fn ids_in(&self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
+    fn cells_in(&self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
         if self.cells.is_empty() {
             return Vec::new();
         }
         let places = self.columns.places();
-        let inside = |column: u64| places.index(column).is_some_and(|at| columns.contains(at));
-        let runs = rows.iter().flat_map(|span| self.rows.parts(span.first, span.end()));
-        let held = runs.flat_map(|run| self.held(run));
-        held.filter(|(_, column)| inside(*column)).collect()
+        let has_column = |column: u64| places.index(column).is_some_and(|at| columns.contains(at));
+        let row_runs = rows.iter().flat_map(|span| self.rows.parts(span.first, span.end()));
+        let cells = row_runs.flat_map(|run| self.cells_in_rows(run));
+        cells.filter(|(_, column)| has_column(*column)).collect()
     }
 
-    fn held(&self, rows: IdRun) -> impl Iterator<Item = CellId> {
+    fn cells_in_rows(&self, rows: IdRun) -> impl Iterator<Item = CellId> {
         self.cells.range((rows.id, 0)..(rows.id_end(), 0)).map(|(id, _)| *id)
     }
 
-    fn change(&mut self, id: CellId, change: impl FnOnce(&mut DeltaCell)) {
+    fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut DeltaCell)) {
         let (before, after) = match self.cells.entry(id) {
             Entry::Vacant(entry) => {
                 let mut cell = DeltaCell::default();
                 change(&mut cell);
-                let after = cell.weight_bytes();
+                let after = cell.memory_bytes();
                 if !cell.is_nothing() {
                     entry.insert(cell);
                 }
                 (0, after)
             }
             Entry::Occupied(mut entry) => {
-                let before = entry.get().weight_bytes();
+                let before = entry.get().memory_bytes();
                 change(entry.get_mut());
-                let after = entry.get().weight_bytes();
+                let after = entry.get().memory_bytes();
                 if entry.get().is_nothing() {
                     entry.remove();
                 }
                 (before, after)
             }
         };
-        self.weight_bytes = self.weight_bytes.saturating_sub(before).saturating_add(after);
+        self.cell_bytes = self.cell_bytes.saturating_sub(before).saturating_add(after);
     }
 
-    fn forget(&mut self, axis: Axis, runs: &[IdRun]) {
-        let gone: Vec<CellId> = match axis {
-            Axis::Rows => runs.iter().flat_map(|run| self.held(*run)).collect(),
+    /// Removes all cells in deleted rows or columns.
+    fn remove_cells(&mut self, axis: Axis, deleted: &[IdRun]) {
+        let cells: Vec<CellId> = match axis {
+            Axis::Rows => deleted.iter().flat_map(|run| self.cells_in_rows(*run)).collect(),
             Axis::Columns => {
-                let columns = Places::of(runs.iter().copied());
-                self.cells.keys().copied().filter(|(_, column)| columns.holds(*column)).collect()
+                let columns = Places::of(deleted.iter().copied());
+                self.cells.keys().copied().filter(|(_, column)| columns.contains(*column)).collect()
             }
         };
-        gone.into_iter().for_each(|id| self.change(id, |cell| *cell = DeltaCell::default()));
+        for id in cells {
+            self.change_cell(id, |cell| *cell = DeltaCell::default());
+        }
     }
 }
 
-/// Adds a region, in place of those that it covers.
+/// Adds a region and removes the regions that it covers.
 fn add_region(regions: &mut Vec<Region>, rows: &Spans, columns: &Spans) {
     regions.retain(|region| !(rows.cover(&region.rows) && columns.cover(&region.columns)));
     regions.push(Region { rows: rows.clone(), columns: columns.clone() });

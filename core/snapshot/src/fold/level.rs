@@ -1,4 +1,4 @@
-//! A fold's result: a level whose cells are one tile per sheet, in memory.
+//! The result of a fold: a level with one tile per sheet, in memory.
 
 use std::sync::Arc;
 
@@ -12,42 +12,42 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::axis_order::AxisOrder;
 
-/// What a run of entries did.
+/// The net effect of a range of entries.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FoldedLevel {
-    /// The sheets that it changes, by number.
+    /// Changed sheets, sorted by sheet id.
     pub sheets: Vec<FoldedSheet>,
-    /// Sheets that were imported: their cells are below what `sheets` say of them.
+    /// Imported sheets. Their cells are below the changes in `sheets`.
     pub imported: PackedLevel,
-    /// Texts that are objects of their own, to be stored before anything refers to them.
+    /// Texts to store as objects of their own, before anything refers to them.
     pub long_texts: Vec<LongTextObject>,
 }
 
-/// What a run of entries did to one sheet.
+/// The net effect of a range of entries on one sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoldedSheet {
-    /// The sheet.
+    /// Id of the sheet.
     pub sheet: SheetId,
-    /// What it did to the cells below.
+    /// How the entries move and hide older cells.
     pub moves: SheetMoves,
-    /// The cells of the whole sheet; shared, since every merge that is planned or tried has them.
+    /// Cells of the whole sheet. Shared because several merges may use the tile as input.
     pub tile: Arc<Tile>,
 }
 
-/// A text that is an object of its own.
+/// A text that is stored as an object of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongTextObject {
-    /// BLAKE3 of the text: its name.
+    /// Name of the object: BLAKE3 hash of the text.
     pub hash: [u8; 32],
     /// The text.
     pub text: String,
 }
 
 impl FoldedLevel {
-    pub(super) fn add(&mut self, sheet: SheetId, delta: Delta) {
+    pub(super) fn add_sheet(&mut self, sheet: SheetId, delta: Delta) {
         let map = |order: &AxisOrder, axis| AxisOrder::new(axis).map_to(order, axis);
         let (rows, columns) = (map(&delta.rows, Axis::Rows), map(&delta.columns, Axis::Columns));
-        let tile = Arc::new(self.tile(&delta));
+        let tile = Arc::new(self.build_tile(&delta));
         let Delta { value_clears, format_clears, .. } = delta;
         let moves = SheetMoves { rows, columns, value_clears, format_clears };
         if !tile.is_empty() || !moves.is_nothing() {
@@ -55,7 +55,7 @@ impl FoldedLevel {
         }
     }
 
-    fn tile(&mut self, delta: &Delta) -> Tile {
+    fn build_tile(&mut self, delta: &Delta) -> Tile {
         let (rows, columns) = (delta.rows.places(), delta.columns.places());
         let placed = delta.cells.iter().filter_map(|((row, column), cell)| {
             Some((columns.index(*column)?, rows.index(*row)?, cell))
@@ -68,13 +68,13 @@ impl FoldedLevel {
                 tile.columns.push(TileColumn::new(number));
             }
             if let Some(column) = tile.columns.last_mut() {
-                self.push(column, row, cell);
+                self.push_cell(column, row, cell);
             }
         }
         tile
     }
 
-    fn push(&mut self, column: &mut TileColumn, row: u32, cell: &DeltaCell) {
+    fn push_cell(&mut self, column: &mut TileColumn, row: u32, cell: &DeltaCell) {
         if let Some((value, formula)) = &cell.value {
             match value {
                 Value::Empty => column.values.push(row, TileValue::Empty),

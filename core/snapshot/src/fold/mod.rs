@@ -1,7 +1,8 @@
-//! Folding: what a run of entries did, as one level in memory and a new metadata.
+//! Folds a range of entries into one level in memory and new workbook metadata.
 //!
-//! The same semantics as `workbook`, but without the cells below: what hides them is remembered
-//! instead – explicit blanks, cleared regions, formats that ranges took away.
+//! Has the same semantics as applying the entries to a `Workbook`, but without the older cells.
+//! Whatever hides older cells is recorded instead: explicit blanks, cleared regions, and cell
+//! formats removed by range formats.
 
 mod delta;
 mod level;
@@ -11,54 +12,54 @@ pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
 use std::collections::BTreeMap;
 
 use self::delta::Delta;
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::index::{PackedLevel, PackedSheet};
 use cellar_base::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
 
-/// A run of entries, as far as it is folded.
+/// A range of entries that is being folded.
 #[derive(Debug, Clone)]
 pub struct Fold {
     metadata: WorkbookMetadata,
     deltas: BTreeMap<SheetId, Delta>,
-    /// Sheets whose cells are in chunks, below what `deltas` say of them.
+    /// Sheets imported by the entries. Their cells are in chunks, below the changes in `deltas`.
     imported: BTreeMap<SheetId, PackedSheet>,
 }
 
 impl Fold {
-    /// Begins behind the state that `metadata` is of.
+    /// Starts a fold after the state described by `metadata`.
     #[must_use]
     pub fn new(metadata: WorkbookMetadata) -> Self {
         Self { metadata, deltas: BTreeMap::new(), imported: BTreeMap::new() }
     }
 
-    /// The metadata behind what was folded.
+    /// Returns the workbook metadata after the folded entries.
     #[must_use]
     pub fn metadata(&self) -> &WorkbookMetadata {
         &self.metadata
     }
 
-    /// About how many bytes it takes in memory.
+    /// Returns the approximate memory use in bytes.
     #[must_use]
-    pub fn weight_bytes(&self) -> usize {
-        self.deltas.values().map(Delta::weight_bytes).fold(0, usize::saturating_add)
+    pub fn memory_bytes(&self) -> usize {
+        self.deltas.values().map(Delta::memory_bytes).fold(0, usize::saturating_add)
     }
 
-    /// Whether it is time to make a level of it before more is folded. Asked between mutations, it
-    /// depends on nothing but the log.
+    /// Returns whether the fold should become a level before more entries are folded. Checked
+    /// between mutations; the result depends only on the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.weight_bytes() >= FOLD_BYTES
-            || self.deltas.values().any(|delta| delta.changes() >= MAX_LEVEL_CHANGES)
+        self.memory_bytes() >= FOLD_BYTES
+            || self.deltas.values().any(|delta| delta.count_changes() >= MAX_LEVEL_CHANGES)
     }
 
-    /// Applies committed operations, one after the other.
+    /// Applies committed operations in order.
     ///
     /// # Errors
-    /// [`SnapshotError`] for an import whose tile index is unreadable; the operations before it are
-    /// applied. An append refuses such an import, so this entry is damaged.
+    /// [`SnapshotError`] for an import with an invalid tile index; earlier operations stay applied.
+    /// Appends reject such imports, so the entry is damaged.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), SnapshotError> {
         operations.iter().try_for_each(|operation| self.apply(operation))
     }
@@ -96,7 +97,7 @@ impl Fold {
             Operation::RenameSheet(rename) => self.metadata.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => {
                 if self.metadata.tabs.delete(delete.sheet) {
-                    self.forget(delete.sheet);
+                    self.remove_sheet(delete.sheet);
                 }
             }
             Operation::ImportSheet(import) => self.import(import)?,
@@ -112,7 +113,7 @@ impl Fold {
             return Ok(());
         }
         if let Some(replaced) = replaced {
-            self.forget(replaced);
+            self.remove_sheet(replaced);
         }
         let metadata = SheetMetadata { extent: import.extent, ..SheetMetadata::default() };
         self.metadata.sheets.insert(import.sheet, metadata);
@@ -120,7 +121,7 @@ impl Fold {
         Ok(())
     }
 
-    fn forget(&mut self, sheet: SheetId) {
+    fn remove_sheet(&mut self, sheet: SheetId) {
         self.metadata.sheets.remove(&sheet);
         self.deltas.remove(&sheet);
         self.imported.remove(&sheet);
@@ -132,13 +133,13 @@ impl Fold {
         }
     }
 
-    /// The new metadata, and the level that stands above those that were there.
+    /// Returns the new metadata and the level to place above the existing levels.
     #[must_use]
     pub fn finish(self) -> (WorkbookMetadata, FoldedLevel) {
         let imported = PackedLevel { sheets: self.imported.into_values().collect() };
         let mut level = FoldedLevel { imported, ..FoldedLevel::default() };
         for (sheet, delta) in self.deltas {
-            level.add(sheet, delta);
+            level.add_sheet(sheet, delta);
         }
         (self.metadata, level)
     }

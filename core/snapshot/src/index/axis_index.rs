@@ -1,4 +1,4 @@
-//! Where the parts of an axis are: stripes, tiles, or runs of them.
+//! The sorted spans of an axis, stored compactly: stripes, tiles, or parts of an index.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -6,119 +6,122 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use cellar_sheet::operation::{Span, Spans};
 
-/// Equal parts that touch, or what is behind them.
+/// A run of adjacent spans of equal size, or a gap or the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// Where the first begins.
+    /// Start of the first span.
     pub start: u32,
-    /// How many of the same size there are up to the next pair's start; 0: none, a gap or the end.
+    /// Number of equal spans up to the start of the next pair; 0 for a gap or the end.
     pub count: u32,
 }
 
-/// Parts of an axis, ascending and apart, as sorted pairs: a regular grid of any size is two. The last
-/// pair is the end of the last part.
+/// Disjoint spans of an axis in ascending order, stored as runs of equal spans. A regular grid of
+/// any size needs two pairs. The last pair is the end of the last span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     pairs: Vec<Pair>,
-    /// For each pair, how many parts there are before it.
+    /// For each pair, the number of spans before it.
     before: Vec<usize>,
 }
 
 impl AxisIndex {
-    /// The pairs.
+    /// Returns the pairs.
     #[must_use]
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs
     }
 
-    /// How many parts.
+    /// Returns the number of spans.
     #[must_use]
     pub fn len(&self) -> usize {
         self.before.last().copied().unwrap_or(0)
     }
 
-    /// Whether there is none.
+    /// Returns whether the index has no spans.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// From the first part's beginning to the last one's end.
+    /// Returns the span from the start of the first to the end of the last span.
     #[must_use]
     pub fn extent(&self) -> Option<Span> {
         let (first, end) = (self.pairs.first()?.start, self.pairs.last()?.start);
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
-    /// Adds a part behind the others; false, and nothing is added, if it is empty or not behind.
+    /// Appends a span. Returns whether it was added: the span must not be empty and must start at
+    /// or after the end of the last span.
     #[must_use]
-    pub fn push(&mut self, part: Span) -> bool {
+    pub fn push(&mut self, span: Span) -> bool {
         let end = self.pairs.last().map_or(0, |end| end.start);
-        if part.count == 0 || part.first < end {
+        if span.count == 0 || span.first < end {
             return false;
         }
         match self.last_size() {
-            Some(size) if part.first == end && size == part.count => self.lengthen(part),
-            Some(_) if part.first == end => {
+            Some(size) if span.first == end && size == span.count => self.extend_last_run(span),
+            Some(_) if span.first == end => {
                 self.pairs.pop();
                 self.before.pop();
-                self.append(part);
+                self.append(span);
             }
-            _ => self.append(part),
+            _ => self.append(span),
         }
         true
     }
 
-    fn append(&mut self, part: Span) {
-        let before = self.len_so_far();
-        let end = Pair { start: part.end(), count: 0 };
-        self.pairs.extend([Pair { start: part.first, count: 1 }, end]);
+    fn append(&mut self, span: Span) {
+        let before = self.count_spans();
+        let end = Pair { start: span.end(), count: 0 };
+        self.pairs.extend([Pair { start: span.first, count: 1 }, end]);
         self.before.extend([before, before.saturating_add(1)]);
     }
 
-    /// The last run gets one more part.
-    fn lengthen(&mut self, part: Span) {
+    /// Adds one more span to the last run.
+    fn extend_last_run(&mut self, span: Span) {
         if let [.., run, end] = self.pairs.as_mut_slice() {
             run.count = run.count.saturating_add(1);
-            end.start = part.end();
+            end.start = span.end();
         }
         if let Some(before) = self.before.last_mut() {
             *before = before.saturating_add(1);
         }
     }
 
-    /// Parts in all pairs, of which the last may be a run that has no end yet.
-    fn len_so_far(&self) -> usize {
+    /// Returns the number of spans, including those of a last run whose end pair was removed.
+    fn count_spans(&self) -> usize {
         let count = self.pairs.last().map_or(0, |pair| pair.count);
         self.len().saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// The size of the parts before the end.
+    /// Returns the size of the spans in the last run.
     fn last_size(&self) -> Option<u32> {
         self.size(self.pairs.len().checked_sub(2)?)
     }
 
-    /// The size of the parts of a pair.
+    /// Returns the size of the spans of a pair; `None` for a gap or the end.
     fn size(&self, pair: usize) -> Option<u32> {
         let (run, next) = (self.pairs.get(pair)?, self.pairs.get(pair.checked_add(1)?)?);
         next.start.saturating_sub(run.start).checked_div(run.count)
     }
 
-    /// The part of a number, counted from 0.
+    /// Returns the span with an index.
     #[must_use]
-    pub fn get(&self, number: usize) -> Option<Span> {
-        // Of a gap and the run behind it, both with as many before, the run is the last.
-        let pair = self.before.partition_point(|before| *before <= number).checked_sub(1)?;
+    pub fn get(&self, index: usize) -> Option<Span> {
+        // A gap and the run after it have the same number of spans before them; the last of such
+        // pairs is the run.
+        let pair = self.before.partition_point(|before| *before <= index).checked_sub(1)?;
         let count = self.size(pair)?;
         let run = self.pairs.get(pair)?;
-        let offset = u32::try_from(number.checked_sub(*self.before.get(pair)?)?).ok()?;
+        let offset = u32::try_from(index.checked_sub(*self.before.get(pair)?)?).ok()?;
         Some(Span { first: run.start.checked_add(offset.checked_mul(count)?)?, count })
     }
 
-    /// The number of the first part that ends behind a place; as many as there are if none does.
+    /// Returns the index of the first span that ends after a position; the number of spans if none
+    /// does.
     #[must_use]
-    pub fn number_from(&self, place: u32) -> usize {
-        let Some(pair) = self.pairs.partition_point(|pair| pair.start <= place).checked_sub(1)
+    pub fn first_ending_after(&self, position: u32) -> usize {
+        let Some(pair) = self.pairs.partition_point(|pair| pair.start <= position).checked_sub(1)
         else {
             return 0;
         };
@@ -126,29 +129,30 @@ impl AxisIndex {
         let (Some(size), Some(run)) = (self.size(pair), self.pairs.get(pair)) else {
             return before;
         };
-        let offset = place.saturating_sub(run.start).checked_div(size).unwrap_or(0);
+        let offset = position.saturating_sub(run.start).checked_div(size).unwrap_or(0);
         before.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX))
     }
 
-    /// The numbers of the parts that meet any of the spans, ascending.
-    pub fn meeting<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = usize> + 'a {
+    /// Iterates over the indices of the spans that overlap `spans`, in ascending order.
+    pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = usize> + 'a {
         let mut next = 0;
         spans.iter().flat_map(move |span| {
-            let first = self.number_from(span.first).max(next);
-            let last = self.number_from(span.end().saturating_sub(1));
-            let meets = self.get(last).is_some_and(|part| part.first < span.end());
-            next = last.saturating_add(usize::from(meets)).max(first);
+            let first = self.first_ending_after(span.first).max(next);
+            let last = self.first_ending_after(span.end().saturating_sub(1));
+            let is_overlapping = self.get(last).is_some_and(|own| own.first < span.end());
+            next = last.saturating_add(usize::from(is_overlapping)).max(first);
             first..next
         })
     }
 
-    /// All parts, ascending.
+    /// Iterates over all spans in ascending order.
     pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
-        (0..self.len()).map_while(|number| self.get(number))
+        (0..self.len()).map_while(|index| self.get(index))
     }
 
-    /// An index from its pairs; `None` unless they are as they would be written: starts ascend, parts
-    /// have whole sizes, no run or gap could be one with the next, and the last is the end.
+    /// Creates an index from its pairs. Returns `None` unless the pairs are exactly as
+    /// [`AxisIndex::push`] would produce them: starts ascend, each run divides into equal spans,
+    /// adjacent runs and gaps are joined, and the last pair is the end.
     #[must_use]
     pub fn from_pairs(pairs: Vec<Pair>) -> Option<Self> {
         let mut index = Self::default();
@@ -177,7 +181,8 @@ impl AxisIndex {
     }
 }
 
-/// A flat list: for each pair its distance from the start of the one before, and its count.
+/// Encodes a flat list: for each pair, the distance from the start of the previous pair, and the
+/// count.
 impl<Ctx> Encode<Ctx> for AxisIndex {
     fn encode<W: Write>(
         &self,
@@ -197,7 +202,7 @@ impl<Ctx> Encode<Ctx> for AxisIndex {
 
 impl<'b, Ctx> Decode<'b, Ctx> for AxisIndex {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        let fault = || DecodeError::message("the pairs of an index are not in order");
+        let fault = || DecodeError::message("the pairs of an axis index are not in order");
         let mut numbers = decoder.array_iter::<u32>()?;
         let (mut pairs, mut start) = (Vec::new(), 0_u32);
         while let Some(distance) = numbers.next() {

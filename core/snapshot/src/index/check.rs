@@ -1,23 +1,25 @@
-//! What an index must be, whoever wrote it.
+//! Validates tile indexes. Stored indexes may be damaged or hostile.
 
 use super::{IndexChunk, Indexed};
 use super::{IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, SheetMoves, Stripes};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Region, StoredTile};
 use cellar_base::limits::{
     MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_LEVEL_CLEAR_SPANS, MAX_SHEETS, MAX_STORED_CHUNK_BYTES,
 };
 use cellar_sheet::axis_map::{Axis, AxisMap};
+use cellar_sheet::operation::Spans;
 
-type Checked = Result<(), SnapshotError>;
+type CheckResult = Result<(), SnapshotError>;
 
-pub(crate) fn ensure(sound: bool, what: &'static str) -> Checked {
-    if sound { Ok(()) } else { Err(SnapshotError::Shape(what)) }
+/// Returns [`SnapshotError::Shape`] with `message` unless `condition` is true.
+pub(crate) fn ensure(condition: bool, message: &'static str) -> CheckResult {
+    if condition { Ok(()) } else { Err(SnapshotError::Shape(message)) }
 }
 
 impl PackedLevel {
-    /// Checks the order and the limits of all that is in the root.
-    pub(crate) fn check(&self) -> Checked {
+    /// Checks the order and the limits of everything stored in the root.
+    pub(crate) fn check(&self) -> CheckResult {
         ensure(self.sheets.len() <= MAX_SHEETS, "a level has too many sheets")?;
         let ascending = self.sheets.is_sorted_by(|one, next| one.sheet < next.sheet);
         ensure(ascending, "the sheets of a level are not in order")?;
@@ -26,7 +28,7 @@ impl PackedLevel {
 }
 
 impl PackedSheet {
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         match &self.moves {
             Kept::Inline(moves) => moves.check()?,
             Kept::Chunk(chunk) => check_chunk(chunk)?,
@@ -40,9 +42,9 @@ impl PackedSheet {
 }
 
 impl IndexChunk {
-    /// Checks what stands in a chunk of an index. Lists there are not empty: a level refers to
-    /// nothing that has no tiles.
-    pub(super) fn check(&self) -> Checked {
+    /// Checks the contents of a chunk. Lists must not be empty: a level has no reference to an
+    /// index without tiles.
+    pub(super) fn check(&self) -> CheckResult {
         match self {
             Self::Moves(moves) => moves.check(),
             Self::Parts(parts) => {
@@ -59,23 +61,32 @@ impl IndexChunk {
 }
 
 impl SheetMoves {
-    pub(super) fn check(&self) -> Checked {
-        let fits = |map: &AxisMap| map.keeps_order() && map.runs().len() <= MAX_AXIS_RUNS;
-        ensure(fits(&self.rows) && fits(&self.columns), "an axis map has too many runs")?;
-        let few = self.clear_spans() <= MAX_LEVEL_CLEAR_SPANS;
-        ensure(few, "a level clears too many spans of a sheet")?;
-        let whole = |region: &Region| {
-            let ends = |spans: &cellar_sheet::operation::Spans, axis: Axis| {
-                spans.iter().next_back().is_some_and(|last| last.end() <= axis.limit())
-            };
-            ends(&region.rows, Axis::Rows) && ends(&region.columns, Axis::Columns)
+    pub(super) fn check(&self) -> CheckResult {
+        let is_valid_map = |map: &AxisMap| map.keeps_order() && map.runs().len() <= MAX_AXIS_RUNS;
+        ensure(
+            is_valid_map(&self.rows) && is_valid_map(&self.columns),
+            "an axis map has too many runs",
+        )?;
+        let has_few_spans = self.clear_spans() <= MAX_LEVEL_CLEAR_SPANS;
+        ensure(has_few_spans, "a level clears too many spans of a sheet")?;
+        let ends_within = |spans: &Spans, axis: Axis| {
+            spans.iter().next_back().is_some_and(|last| last.end() <= axis.limit())
         };
-        ensure(self.clears().all(whole), "a cleared region is empty or beyond the end of the sheet")
+        let is_valid_region = |region: &Region| {
+            ends_within(&region.rows, Axis::Rows) && ends_within(&region.columns, Axis::Columns)
+        };
+        ensure(
+            self.clears().all(is_valid_region),
+            "a cleared region is empty or beyond the end of the sheet",
+        )
     }
 }
 
-pub(super) fn check_stripes(stripes: &Indexed<RowIndex>) -> Checked {
-    ensure(stripes.is_sound(Axis::Columns), "stripes are beyond the end or not all there")?;
+pub(super) fn check_stripes(stripes: &Indexed<RowIndex>) -> CheckResult {
+    ensure(
+        stripes.is_valid(Axis::Columns),
+        "stripes are beyond the end of the sheet, or items are missing",
+    )?;
     stripes.items().iter().try_for_each(|rows| match rows {
         RowIndex::Tiles(tiles) => check_tiles(tiles),
         RowIndex::Parts(parts) => {
@@ -85,24 +96,31 @@ pub(super) fn check_stripes(stripes: &Indexed<RowIndex>) -> Checked {
     })
 }
 
-fn check_parts(parts: &Indexed<ChunkRef>, axis: Axis) -> Checked {
-    ensure(parts.is_sound(axis), "parts of an index are beyond the end or not all there")?;
+fn check_parts(parts: &Indexed<ChunkRef>, axis: Axis) -> CheckResult {
+    ensure(
+        parts.is_valid(axis),
+        "parts of an index are beyond the end of the sheet, or items are missing",
+    )?;
     parts.items().iter().try_for_each(check_chunk)
 }
 
-pub(super) fn check_tiles(tiles: &Indexed<IndexedTile>) -> Checked {
-    ensure(tiles.is_sound(Axis::Rows), "tiles are beyond the end or not all there")?;
+pub(super) fn check_tiles(tiles: &Indexed<IndexedTile>) -> CheckResult {
+    ensure(
+        tiles.is_valid(Axis::Rows),
+        "tiles are beyond the end of the sheet, or items are missing",
+    )?;
     ensure(!tiles.is_empty(), "a stripe has no tiles")?;
     tiles.items().iter().try_for_each(|tile| match &tile.stored {
         StoredTile::Chunk(chunk) => check_chunk(chunk),
         StoredTile::Inline(bytes) => {
-            let sound = !bytes.is_empty() && bytes.len() <= MAX_CHUNK_BYTES;
-            ensure(sound, "the bytes of a tile are none or too many")
+            let has_valid_length = !bytes.is_empty() && bytes.len() <= MAX_CHUNK_BYTES;
+            ensure(has_valid_length, "an inline tile is empty or too long")
         }
     })
 }
 
-pub(crate) fn check_chunk(chunk: &ChunkRef) -> Checked {
+/// Checks that a referenced chunk is neither empty nor too long.
+pub(crate) fn check_chunk(chunk: &ChunkRef) -> CheckResult {
     let fits = usize::try_from(chunk.bytes).is_ok_and(|bytes| bytes <= MAX_STORED_CHUNK_BYTES);
-    ensure(fits && chunk.bytes > 0, "a chunk is longer than any may be")
+    ensure(fits && chunk.bytes > 0, "a chunk is empty or too long")
 }

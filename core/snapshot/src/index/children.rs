@@ -1,67 +1,67 @@
-//! What an index of an imported sheet refers to, and what each of these must be: so it is checked
-//! piece by piece, before an entry of the log names it.
+//! The references of an imported sheet's tile index, and the checks of each referenced chunk. A
+//! server runs these checks chunk by chunk before a log entry may refer to the index.
 
 use super::check::ensure;
-use super::lookup::NOT_ITS_PART;
+use super::lookup::WRONG_INDEX_CHUNK;
 use super::{IndexChunk, Indexed, IndexedTile, RowIndex, Stripes};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::{ChunkRef, StoredTile};
 use crate::tile::Tile;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
 use cellar_sheet::operation::Span;
 
-/// What an index refers to directly.
+/// The direct references of a tile index or of one of its chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Children {
-    /// Chunks of cells.
+    /// Referenced chunks of cells.
     pub tiles: Vec<ChildTile>,
-    /// Chunks of the index.
+    /// Referenced chunks of the tile index.
     pub index: Vec<ChildIndex>,
-    /// The columns of the stripes that it lists.
+    /// Columns of the listed stripes.
     stripes: Vec<Span>,
 }
 
-/// A chunk of cells in an index.
+/// A reference to a chunk of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChildTile {
-    /// The chunk.
+    /// Name and stored length of the chunk.
     pub chunk: ChunkRef,
-    /// Rows of its place.
+    /// Number of rows of the tile's place.
     pub rows: u32,
-    /// Cells that it is said to have.
+    /// Number of cells according to the index.
     pub cells: u32,
 }
 
-/// A chunk of an index in another.
+/// A reference to a chunk of a tile index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChildIndex {
-    /// The chunk.
+    /// Name and stored length of the chunk.
     pub chunk: ChunkRef,
-    /// What is in it.
+    /// What the chunk must contain.
     pub part: ChildPart,
 }
 
-/// What a chunk of an index must be, because another refers to it.
+/// The contents that a reference requires of a chunk of a tile index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPart {
     /// The list of the parts of a sheet's index.
     Parts,
-    /// Stripes, from the first column to the last.
+    /// Stripes that cover exactly these columns.
     Stripes(Span),
-    /// Tiles of one stripe, from the first row to the last.
+    /// Tiles of one stripe that cover exactly these rows.
     Tiles(Span),
 }
 
 impl Stripes {
-    /// What it refers to.
+    /// Returns the direct references.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if a tile of it is no chunk.
+    /// [`SnapshotError::Shape`] if a tile is stored inline.
     pub fn children(&self) -> Result<Children, SnapshotError> {
         let mut children = Children::default();
         match self {
-            Self::Inline(stripes) => children.stripes_of(stripes)?,
-            Self::Parts(parts) => children.parts_of(parts, ChildPart::Stripes),
+            Self::Inline(stripes) => children.add_stripes(stripes)?,
+            Self::Parts(parts) => children.add_parts(parts, ChildPart::Stripes),
             Self::Chunk(chunk) => {
                 children.index.push(ChildIndex { chunk: *chunk, part: ChildPart::Parts });
             }
@@ -71,43 +71,43 @@ impl Stripes {
 }
 
 impl IndexChunk {
-    /// What it refers to; `None` if it is no chunk of an index of tiles.
+    /// Returns the direct references; `None` if the chunk contains moves instead of tiles.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if a tile of it is no chunk.
+    /// [`SnapshotError::Shape`] if a tile is stored inline.
     pub fn children(&self) -> Result<Option<Children>, SnapshotError> {
         let mut children = Children::default();
         match self {
             Self::Moves(_) => return Ok(None),
-            Self::Parts(parts) => children.parts_of(parts, ChildPart::Stripes),
-            Self::Stripes(stripes) => children.stripes_of(stripes)?,
-            Self::Tiles(tiles) => children.tiles_of(tiles)?,
+            Self::Parts(parts) => children.add_parts(parts, ChildPart::Stripes),
+            Self::Stripes(stripes) => children.add_stripes(stripes)?,
+            Self::Tiles(tiles) => children.add_tiles(tiles)?,
         }
         Ok(Some(children))
     }
 }
 
 impl Children {
-    fn parts_of(&mut self, parts: &Indexed<ChunkRef>, part: impl Fn(Span) -> ChildPart) {
+    fn add_parts(&mut self, parts: &Indexed<ChunkRef>, part: impl Fn(Span) -> ChildPart) {
         let chunks = parts.iter().map(|(span, chunk)| (*chunk, part(span)));
         self.index.extend(chunks.map(|(chunk, part)| ChildIndex { chunk, part }));
     }
 
-    fn stripes_of(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), SnapshotError> {
+    fn add_stripes(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), SnapshotError> {
         stripes.iter().try_for_each(|(columns, rows)| {
             self.stripes.push(columns);
             match rows {
-                RowIndex::Tiles(tiles) => self.tiles_of(tiles),
+                RowIndex::Tiles(tiles) => self.add_tiles(tiles),
                 RowIndex::Parts(parts) => {
-                    self.parts_of(parts, ChildPart::Tiles);
+                    self.add_parts(parts, ChildPart::Tiles);
                     Ok(())
                 }
             }
         })
     }
 
-    fn tiles_of(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), SnapshotError> {
-        const INLINE: SnapshotError = SnapshotError::Shape("a tile of an import is no chunk");
+    fn add_tiles(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), SnapshotError> {
+        const INLINE: SnapshotError = SnapshotError::Shape("a tile of an import is stored inline");
         for (rows, tile) in tiles.iter() {
             let StoredTile::Chunk(chunk) = tile.stored else { return Err(INLINE) };
             self.tiles.push(ChildTile { chunk, rows: rows.count, cells: tile.cells });
@@ -115,58 +115,57 @@ impl Children {
         Ok(())
     }
 
-    /// How many there are; one that is named twice counts twice.
+    /// Returns the number of references, including duplicates.
     #[must_use]
     pub fn count(&self) -> usize {
         self.tiles.len().saturating_add(self.index.len())
     }
 
-    /// Bytes of all of them, as stored.
+    /// Returns the total stored length of all referenced chunks.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let tiles = self.tiles.iter().map(|tile| &tile.chunk);
-        let all = tiles.chain(self.index.iter().map(|index| &index.chunk));
-        all.map(|chunk| u64::from(chunk.bytes)).fold(0, u64::saturating_add)
+        let chunks = tiles.chain(self.index.iter().map(|index| &index.chunk));
+        chunks.map(|chunk| u64::from(chunk.bytes)).fold(0, u64::saturating_add)
     }
 
-    /// Checks that its stripes are as a [`SheetWriter`](crate::merge::SheetWriter) makes
-    /// them. So a tile can be checked without the stripe that it is in: chunks of an index that list
-    /// tiles do not say which that is.
+    /// Checks that all stripes have the width and alignment that
+    /// [`SheetWriter`](crate::merge::SheetWriter) produces. This allows checking a tile without
+    /// knowing its stripe, which chunks that list tiles do not contain.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] for another stripe.
+    /// [`SnapshotError::Shape`] for any other stripe.
     pub fn check_stripes(&self) -> Result<(), SnapshotError> {
-        let narrow = |columns: &Span| {
+        let has_import_width = |columns: &Span| {
             columns.count == MIN_STRIPE_COLUMNS && columns.first.is_multiple_of(MIN_STRIPE_COLUMNS)
         };
-        const OTHER: &str =
-            "a stripe of an import has other columns than 128 from a multiple of it";
-        ensure(self.stripes.iter().all(narrow), OTHER)
+        const OTHER_WIDTH: &str = "a stripe of an import is not 128 columns from a multiple of 128";
+        ensure(self.stripes.iter().all(has_import_width), OTHER_WIDTH)
     }
 }
 
 impl ChildTile {
-    /// Checks that a tile is within its place. Whoever reads or merges only a part of a sheet would
-    /// see what is outside, or not, by chance.
+    /// Checks that a tile is within its place and has the number of cells that the index declares.
+    /// Readers of a part of a sheet may or may not see cells outside the place.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] for one that is not, or has another number of cells.
+    /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
     pub fn check(&self, tile: &Tile) -> Result<(), SnapshotError> {
         let columns = tile.columns.last().map_or(0, |last| last.column.saturating_add(1));
-        let within = tile.end() <= self.rows && columns <= MIN_STRIPE_COLUMNS;
-        ensure(within, "a tile has cells outside of its place in the index")?;
-        let same = usize::try_from(self.cells) == Ok(tile.cells());
-        ensure(same, "a tile has another number of cells than the index says")
+        let is_within_place = tile.end() <= self.rows && columns <= MIN_STRIPE_COLUMNS;
+        ensure(is_within_place, "a tile has cells outside of its place in the index")?;
+        let has_declared_cells = usize::try_from(self.cells) == Ok(tile.cells());
+        ensure(has_declared_cells, "a tile has another number of cells than the index declares")
     }
 }
 
 impl ChildIndex {
-    /// Checks that a chunk is what refers to it says, and of an import.
+    /// Checks that a chunk contains what the reference requires and is valid in an import.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if it is not.
+    /// [`SnapshotError::Shape`] if the chunk does not match.
     pub fn check(&self, chunk: &IndexChunk) -> Result<(), SnapshotError> {
-        let is_its_part = match (self.part, chunk) {
+        let matches_part = match (self.part, chunk) {
             (ChildPart::Parts, IndexChunk::Parts(_)) => true,
             (ChildPart::Stripes(columns), IndexChunk::Stripes(stripes)) => {
                 stripes.index().extent() == Some(columns)
@@ -177,31 +176,31 @@ impl ChildIndex {
             _ => false,
         };
         match chunk.children()? {
-            Some(children) if is_its_part => children.check_stripes(),
-            _ => Err(NOT_ITS_PART),
+            Some(children) if matches_part => children.check_stripes(),
+            _ => Err(WRONG_INDEX_CHUNK),
         }
     }
 }
 
 impl ChunkRef {
-    /// Whether a chunk of so many stored bytes may be this one. Another release may compress the same
-    /// bytes otherwise; but nobody makes a chunk seem far smaller or larger than it is: what levels
-    /// weigh decides how they are merged.
+    /// Returns whether a chunk with this stored length may be the referenced chunk. Allows some
+    /// difference because another release may compress the same bytes differently. Limits the
+    /// difference because stored lengths decide which levels are merged.
     #[must_use]
-    pub fn is_about(&self, stored_bytes: u64) -> bool {
-        let said = u64::from(self.bytes);
-        said <= at_most(stored_bytes) && stored_bytes <= at_most(said)
+    pub fn accepts_stored_bytes(&self, stored_bytes: u64) -> bool {
+        let declared = u64::from(self.bytes);
+        declared <= max_stored_bytes(stored_bytes) && stored_bytes <= max_stored_bytes(declared)
     }
 
-    /// The most bytes that [`ChunkRef::is_about`] is true of.
+    /// Returns the greatest stored length that [`ChunkRef::accepts_stored_bytes`] accepts.
     #[must_use]
-    pub fn most_stored_bytes(&self) -> u64 {
-        at_most(u64::from(self.bytes))
+    pub fn max_stored_bytes(&self) -> u64 {
+        max_stored_bytes(u64::from(self.bytes))
     }
 }
 
-/// Twice as many, and what a frame has at least.
-fn at_most(bytes: u64) -> u64 {
+/// Returns twice as many bytes plus the minimum length of a frame.
+fn max_stored_bytes(bytes: u64) -> u64 {
     const FRAME_BYTES: u64 = 64;
     bytes.saturating_mul(2).saturating_add(FRAME_BYTES)
 }
@@ -228,7 +227,7 @@ mod tests {
         (0..count).map(stripe).collect()
     }
 
-    /// All tiles below, and how many layers of the index are.
+    /// Returns all tiles below an index, and the number of index layers.
     fn walk(stripes: &[Stripe]) -> (Vec<ChildTile>, usize) {
         let (index, objects) = pack_import(stripes).unwrap();
         let mut found = Vec::new();
@@ -343,9 +342,13 @@ mod tests {
     #[test]
     fn a_chunk_weighs_about_what_is_said() {
         let says = |bytes| ChunkRef { bytes, ..chunk_of(1) };
-        assert!(says(1_000).is_about(2_064) && !says(1_000).is_about(2_065));
-        assert!(says(2_064).is_about(1_000) && !says(2_065).is_about(1_000));
-        assert_eq!(says(1_000).most_stored_bytes(), 2_064);
-        assert!(says(u32::MAX).is_about(u64::from(u32::MAX)));
+        assert!(
+            says(1_000).accepts_stored_bytes(2_064) && !says(1_000).accepts_stored_bytes(2_065)
+        );
+        assert!(
+            says(2_064).accepts_stored_bytes(1_000) && !says(2_065).accepts_stored_bytes(1_000)
+        );
+        assert_eq!(says(1_000).max_stored_bytes(), 2_064);
+        assert!(says(u32::MAX).accepts_stored_bytes(u64::from(u32::MAX)));
     }
 }

@@ -1,28 +1,28 @@
-//! Chunks of an index.
+//! Chunks of a tile index.
 
 use super::{Indexed, IndexedTile, RowIndex, SheetMoves};
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::level::ChunkRef;
 
-/// A chunk of an index, decoded and checked.
+/// A decoded and verified chunk of a tile index.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IndexChunk {
-    /// What a level does to older cells of a sheet.
+    /// How a level moves and hides older cells of a sheet.
     Moves(SheetMoves),
-    /// The list of the parts of a sheet's index.
+    /// List of the parts of a sheet's tile index.
     Parts(Indexed<ChunkRef>),
-    /// The columns and rows of neighbouring stripes.
+    /// Columns and rows of adjacent stripes.
     Stripes(Indexed<RowIndex>),
-    /// Tiles of neighbouring rows of one stripe.
+    /// Tiles in adjacent rows of one stripe.
     Tiles(Indexed<IndexedTile>),
 }
 
 impl IndexChunk {
-    /// Reads a chunk, unpacked; total.
+    /// Decodes an uncompressed chunk. Accepts any input.
     ///
     /// # Errors
-    /// [`SnapshotError`] with what is wrong.
+    /// [`SnapshotError`] if the chunk is not a valid part of a tile index.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let found = cbor::kind_number(bytes)?;
         let chunk = match Kind::from_number(found) {
@@ -30,7 +30,7 @@ impl IndexChunk {
             Some(Kind::Parts) => Self::Parts(cbor::decode(Kind::Parts, bytes)?),
             Some(Kind::Stripes) => Self::Stripes(cbor::decode(Kind::Stripes, bytes)?),
             Some(Kind::Tiles) => Self::Tiles(cbor::decode(Kind::Tiles, bytes)?),
-            _ => return Err(SnapshotError::Shape("it is no chunk of an index")),
+            _ => return Err(SnapshotError::Shape("the chunk is not part of a tile index")),
         };
         chunk.check()?;
         Ok(chunk)

@@ -1,31 +1,33 @@
-//! The index of an imported sheet, which stands in a log entry instead of a root.
+//! Tile indexes of imported sheets, which are stored in log entries instead of roots.
 
 use super::check::{check_chunk, check_stripes};
 use super::pack::pack_stripes;
 use super::{IndexChunk, Kept, PackedSheet, SheetMoves, Stripes};
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::level::Stripe;
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 use cellar_sheet::operation::{ImportSheet, TileIndex};
 
-/// Packs the index of a sheet whose tiles are chunks: what its log entry holds, and the chunks to
-/// store before it, those first that others refer to. The same stripes always give the same.
+/// Packs the tile index of a sheet whose tiles are chunks. Returns the index to store in the log
+/// entry, and the chunks to store before the entry; a chunk comes after all chunks that it refers
+/// to. Equal stripes give equal results.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for stripes that are not in order or have a tile that is no chunk, and
-/// [`SnapshotError::TooLong`] for a sheet of more tiles than a list of parts can name.
+/// [`SnapshotError::Shape`] for invalid stripes or an inline tile, [`SnapshotError::TooLong`] for a
+/// sheet with more tiles than a list of parts can refer to.
 pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     pack_import_within(stripes, PackLimits::IMPORT)
 }
 
-/// As [`pack_import`], with one chunk in the entry, whatever the sheet's size: for all but the first
-/// sheets of an import of many, whose indexes are checked in one request.
+/// Like [`pack_import`], but the entry refers to only one chunk, whatever the size of the sheet.
+/// Used in an import of many sheets for all but the first sheets, because one request verifies the
+/// indexes of all sheets.
 ///
 /// # Errors
-/// As [`pack_import`].
+/// See [`pack_import`].
 pub fn pack_import_apart(
     stripes: &[Stripe],
 ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
@@ -33,7 +35,8 @@ pub fn pack_import_apart(
     pack_import_within(stripes, limits)
 }
 
-/// The same, with other limits: tests make deep indexes of few tiles.
+/// Like [`pack_import`], but with other limits, so that tests can create deep indexes with few
+/// tiles.
 pub(crate) fn pack_import_within(
     stripes: &[Stripe],
     limits: PackLimits,
@@ -44,10 +47,10 @@ pub(crate) fn pack_import_within(
 }
 
 impl PackedSheet {
-    /// An imported sheet, as a level has it: nothing is below it.
+    /// Returns an imported sheet as the only level of the sheet.
     ///
     /// # Errors
-    /// As [`Stripes::of_import`].
+    /// See [`Stripes::of_import`].
     pub fn of_import(import: &ImportSheet) -> Result<Self, SnapshotError> {
         let moves = Kept::Inline(SheetMoves::default());
         Ok(Self { sheet: import.sheet, moves, stripes: Stripes::of_import(&import.tile_index)? })
@@ -55,11 +58,10 @@ impl PackedSheet {
 }
 
 impl Stripes {
-    /// As an entry of the log holds them.
+    /// Encodes the index for a log entry.
     ///
     /// # Errors
-    /// [`SnapshotError`] for stripes that are out of order, take too many bytes, or have a tile that is
-    /// no chunk.
+    /// [`SnapshotError`] for invalid stripes, an inline tile, or an index that is too long.
     pub fn to_import(&self) -> Result<TileIndex, SnapshotError> {
         let bytes = cbor::encode(Kind::Import, self);
         let length = bytes.len();
@@ -69,10 +71,11 @@ impl Stripes {
         Ok(index)
     }
 
-    /// Reads what [`Stripes::to_import`] wrote; total. Every tile is a chunk.
+    /// Decodes an index that [`Stripes::to_import`] encoded. Accepts any input. Every tile of the
+    /// result is a chunk.
     ///
     /// # Errors
-    /// [`SnapshotError`] with what is wrong.
+    /// [`SnapshotError`] if the index is invalid.
     pub fn of_import(index: &TileIndex) -> Result<Self, SnapshotError> {
         let stripes: Self = cbor::decode(Kind::Import, index.bytes())?;
         stripes.check()?;
@@ -150,7 +153,7 @@ mod tests {
             assert_eq!(tiles, few);
             let most = named.iter().map(Children::bytes).max().unwrap();
             assert!(most <= IMPORT_NAMED_BYTES, "{most}");
-            // As many as fit.
+            // As many references as fit were used.
             let full = IMPORT_NAMED_BYTES / longest;
             assert!(u64::try_from(few).unwrap() < full || most == full * longest, "{most}");
         }

@@ -1,4 +1,4 @@
-//! Parts of an axis and what each of them has.
+//! Lists of items, each for a span of an axis.
 
 use minicbor::{Decode, Encode};
 
@@ -6,7 +6,7 @@ use super::AxisIndex;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{Span, Spans};
 
-/// For each part of an axis, one item.
+/// A list with one item for each span of an [`AxisIndex`].
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Indexed<T> {
@@ -23,11 +23,11 @@ impl<T> Default for Indexed<T> {
 }
 
 impl<T> Indexed<T> {
-    /// Adds a part and its item behind the others; false, and nothing is added, if the part is empty
-    /// or not behind.
+    /// Appends a span and its item. Returns whether they were added: the span must not be empty and
+    /// must follow the last span.
     #[must_use]
-    pub fn push(&mut self, part: Span, item: T) -> bool {
-        let added = self.index.push(part);
+    pub fn push(&mut self, span: Span, item: T) -> bool {
+        let added = self.index.push(span);
         if added {
             self.items.push(item);
         }
@@ -40,37 +40,37 @@ impl<T> Indexed<T> {
         &self.index
     }
 
-    /// What they have, in their order.
+    /// Returns the items in span order.
     #[must_use]
     pub fn items(&self) -> &[T] {
         &self.items
     }
 
-    /// Whether there is none.
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The parts that meet any of the spans, with their items, ascending.
-    pub fn meeting<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = (Span, &'a T)> + 'a {
-        let numbers = self.index.meeting(spans);
-        numbers.filter_map(|number| Some((self.index.get(number)?, self.items.get(number)?)))
+    /// Iterates over the spans that overlap `spans`, in order, with their items.
+    pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = (Span, &'a T)> + 'a {
+        let indices = self.index.overlapping(spans);
+        indices.filter_map(|index| Some((self.index.get(index)?, self.items.get(index)?)))
     }
 
-    /// All parts with their items, ascending.
+    /// Iterates over all spans in order, with their items.
     pub fn iter(&self) -> impl Iterator<Item = (Span, &T)> {
         self.index.spans().zip(&self.items)
     }
 
-    /// All parts and their items, ascending.
+    /// Converts into a vector of all spans in order, with their items.
     pub(super) fn into_items(self) -> Vec<(Span, T)> {
         let spans: Vec<Span> = self.index.spans().collect();
         spans.into_iter().zip(self.items).collect()
     }
 
-    /// Whether every part has its item and none reaches over the end of the axis.
-    pub(super) fn is_sound(&self, axis: Axis) -> bool {
+    /// Returns whether every span has an item and no span exceeds the axis.
+    pub(super) fn is_valid(&self, axis: Axis) -> bool {
         let end = self.index.extent().map_or(0, Span::end);
         self.index.len() == self.items.len() && end <= axis.limit()
     }

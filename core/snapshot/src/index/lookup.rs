@@ -1,23 +1,23 @@
-//! Finds tiles of a level, as far as the chunks of its index are loaded: no I/O here.
+//! Finds tiles in a tile index whose chunks may not all be loaded. Performs no I/O.
 
 use std::collections::HashSet;
 
 use super::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex};
 use super::{SheetMoves, Stripes};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, Region, Stripe, TilePlace};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// The chunks of the index that were loaded so far, by name.
+/// Returns a loaded chunk of the index by name.
 pub type Loaded<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 
-/// What was asked for, or what is missing for it.
+/// A result, or the chunks that must be loaded before computing it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetched<T> {
-    /// Chunks to load, all at once, before asking again: at most three times for a level.
+    /// Load these chunks in one request, then ask again. Happens at most three times per level.
     Need(Vec<ChunkRef>),
-    /// The answer.
+    /// The result.
     Ready(T),
 }
 
@@ -25,11 +25,11 @@ pub enum Fetched<T> {
 pub type Places = Vec<(Span, TilePlace)>;
 
 impl PackedLevel {
-    /// The tiles of a sheet that meet a region of the level's space, with the columns of their
-    /// stripes: from left to right, in each stripe from top to bottom.
+    /// Returns the tiles of a sheet that overlap a region of the level's space, with the columns of
+    /// their stripes. Tiles are ordered by stripe from left to right, then from top to bottom.
     ///
     /// # Errors
-    /// [`SnapshotError`] if a loaded chunk is another than what refers to it says.
+    /// [`SnapshotError`] if a loaded chunk does not match the reference to it.
     pub fn tiles(
         &self,
         sheet: SheetId,
@@ -38,16 +38,17 @@ impl PackedLevel {
     ) -> Result<Fetched<Places>, SnapshotError> {
         let mut search = Search::new(loaded);
         if let Some(packed) = self.sheet(sheet) {
-            search.sheet(packed, region)?;
+            search.visit_sheet(packed, region)?;
         }
         let places = std::mem::take(&mut search.places);
-        Ok(search.fetched(places))
+        Ok(search.finish(places))
     }
 
-    /// What the level does to the older cells of a sheet; `None` if it does not change the sheet.
+    /// Returns how the level moves and hides older cells of a sheet; `None` if the level does not
+    /// change the sheet.
     ///
     /// # Errors
-    /// As [`PackedLevel::tiles`].
+    /// See [`PackedLevel::tiles`].
     pub fn moves<'a>(
         &'a self,
         sheet: SheetId,
@@ -57,31 +58,31 @@ impl PackedLevel {
             return Ok(Fetched::Ready(None));
         };
         let mut search = Search::new(loaded);
-        let moves = search.moves(&packed.moves)?;
-        Ok(search.fetched(moves))
+        let moves = search.load_moves(&packed.moves)?;
+        Ok(search.finish(moves))
     }
 
-    /// The whole level, with all its index in memory.
+    /// Returns the whole level with its complete tile index.
     ///
     /// # Errors
-    /// As [`PackedLevel::tiles`].
+    /// See [`PackedLevel::tiles`].
     pub fn load_all(&self, loaded: &Loaded<'_>) -> Result<Fetched<Level>, SnapshotError> {
         let everything =
             Region { rows: Spans::all(Axis::Rows), columns: Spans::all(Axis::Columns) };
         let (mut search, mut level) = (Search::new(loaded), Level::default());
         for packed in &self.sheets {
-            search.sheet(packed, &everything)?;
-            let stripes = stripes_of(std::mem::take(&mut search.places));
-            if let Some(moves) = search.moves(&packed.moves)?.cloned() {
+            search.visit_sheet(packed, &everything)?;
+            let stripes = group_by_stripe(std::mem::take(&mut search.places));
+            if let Some(moves) = search.load_moves(&packed.moves)?.cloned() {
                 level.sheets.push(LevelSheet { sheet: packed.sheet, moves, stripes });
             }
         }
-        Ok(search.fetched(level))
+        Ok(search.finish(level))
     }
 }
 
-/// Stripes from their tiles.
-fn stripes_of(places: Places) -> Vec<Stripe> {
+/// Groups tiles by stripe.
+fn group_by_stripe(places: Places) -> Vec<Stripe> {
     let mut stripes: Vec<Stripe> = Vec::new();
     for (columns, tile) in places {
         match stripes.last_mut() {
@@ -92,36 +93,36 @@ fn stripes_of(places: Places) -> Vec<Stripe> {
     stripes
 }
 
-pub(super) const NOT_ITS_PART: SnapshotError =
-    SnapshotError::Shape("a chunk of an index is another than what refers to it says");
+pub(super) const WRONG_INDEX_CHUNK: SnapshotError =
+    SnapshotError::Shape("a chunk of a tile index does not match the reference to it");
 
-/// A walk down the index: what it found, and what it could not see.
+/// A traversal of the index: the tiles found and the chunks that are not loaded.
 struct Search<'l, 'a> {
     loaded: &'l Loaded<'a>,
-    need: Vec<ChunkRef>,
-    asked: HashSet<ChunkHash>,
+    missing: Vec<ChunkRef>,
+    missing_hashes: HashSet<ChunkHash>,
     places: Places,
 }
 
 impl<'l, 'a> Search<'l, 'a> {
     fn new(loaded: &'l Loaded<'a>) -> Self {
-        Self { loaded, need: Vec::new(), asked: HashSet::new(), places: Vec::new() }
+        Self { loaded, missing: Vec::new(), missing_hashes: HashSet::new(), places: Vec::new() }
     }
 
-    fn fetched<T>(self, ready: T) -> Fetched<T> {
-        if self.need.is_empty() { Fetched::Ready(ready) } else { Fetched::Need(self.need) }
+    fn finish<T>(self, ready: T) -> Fetched<T> {
+        if self.missing.is_empty() { Fetched::Ready(ready) } else { Fetched::Need(self.missing) }
     }
 
-    /// A chunk, if it is there; otherwise it is needed.
-    fn chunk(&mut self, chunk: &ChunkRef) -> Option<&'a IndexChunk> {
+    /// Returns a chunk if it is loaded; otherwise records it as missing.
+    fn load_chunk(&mut self, chunk: &ChunkRef) -> Option<&'a IndexChunk> {
         let found = (self.loaded)(&chunk.hash);
-        if found.is_none() && self.asked.insert(chunk.hash) {
-            self.need.push(*chunk);
+        if found.is_none() && self.missing_hashes.insert(chunk.hash) {
+            self.missing.push(*chunk);
         }
         found
     }
 
-    fn moves<'m>(
+    fn load_moves<'m>(
         &mut self,
         moves: &'m Kept<SheetMoves>,
     ) -> Result<Option<&'m SheetMoves>, SnapshotError>
@@ -130,74 +131,78 @@ impl<'l, 'a> Search<'l, 'a> {
     {
         let chunk = match moves {
             Kept::Inline(moves) => return Ok(Some(moves)),
-            Kept::Chunk(chunk) => self.chunk(chunk),
+            Kept::Chunk(chunk) => self.load_chunk(chunk),
         };
         match chunk {
             None => Ok(None),
             Some(IndexChunk::Moves(moves)) => Ok(Some(moves)),
-            Some(_) => Err(NOT_ITS_PART),
+            Some(_) => Err(WRONG_INDEX_CHUNK),
         }
     }
 
-    fn sheet(&mut self, sheet: &PackedSheet, region: &Region) -> Result<(), SnapshotError> {
+    fn visit_sheet(&mut self, sheet: &PackedSheet, region: &Region) -> Result<(), SnapshotError> {
         match &sheet.stripes {
-            Stripes::Inline(stripes) => self.stripes(stripes, region),
-            Stripes::Parts(parts) => self.parts(parts, region),
-            Stripes::Chunk(chunk) => match self.chunk(chunk) {
+            Stripes::Inline(stripes) => self.visit_stripes(stripes, region),
+            Stripes::Parts(parts) => self.visit_parts(parts, region),
+            Stripes::Chunk(chunk) => match self.load_chunk(chunk) {
                 None => Ok(()),
-                Some(IndexChunk::Parts(parts)) => self.parts(parts, region),
-                Some(_) => Err(NOT_ITS_PART),
+                Some(IndexChunk::Parts(parts)) => self.visit_parts(parts, region),
+                Some(_) => Err(WRONG_INDEX_CHUNK),
             },
         }
     }
 
-    fn parts(&mut self, parts: &Indexed<ChunkRef>, region: &Region) -> Result<(), SnapshotError> {
-        for (columns, chunk) in parts.meeting(&region.columns) {
-            match self.chunk(chunk) {
+    fn visit_parts(
+        &mut self,
+        parts: &Indexed<ChunkRef>,
+        region: &Region,
+    ) -> Result<(), SnapshotError> {
+        for (columns, chunk) in parts.overlapping(&region.columns) {
+            match self.load_chunk(chunk) {
                 None => {}
                 Some(IndexChunk::Stripes(stripes)) if stripes.index().extent() == Some(columns) => {
-                    self.stripes(stripes, region)?;
+                    self.visit_stripes(stripes, region)?;
                 }
-                Some(_) => return Err(NOT_ITS_PART),
+                Some(_) => return Err(WRONG_INDEX_CHUNK),
             }
         }
         Ok(())
     }
 
-    fn stripes(
+    fn visit_stripes(
         &mut self,
         stripes: &Indexed<RowIndex>,
         region: &Region,
     ) -> Result<(), SnapshotError> {
-        for (columns, rows) in stripes.meeting(&region.columns) {
+        for (columns, rows) in stripes.overlapping(&region.columns) {
             match rows {
-                RowIndex::Tiles(tiles) => self.tiles(columns, tiles, region),
-                RowIndex::Parts(parts) => self.row_parts(columns, parts, region)?,
+                RowIndex::Tiles(tiles) => self.push_tiles(columns, tiles, region),
+                RowIndex::Parts(parts) => self.visit_row_parts(columns, parts, region)?,
             }
         }
         Ok(())
     }
 
-    fn row_parts(
+    fn visit_row_parts(
         &mut self,
         columns: Span,
         parts: &Indexed<ChunkRef>,
         region: &Region,
     ) -> Result<(), SnapshotError> {
-        for (rows, chunk) in parts.meeting(&region.rows) {
-            match self.chunk(chunk) {
+        for (rows, chunk) in parts.overlapping(&region.rows) {
+            match self.load_chunk(chunk) {
                 None => {}
                 Some(IndexChunk::Tiles(tiles)) if tiles.index().extent() == Some(rows) => {
-                    self.tiles(columns, tiles, region);
+                    self.push_tiles(columns, tiles, region);
                 }
-                Some(_) => return Err(NOT_ITS_PART),
+                Some(_) => return Err(WRONG_INDEX_CHUNK),
             }
         }
         Ok(())
     }
 
-    fn tiles(&mut self, columns: Span, tiles: &Indexed<IndexedTile>, region: &Region) {
-        let found = tiles.meeting(&region.rows).map(|(rows, tile)| {
+    fn push_tiles(&mut self, columns: Span, tiles: &Indexed<IndexedTile>, region: &Region) {
+        let found = tiles.overlapping(&region.rows).map(|(rows, tile)| {
             let IndexedTile { cells, stored } = tile.clone();
             (columns, TilePlace { rows, cells, stored })
         });

@@ -1,14 +1,16 @@
-//! The index of a level: which tile is where, and in how many objects that is written down. Byte by byte in `FORMAT-index-and-root.md`.
+//! The tile index of a level: maps ranges of rows and columns to tiles, and the number of objects
+//! that the index is stored in. `FORMAT-index-and-root.md` specifies the encoding.
 //!
-//! Packaging, from small to large; whatever is small enough stays in what refers to it:
-//! 1. the index and the tiles themselves in the root,
-//! 2. the index in the root, each tile a chunk,
-//! 3. the index a chunk of its own: one part, which the root names,
-//! 4. many parts, each with the columns and rows of some stripes; the list of parts, which is the
-//!    column index, in the root or a chunk of its own,
-//! 5. stripes so tall that their rows are in parts, too.
+//! A part of the index that is small enough is stored inside the object that refers to it. From
+//! small to large levels:
+//! 1. The index and the tiles are in the root.
+//! 2. The index is in the root; each tile is a chunk.
+//! 3. The index is one chunk, a single part that the root refers to.
+//! 4. The index has many parts, each with the columns and rows of adjacent stripes. The list of parts is the
+//!    column index; it is in the root or in a chunk of its own.
+//! 5. Stripes are so tall that their rows are divided into parts, too.
 //!
-//! So a tile is at most four reads from the root: list of parts, part, rows, tile; most often one.
+//! A tile is at most four reads away from the root (list of parts, part, rows, tile), usually one.
 
 mod axis_index;
 mod check;
@@ -39,86 +41,86 @@ use super::level::{ChunkRef, SheetMoves, StoredTile};
 use cellar_base::limits::MAX_SHEETS;
 use cellar_sheet::operation::SheetId;
 
-/// Inside of what refers to it, or a chunk of its own.
+/// A value stored inline, or in a chunk of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(flat)]
 pub enum Kept<T> {
-    /// Here.
+    /// Stored inside the object that refers to the value.
     #[n(0)]
     Inline(#[n(0)] T),
-    /// In a chunk.
+    /// Stored in a chunk.
     #[n(1)]
     Chunk(#[n(0)] ChunkRef),
 }
 
-/// A level as a root has it.
+/// The tile index and moves of a level, as stored in a root.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct PackedLevel {
-    /// The sheets that it changes, by number, ascending.
+    /// Changed sheets, sorted by sheet id.
     #[cbor(n(0), decode_with = "cbor::at_most::<_, _, MAX_SHEETS>")]
     pub sheets: Vec<PackedSheet>,
 }
 
-/// What a level did to one sheet.
+/// The tile index and moves of one sheet of a level.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(array)]
 pub struct PackedSheet {
-    /// The sheet.
+    /// Id of the sheet.
     #[cbor(n(0), with = "cbor::sheet_id")]
     pub sheet: SheetId,
-    /// What it did to older cells.
+    /// How the level moves and hides cells of older levels.
     #[n(1)]
     pub moves: Kept<SheetMoves>,
-    /// Its own cells.
+    /// Tile index of the sheet.
     #[n(2)]
     pub stripes: Stripes,
 }
 
-/// The index of a sheet's tiles: first of its columns, then of the rows of each stripe.
+/// The tile index of a sheet: its columns, then the rows of each stripe.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
 pub enum Stripes {
-    /// All of it, here.
+    /// The whole index.
     #[n(0)]
     Inline(#[n(0)] Indexed<RowIndex>),
-    /// In parts, each the index of neighbouring stripes.
+    /// Chunks with one part of the index each, for adjacent stripes.
     #[n(1)]
     Parts(#[n(0)] Indexed<ChunkRef>),
-    /// In parts, whose list is a chunk of its own.
+    /// A chunk with the list of parts.
     #[n(2)]
     Chunk(#[n(0)] ChunkRef),
 }
 
-/// The index of a stripe's rows.
+/// The rows of a stripe.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
 pub enum RowIndex {
-    /// The tiles.
+    /// All tiles of the stripe.
     #[n(0)]
     Tiles(#[n(0)] Indexed<IndexedTile>),
-    /// In parts, each the tiles of neighbouring rows.
+    /// Chunks with one part of the tiles each, for adjacent rows.
     #[n(1)]
     Parts(#[n(0)] Indexed<ChunkRef>),
 }
 
-/// A tile, without its place.
+/// A tile without its place.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct IndexedTile {
-    /// Its cells that have a value or a format.
+    /// Number of cells with a value or a format.
     #[n(0)]
     pub cells: u32,
-    /// Its bytes.
+    /// Where the bytes of the tile are stored.
     #[n(1)]
     pub stored: StoredTile,
 }
 
 impl PackedLevel {
-    /// What the level did to a sheet, if anything.
+    /// Returns the effect of the level on a sheet; `None` if the level does not change the sheet.
     #[must_use]
     pub fn sheet(&self, sheet: SheetId) -> Option<&PackedSheet> {
-        let at = self.sheets.binary_search_by_key(&sheet, |packed| packed.sheet).ok()?;
-        self.sheets.get(at)
+        let index = self.sheets.binary_search_by_key(&sheet, |packed| packed.sheet).ok()?;
+        self.sheets.get(index)
     }
 }

@@ -1,27 +1,29 @@
-//! From a level to the objects that hold its index.
+//! Packs the tile index of a level into objects.
 
 use minicbor::Encode;
 
 use super::check::{check_stripes, check_tiles};
 use super::{Indexed, IndexedTile, Kept, PackedLevel, PackedSheet, RowIndex, Stripes};
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Bytes of a pair and the end behind it, at most, or of what surrounds the list.
+/// Maximum CBOR overhead in bytes of a list, or of a pair of an axis index with its end.
 const PAIR_BYTES: usize = 24;
 
-/// Packs the index of a level: what the root holds, and the chunks to write before it. The same level
-/// always gives the same. Stripes without tiles are left out; tiles stay what they are, inline or not.
+/// Packs the tile index of a level. Returns the part to store in the root, and the chunks to write
+/// before the root. The result depends only on the arguments. Stripes without tiles are omitted;
+/// inline tiles stay inline.
 ///
-/// A list of parts grows beyond `chunk_bytes` if a sheet has millions of tiles; all else is cut.
+/// A list of parts exceeds `chunk_bytes` if a sheet has millions of tiles; all other lists are
+/// split.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] for a level that is not in order or beyond its limits, and
-/// [`SnapshotError::TooLong`] for a sheet of more tiles than a list of parts can name.
+/// [`SnapshotError::Shape`] for an invalid level, [`SnapshotError::TooLong`] for a sheet with more
+/// tiles than a list of parts can refer to.
 pub fn pack_level(
     level: &Level,
     limits: PackLimits,
@@ -35,11 +37,11 @@ pub fn pack_level(
 
 fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, SnapshotError> {
     let moves = &sheet.moves;
-    // What is in chunks is not checked with the level.
+    // The check of the packed level does not include chunks.
     moves.check()?;
-    let moves = match packer.stays(moves) {
+    let moves = match packer.reserve_inline(moves) {
         true => Kept::Inline(moves.clone()),
-        false => Kept::Chunk(packer.chunk(Kind::Moves, moves)?),
+        false => Kept::Chunk(packer.pack_chunk(Kind::Moves, moves)?),
     };
     Ok(PackedSheet { sheet: sheet.sheet, moves, stripes: pack_stripes(&sheet.stripes, packer)? })
 }
@@ -52,15 +54,15 @@ pub(super) fn pack_stripes(
     for stripe in stripes.iter().filter(|stripe| !stripe.tiles.is_empty()) {
         rows.push((stripe.columns, pack_rows(stripe, packer)?));
     }
-    let all = indexed(rows)?;
+    let all = collect_indexed(rows)?;
     check_stripes(&all)?;
-    if all.is_empty() || packer.stays_naming(&all, named_by(&all)) {
+    if all.is_empty() || packer.reserve_inline_naming(&all, total_named_bytes(&all)) {
         return Ok(Stripes::Inline(all));
     }
     let parts = pack_parts(Kind::Stripes, all, packer)?;
-    match packer.stays_naming(&parts, named_by(&parts)) {
+    match packer.reserve_inline_naming(&parts, total_named_bytes(&parts)) {
         true => Ok(Stripes::Parts(parts)),
-        false => Ok(Stripes::Chunk(packer.chunk(Kind::Parts, &parts)?)),
+        false => Ok(Stripes::Chunk(packer.pack_chunk(Kind::Parts, &parts)?)),
     }
 }
 
@@ -69,17 +71,17 @@ fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotE
         let tile = IndexedTile { cells: place.cells, stored: place.stored.clone() };
         (place.rows, tile)
     });
-    let tiles = indexed(tiles)?;
+    let tiles = collect_indexed(tiles)?;
     check_tiles(&tiles)?;
-    // One tile alone, however long it is, is not made shorter by another list around it.
-    if tiles.items().len() < 2 || packer.fits_chunk(&tiles, named_by(&tiles)) {
+    // Splitting a list with one tile would not make it shorter.
+    if tiles.items().len() < 2 || packer.fits_chunk(&tiles, total_named_bytes(&tiles)) {
         return Ok(RowIndex::Tiles(tiles));
     }
     Ok(RowIndex::Parts(pack_parts(Kind::Tiles, tiles, packer)?))
 }
 
-/// Cuts a list into chunks.
-fn pack_parts<T: Encode<()> + Names>(
+/// Splits a list into chunks and returns the list of chunks.
+fn pack_parts<T: Encode<()> + NamesChunks>(
     kind: Kind,
     list: Indexed<T>,
     packer: &mut Packer,
@@ -89,27 +91,27 @@ fn pack_parts<T: Encode<()> + Names>(
         bytes: cbor::encoded_bytes(item),
         named_bytes: item.named_bytes(),
     };
-    for part in packer.cut(list.into_items(), PAIR_BYTES, weight) {
-        let part = indexed(part)?;
+    for part in packer.split_into_chunks(list.into_items(), PAIR_BYTES, weight) {
+        let part = collect_indexed(part)?;
         let extent = part.index().extent().ok_or(OUT_OF_ORDER)?;
-        parts.push((extent, packer.chunk(kind, &part)?));
+        parts.push((extent, packer.pack_chunk(kind, &part)?));
     }
-    indexed(parts)
+    collect_indexed(parts)
 }
 
-/// Something that names chunks.
-trait Names {
-    /// Their bytes, as stored.
+/// An item of a tile index that refers to chunks.
+trait NamesChunks {
+    /// Returns the total stored length of the chunks that the item refers to.
     fn named_bytes(&self) -> u64;
 }
 
-impl Names for ChunkRef {
+impl NamesChunks for ChunkRef {
     fn named_bytes(&self) -> u64 {
         self.bytes.into()
     }
 }
 
-impl Names for IndexedTile {
+impl NamesChunks for IndexedTile {
     fn named_bytes(&self) -> u64 {
         match &self.stored {
             StoredTile::Inline(_) => 0,
@@ -118,23 +120,25 @@ impl Names for IndexedTile {
     }
 }
 
-impl Names for RowIndex {
+impl NamesChunks for RowIndex {
     fn named_bytes(&self) -> u64 {
         match self {
-            Self::Tiles(tiles) => named_by(tiles),
-            Self::Parts(parts) => named_by(parts),
+            Self::Tiles(tiles) => total_named_bytes(tiles),
+            Self::Parts(parts) => total_named_bytes(parts),
         }
     }
 }
 
-fn named_by<T: Names>(list: &Indexed<T>) -> u64 {
-    list.items().iter().map(Names::named_bytes).fold(0, u64::saturating_add)
+fn total_named_bytes<T: NamesChunks>(list: &Indexed<T>) -> u64 {
+    list.items().iter().map(NamesChunks::named_bytes).fold(0, u64::saturating_add)
 }
 
 const OUT_OF_ORDER: SnapshotError =
-    SnapshotError::Shape("stripes or tiles are empty, not in order or not apart");
+    SnapshotError::Shape("stripes or tiles are empty, unsorted or overlapping");
 
-fn indexed<T>(list: impl IntoIterator<Item = (Span, T)>) -> Result<Indexed<T>, SnapshotError> {
+fn collect_indexed<T>(
+    list: impl IntoIterator<Item = (Span, T)>,
+) -> Result<Indexed<T>, SnapshotError> {
     let mut indexed = Indexed::default();
     for (span, item) in list {
         if !indexed.push(span, item) {

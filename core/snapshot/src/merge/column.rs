@@ -1,106 +1,118 @@
-//! One column of several levels.
+//! Merges one column of several levels.
 
+use super::window::Below;
 use crate::tile::{TextLayer, TileColumn, TileValue, ValueLayer};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::Spans;
 
-use super::window::Below;
-
-/// A column of one level, with the runs of its rows that are wanted.
+/// A column of one level, with the rows to merge.
 pub(super) struct ColumnPart<'a> {
     pub(super) column: &'a TileColumn,
+    /// Maps the column's rows to output rows.
     pub(super) runs: &'a [Run],
-    /// Rows of the output where newer levels hide its values, or its formats.
+    /// Output rows where newer levels hide the column's values.
     pub(super) hidden_values: Spans,
+    /// Output rows where newer levels hide the column's formats.
     pub(super) hidden_formats: Spans,
 }
 
-/// The rows of a layer that are wanted: where each goes, and which of the layer's it is.
-struct Stream {
+/// The visible rows of a layer, as a queue of output rows with their indices in the layer.
+struct RowQueue {
     rows: Vec<u32>,
     indices: Vec<usize>,
-    at: usize,
-    /// The row that comes next; `NO_ROW` behind the last.
+    /// Number of rows taken so far.
+    taken: usize,
+    /// The next output row; `NO_ROW` at the end.
     next: u32,
 }
 
-/// No row is so large.
+/// Larger than any row.
 const NO_ROW: u32 = u32::MAX;
 
-impl Stream {
-    fn of(rows: &[u32], runs: &[Run], hidden: &Spans) -> Self {
-        let mut stream = Self { rows: Vec::new(), indices: Vec::new(), at: 0, next: NO_ROW };
+impl RowQueue {
+    fn new(layer_rows: &[u32], runs: &[Run], hidden: &Spans) -> Self {
+        let mut queue = Self { rows: Vec::new(), indices: Vec::new(), taken: 0, next: NO_ROW };
         for run in runs {
-            let first = rows.partition_point(|row| *row < run.src);
-            let end = run.src.saturating_add(run.len);
-            let behind = rows.get(first..).unwrap_or_default();
-            let inside = behind.get(..behind.partition_point(|row| *row < end)).unwrap_or_default();
-            let moved =
-                inside.iter().map(|row| row.saturating_sub(run.src).saturating_add(run.dst));
-            if hidden.is_empty() {
-                stream.rows.extend(moved);
-                stream.indices.extend(first..first.saturating_add(inside.len()));
-            } else {
-                let shown = moved.zip(first..).filter(|(row, _)| !hidden.contains(*row));
-                shown.for_each(|(row, index)| {
-                    stream.rows.push(row);
-                    stream.indices.push(index);
-                });
+            queue.push_run(layer_rows, *run, hidden);
+        }
+        queue.skip(0);
+        queue
+    }
+
+    fn push_run(&mut self, layer_rows: &[u32], run: Run, hidden: &Spans) {
+        let run_end = run.src.saturating_add(run.len);
+        let first = layer_rows.partition_point(|row| *row < run.src);
+        let rest = layer_rows.get(first..).unwrap_or_default();
+        let rows = rest.get(..rest.partition_point(|row| *row < run_end)).unwrap_or_default();
+        let output_rows =
+            rows.iter().map(|row| row.saturating_sub(run.src).saturating_add(run.dst));
+        if hidden.is_empty() {
+            self.rows.extend(output_rows);
+            self.indices.extend(first..first.saturating_add(rows.len()));
+            return;
+        }
+        for (row, index) in output_rows.zip(first..) {
+            if !hidden.contains(row) {
+                self.rows.push(row);
+                self.indices.push(index);
             }
         }
-        stream.skip(0);
-        stream
     }
 
     fn skip(&mut self, count: usize) {
-        self.at = self.at.saturating_add(count);
-        self.next = self.rows.get(self.at).copied().unwrap_or(NO_ROW);
+        self.taken = self.taken.saturating_add(count);
+        self.next = self.rows.get(self.taken).copied().unwrap_or(NO_ROW);
     }
 
-    /// What is above a row.
-    fn take_above(&mut self, row: u32, mut each: impl FnMut(u32, usize)) {
-        let rows = self.rows.get(self.at..).unwrap_or_default();
-        let indices = self.indices.get(self.at..).unwrap_or_default();
-        let mut taken = 0_usize;
-        for (own, index) in rows.iter().zip(indices).take_while(|(own, _)| **own < row) {
-            each(*own, *index);
-            taken = taken.saturating_add(1);
+    /// Takes all rows before `end` and passes each, with its index in the layer, to `visit`.
+    fn take_before(&mut self, end: u32, mut visit: impl FnMut(u32, usize)) {
+        let rows = self.rows.get(self.taken..).unwrap_or_default();
+        let indices = self.indices.get(self.taken..).unwrap_or_default();
+        let mut count = 0_usize;
+        for (row, index) in rows.iter().zip(indices).take_while(|(row, _)| **row < end) {
+            visit(*row, *index);
+            count = count.saturating_add(1);
         }
-        self.skip(taken);
+        self.skip(count);
     }
 }
 
-/// For each row of any stream, the newest that has it: its number and the index in its layer.
-fn newest_of_each(mut streams: Vec<Stream>, mut each: impl FnMut(u32, usize, usize)) {
+/// Merges queues, oldest first. Calls `visit(row, queue, index)` for each row, in order, with the newest
+/// queue that contains the row and the row's index in that queue's layer.
+fn visit_newest(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
     loop {
-        // The next row, the newest that has it, and the next row of another behind that.
-        let (mut row, mut newest, mut bound) = (NO_ROW, 0, NO_ROW);
-        for (number, stream) in streams.iter().enumerate() {
-            if stream.next < row {
-                (bound, row, newest) = (row, stream.next, number);
-            } else if stream.next == row {
-                newest = number;
+        // The next row, the newest queue that contains it, and the next row of any other queue after it.
+        let (mut row, mut newest, mut next_other_row) = (NO_ROW, 0, NO_ROW);
+        for (queue_index, queue) in queues.iter().enumerate() {
+            if queue.next < row {
+                (next_other_row, row, newest) = (row, queue.next, queue_index);
+            } else if queue.next == row {
+                newest = queue_index;
             } else {
-                bound = bound.min(stream.next);
+                next_other_row = next_other_row.min(queue.next);
             }
         }
         if row == NO_ROW {
             return;
         }
-        for older in streams.iter_mut().take(newest).filter(|older| older.next == row) {
+        for older in queues.iter_mut().take(newest).filter(|older| older.next == row) {
             older.skip(1);
-            bound = bound.min(older.next);
+            next_other_row = next_other_row.min(older.next);
         }
-        if let Some(stream) = streams.get_mut(newest) {
-            stream.take_above(bound, |row, index| each(row, newest, index));
+        if let Some(queue) = queues.get_mut(newest) {
+            queue.take_before(next_other_row, |row, index| visit(row, newest, index));
         }
     }
 }
 
-/// Merges the parts of one column, oldest first, into rows of the output.
-pub(super) fn merge_column(number: u32, parts: &[ColumnPart<'_>], below: Below) -> TileColumn {
-    let mut merged = TileColumn::new(number);
+/// Merges the parts of one output column, oldest first.
+pub(super) fn merge_column(
+    output_column: u32,
+    parts: &[ColumnPart<'_>],
+    below: Below,
+) -> TileColumn {
+    let mut merged = TileColumn::new(output_column);
     merge_values(parts, below, &mut merged.values, &mut merged.formulas);
     merge_formats(parts, below, &mut merged.formats);
     merged
@@ -112,20 +124,18 @@ fn merge_values(
     values: &mut ValueLayer,
     formulas: &mut TextLayer,
 ) {
-    let of = |part: &ColumnPart<'_>| {
-        Stream::of(part.column.values.rows(), part.runs, &part.hidden_values)
-    };
-    let (parts, streams) = filled(parts, of);
-    for (part, stream) in parts.iter().zip(&streams) {
-        values.reserve(stream.rows.len(), &part.column.values);
+    let (parts, queues) = non_empty_queues(parts, |part| {
+        RowQueue::new(part.column.values.rows(), part.runs, &part.hidden_values)
+    });
+    for (part, queue) in parts.iter().zip(&queues) {
+        values.reserve(queue.rows.len(), &part.column.values);
     }
-    newest_of_each(streams, |row, number, index| {
-        let Some(column) = parts.get(number).map(|part| part.column) else { return };
-        let own_row = column.values.rows().get(index).filter(|_| !column.formulas.is_empty());
-        let formula = own_row.and_then(|row| column.formulas.at(*row));
-        let blank = column.values.values().get(index) == Some(&TileValue::Empty);
-        // A formula that has no value yet is something.
-        if below.is_nothing() && blank && formula.is_none() {
+    visit_newest(queues, |row, part_index, index| {
+        let Some(column) = parts.get(part_index).map(|part| part.column) else { return };
+        let formula = formula_at(column, index);
+        let is_blank = column.values.values().get(index) == Some(&TileValue::Empty);
+        // A blank with a formula is a formula whose value is not known yet.
+        if is_blank && formula.is_none() && below.is_nothing() {
             return;
         }
         values.push_from(row, &column.values, index);
@@ -135,25 +145,32 @@ fn merge_values(
     });
 }
 
+/// Returns the formula of the cell whose value has this index.
+fn formula_at(column: &TileColumn, value_index: usize) -> Option<&str> {
+    if column.formulas.is_empty() {
+        return None;
+    }
+    column.formulas.at(*column.values.rows().get(value_index)?)
+}
+
 fn merge_formats(parts: &[ColumnPart<'_>], below: Below, formats: &mut TextLayer) {
-    let of = |part: &ColumnPart<'_>| {
-        Stream::of(part.column.formats.rows(), part.runs, &part.hidden_formats)
-    };
-    let (parts, streams) = filled(parts, of);
-    newest_of_each(streams, |row, number, index| {
-        let format = parts.get(number).and_then(|part| part.column.formats.get(index));
-        let wanted = |format: &&str| below != Below::NothingFormatted || *format != GENERAL;
-        if let Some(format) = format.filter(wanted) {
+    let (parts, queues) = non_empty_queues(parts, |part| {
+        RowQueue::new(part.column.formats.rows(), part.runs, &part.hidden_formats)
+    });
+    visit_newest(queues, |row, part_index, index| {
+        let format = parts.get(part_index).and_then(|part| part.column.formats.get(index));
+        let Some(format) = format else { return };
+        if format != GENERAL || below != Below::NothingFormatted {
             formats.push(row, format);
         }
     });
 }
 
-/// The parts that have something, with their streams.
-fn filled<'p, 'a>(
+/// Returns the parts whose queues are not empty, with their queues.
+fn non_empty_queues<'p, 'a>(
     parts: &'p [ColumnPart<'a>],
-    stream: impl Fn(&ColumnPart<'a>) -> Stream,
-) -> (Vec<&'p ColumnPart<'a>>, Vec<Stream>) {
-    let streams = parts.iter().map(|part| (part, stream(part)));
-    streams.filter(|(_, stream)| !stream.rows.is_empty()).unzip()
+    new_queue: impl Fn(&ColumnPart<'a>) -> RowQueue,
+) -> (Vec<&'p ColumnPart<'a>>, Vec<RowQueue>) {
+    let queues = parts.iter().map(|part| (part, new_queue(part)));
+    queues.filter(|(_, queue)| !queue.rows.is_empty()).unzip()
 }

@@ -1,49 +1,49 @@
-//! What is merged.
+//! Inputs of a merge.
 
 use std::sync::Arc;
 
-use super::Below;
+use super::window::Below;
 use crate::fold::FoldedSheet;
 use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
 use crate::tile::Tile;
 use cellar_sheet::operation::SheetId;
 
-/// The levels of one sheet, oldest first, that become one.
+/// The levels of one sheet, oldest first, to merge into one level.
 #[derive(Debug, Clone)]
 pub struct SheetInput {
-    /// The sheet.
+    /// Id of the sheet.
     pub sheet: SheetId,
-    /// What stands below all of them.
+    /// What exists below the oldest of the levels.
     pub below: Below,
-    /// How many columns were ever written to, in the space of the newest.
+    /// Number of columns that were ever written to, in the space of the newest level.
     pub columns: u32,
-    /// How many columns a stripe of the output has at most, a power of two and at least
-    /// `MIN_STRIPE_COLUMNS`: of these any row fits a chunk.
+    /// Maximum columns of an output stripe: a power of two, at least `MIN_STRIPE_COLUMNS`. Any row
+    /// of a stripe of `MIN_STRIPE_COLUMNS` fits into a chunk.
     pub stripe_columns: u32,
-    /// The levels.
+    /// Levels to merge, oldest first.
     pub levels: Vec<LevelInput>,
 }
 
-/// What one level did to a sheet.
+/// The effect of one level on a sheet.
 #[derive(Debug, Clone)]
 pub struct LevelInput {
-    /// What it did to the cells below.
+    /// How the level moves and hides older cells.
     pub moves: SheetMoves,
-    /// Its cells.
+    /// Cells of the level.
     pub cells: InputCells,
 }
 
-/// Where the cells of a level are.
+/// Where the cells of a level are stored.
 #[derive(Debug, Clone)]
 pub enum InputCells {
-    /// In memory: one tile of the whole sheet.
+    /// In memory, as one tile of the whole sheet.
     Memory(Arc<Tile>),
-    /// In chunks, which are loaded as they are needed.
+    /// In chunks that are loaded when needed.
     Chunks(Vec<Stripe>),
 }
 
 impl SheetInput {
-    /// What each level did to the cells below, oldest first.
+    /// Returns the moves of all levels, oldest first.
     #[must_use]
     pub fn moves(&self) -> Vec<&SheetMoves> {
         self.levels.iter().map(|level| &level.moves).collect()
@@ -51,21 +51,23 @@ impl SheetInput {
 }
 
 impl LevelInput {
-    /// A level that was just folded.
+    /// Returns the input for folded entries.
     #[must_use]
     pub fn folded(sheet: FoldedSheet) -> Self {
         Self { moves: sheet.moves, cells: InputCells::Memory(sheet.tile) }
     }
 
-    /// A level whose tiles are chunks; `None` if one of them is inline.
+    /// Returns the input for a level whose tiles are chunks; `None` if a tile is stored inline.
     #[must_use]
     pub fn stored(sheet: LevelSheet) -> Option<Self> {
         let mut tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
-        let chunks = tiles.all(|tile| matches!(tile.stored, StoredTile::Chunk(_)));
-        chunks.then_some(Self { moves: sheet.moves, cells: InputCells::Chunks(sheet.stripes) })
+        if tiles.any(|tile| matches!(tile.stored, StoredTile::Inline(_))) {
+            return None;
+        }
+        Some(Self { moves: sheet.moves, cells: InputCells::Chunks(sheet.stripes) })
     }
 
-    /// A level whose cells are at hand.
+    /// Returns the input for a level whose cells are loaded.
     #[must_use]
     pub fn in_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
         Self { moves: sheet.moves, cells: InputCells::Memory(tile) }

@@ -1,15 +1,18 @@
-//! Merging levels: the newer value wins, tombstones and cleared regions hide, and everything stands
-//! where the newest level's space has it.
+//! Merges levels. The newest value of a cell wins, blanks and cleared regions hide older cells, and all
+//! cells are moved to the space of the newest level.
 //!
-//! Reading a window of a sheet is the same as merging it: there is one rule for both.
+//! Reading a window of a sheet uses the same code as merging levels.
 
 mod column;
 mod input;
-mod machine;
+mod merge_machine;
+mod merge_window;
 mod part;
-mod pending;
+mod pending_tile;
+mod sheet_merge;
 mod source;
-mod stripe;
+mod stripe_merge;
+mod stripe_tiles;
 mod stripes;
 #[cfg(test)]
 mod tests;
@@ -17,9 +20,10 @@ mod window;
 mod writer;
 
 pub use input::{InputCells, LevelInput, SheetInput};
-pub use machine::{Merge, MergeCursor, MergeStep, MergedTile, TileEncoder};
-pub use part::{Part, Place};
-pub use pending::RowTooLarge;
-pub use source::{Source, composed, sources};
-pub use window::{Below, Window, merge_window};
+pub use merge_machine::{Merge, MergeCursor, MergeStep, MergedTile};
+pub use merge_window::merge_window;
+pub use part::{Part, PlaceSize};
+pub use pending_tile::{RowTooLarge, TileEncoder};
+pub use source::{Source, compose_moves, level_sources};
+pub use window::{Below, Window};
 pub use writer::{SheetWriter, WrittenSheet};

@@ -1,87 +1,110 @@
-//! One tile of a level, as an input of a merge.
+//! A tile as an input of a merge.
 
-use super::Source;
+use super::source::Source;
 use super::window::Window;
 use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::axis_map::Run;
 
-/// A tile, and where it stands.
+/// A tile and its place in the space of its level.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    /// The cells.
+    /// Cells of the tile, relative to its place.
     pub tile: &'a Tile,
-    /// Its top row, in the space of its level.
+    /// Top row of the tile in the space of its level.
     pub first_row: u32,
-    /// Its left column.
+    /// Left column of the tile in the space of its level.
     pub first_column: u32,
-    /// The rows and columns of its place. What a tile has beyond them, which none has that Cellar
-    /// wrote, is no part of the sheet.
-    pub place: Place,
-    /// Its level.
+    /// Size of the tile's place. Cells of a malformed tile beyond its place are ignored.
+    pub place: PlaceSize,
+    /// Source of the tile's level.
     pub source: &'a Source,
 }
 
-/// How large the place of a tile is.
+/// Size of a tile's place, in rows and columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Rows.
+pub struct PlaceSize {
+    /// Number of rows.
     pub rows: u32,
-    /// Columns.
+    /// Number of columns.
     pub columns: u32,
 }
 
-impl Place {
-    /// The whole sheet: of a tile in memory.
+impl PlaceSize {
+    /// Size of a whole sheet, for tiles in memory.
     pub const SHEET: Self = Self { rows: MAX_ROWS, columns: MAX_COLUMNS };
 }
 
 impl<'a> Part<'a> {
-    /// The runs of the tile's rows that are in a window, the tile's top row being 0 in their source.
+    /// Returns a tile in memory that covers the whole sheet.
+    #[must_use]
+    pub fn whole_sheet(tile: &'a Tile, source: &'a Source) -> Self {
+        Self { tile, first_row: 0, first_column: 0, place: PlaceSize::SHEET, source }
+    }
+
+    /// Returns the runs of the tile's rows that map into the window. Source rows are relative to the
+    /// tile's top row.
     pub(super) fn runs(&self, window: &Window) -> Vec<Run> {
         let runs = self.source.rows.runs();
         let row_end = self.first_row.saturating_add(self.place.rows);
         let start = runs.partition_point(|run| run.src.saturating_add(run.len) <= self.first_row);
-        let inside = runs.iter().skip(start);
-        let inside = inside.take_while(|run| run.src < row_end && run.dst < window.rows.end);
-        let cut = inside.filter_map(|run| {
-            let behind = window.rows.start.saturating_sub(run.dst);
-            let skipped = self.first_row.saturating_sub(run.src).max(behind);
-            let room = window.rows.end.saturating_sub(run.dst).min(run.len);
-            let room = room.min(row_end.saturating_sub(run.src));
-            let len = room.checked_sub(skipped).filter(|len| *len > 0)?;
-            let src = run.src.saturating_add(skipped).saturating_sub(self.first_row);
-            Some(Run { src, dst: run.dst.saturating_add(skipped), len })
-        });
-        cut.collect()
+        let mut clipped = Vec::new();
+        for run in runs.iter().skip(start) {
+            if run.src >= row_end || run.dst >= window.rows.end {
+                break;
+            }
+            clipped.extend(self.clip_run(*run, row_end, window));
+        }
+        clipped
     }
 
-    /// The rows of a window in which the tile has something, in no order, perhaps repeated.
+    /// Clips a run to the rows of the tile and to the window; `None` if nothing is left.
+    fn clip_run(&self, run: Run, row_end: u32, window: &Window) -> Option<Run> {
+        let before_tile = self.first_row.saturating_sub(run.src);
+        let before_window = window.rows.start.saturating_sub(run.dst);
+        let skipped = before_tile.max(before_window);
+        let until_tile_end = row_end.saturating_sub(run.src);
+        let until_window_end = window.rows.end.saturating_sub(run.dst);
+        let end = run.len.min(until_tile_end).min(until_window_end);
+        if end <= skipped {
+            return None;
+        }
+        Some(Run {
+            src: run.src.saturating_add(skipped).saturating_sub(self.first_row),
+            dst: run.dst.saturating_add(skipped),
+            len: end.saturating_sub(skipped),
+        })
+    }
+
+    /// Returns the output rows in the window where the tile has a cell, unsorted and possibly repeated.
     pub(super) fn rows(&self, window: &Window) -> Vec<u32> {
         let runs = self.runs(window);
-        let mut rows = Vec::new();
+        let mut output_rows = Vec::new();
         for (_, column) in self.columns(window) {
-            for layer in [column.values.rows(), column.formats.rows()] {
+            for layer_rows in [column.values.rows(), column.formats.rows()] {
                 for run in &runs {
-                    let first = layer.partition_point(|row| *row < run.src);
-                    let end = layer.partition_point(|row| *row < run.src.saturating_add(run.len));
-                    let inside = layer.get(first..end).unwrap_or_default();
-                    let moved = |row: &u32| row.saturating_sub(run.src).saturating_add(run.dst);
-                    rows.extend(inside.iter().map(moved));
+                    let run_end = run.src.saturating_add(run.len);
+                    let first = layer_rows.partition_point(|row| *row < run.src);
+                    let end = layer_rows.partition_point(|row| *row < run_end);
+                    let rows = layer_rows.get(first..end).unwrap_or_default();
+                    let to_output = |row: &u32| row.saturating_sub(run.src).saturating_add(run.dst);
+                    output_rows.extend(rows.iter().map(to_output));
                 }
             }
         }
-        rows
+        output_rows
     }
 
-    /// The columns of the tile that are in a window, with their numbers there.
+    /// Iterates over the tile's columns that map into the window, with their output columns.
     pub(super) fn columns(&self, window: &Window) -> impl Iterator<Item = (u32, &'a TileColumn)> {
-        let (source, first, place) = (self.source, self.first_column, self.place);
-        let wanted = window.columns.clone();
-        let inside = self.tile.columns.iter().filter(move |column| column.column < place.columns);
-        inside.filter_map(move |column| {
-            let at = source.columns.get(first.saturating_add(column.column))?;
-            wanted.contains(&at).then_some((at, column))
+        let (source, first_column, place) = (self.source, self.first_column, self.place);
+        let window_columns = window.columns.clone();
+        self.tile.columns.iter().filter_map(move |column| {
+            if column.column >= place.columns {
+                return None;
+            }
+            let output_column = source.columns.get(first_column.saturating_add(column.column))?;
+            window_columns.contains(&output_column).then_some((output_column, column))
         })
     }
 }

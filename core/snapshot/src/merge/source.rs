@@ -1,75 +1,77 @@
-//! The levels of a merge, as seen from the newest.
+//! The levels of a merge, as seen from the newest level.
 
-use super::Below;
+use super::window::Below;
 use crate::level::{Region, SheetMoves};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 
-/// Where a level's cells stand in the space of the newest, and which of them newer levels hide.
+/// Where a level's cells are in the space of the newest level, and which of them newer levels hide.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// From the level's rows.
+    /// Maps rows of the level to rows of the newest level.
     pub rows: AxisMap,
-    /// From its columns.
+    /// Maps columns of the level to columns of the newest level.
     pub columns: AxisMap,
-    /// Where its values are hidden, in the space of the newest.
+    /// Regions in the space of the newest level where the level's values are hidden.
     pub hidden_values: Vec<Region>,
-    /// Where its formats are hidden.
+    /// Regions in the space of the newest level where the level's formats are hidden.
     pub hidden_formats: Vec<Region>,
 }
 
-/// The sources of a merge of levels, oldest first, and what all of them did together.
+/// Returns the source of each level. `levels` are the moves of the levels, oldest first.
 #[must_use]
-pub fn sources(levels: &[&SheetMoves]) -> Vec<Source> {
-    let mut above = SheetMoves::default();
+pub fn level_sources(levels: &[&SheetMoves]) -> Vec<Source> {
+    let mut newer_moves = SheetMoves::default();
     let mut sources: Vec<Source> = Vec::with_capacity(levels.len());
     for level in levels.iter().rev() {
         sources.push(Source {
-            rows: above.rows.clone(),
-            columns: above.columns.clone(),
-            hidden_values: above.value_clears.clone(),
-            hidden_formats: above.format_clears.clone(),
+            rows: newer_moves.rows.clone(),
+            columns: newer_moves.columns.clone(),
+            hidden_values: newer_moves.value_clears.clone(),
+            hidden_formats: newer_moves.format_clears.clone(),
         });
-        above = above.below(level);
+        newer_moves = newer_moves.compose_over(level);
     }
     sources.reverse();
     sources
 }
 
-/// What levels, oldest first, did together.
+/// Composes the moves of levels, oldest first, into one.
 #[must_use]
-pub fn composed(levels: &[&SheetMoves]) -> SheetMoves {
-    levels.iter().rev().fold(SheetMoves::default(), |above, level| above.below(level))
+pub fn compose_moves(levels: &[&SheetMoves]) -> SheetMoves {
+    levels.iter().rev().fold(SheetMoves::default(), |newer, level| newer.compose_over(level))
 }
 
 impl SheetMoves {
-    /// The moves as far as there is something below that they could move or hide.
+    /// Returns no moves if no level exists below, otherwise the moves unchanged.
     #[must_use]
-    pub(crate) fn above(self, below: Below) -> Self {
+    pub(crate) fn needed_above(self, below: Below) -> Self {
         if below.is_nothing() { Self::default() } else { self }
     }
 
-    /// These moves after those of the level below.
-    fn below(&self, level: &Self) -> Self {
-        let with = |own: &[Region], clears: &[Region]| {
-            let mut all = own.to_vec();
-            for clear in clears {
-                let mut region = clear.clone();
-                region.map(Axis::Rows, &self.rows);
-                region.map(Axis::Columns, &self.columns);
-                let covered = |other: &Region| {
-                    other.rows.cover(&region.rows) && other.columns.cover(&region.columns)
-                };
-                if !region.is_empty() && !all.iter().any(covered) {
-                    all.push(region);
-                }
-            }
-            all
-        };
+    /// Returns the moves that apply `older` first, then `self`.
+    fn compose_over(&self, older: &Self) -> Self {
         Self {
-            rows: level.rows.then(&self.rows),
-            columns: level.columns.then(&self.columns),
-            value_clears: with(&self.value_clears, &level.value_clears),
-            format_clears: with(&self.format_clears, &level.format_clears),
+            rows: older.rows.then(&self.rows),
+            columns: older.columns.then(&self.columns),
+            value_clears: self.merge_clears(&self.value_clears, &older.value_clears),
+            format_clears: self.merge_clears(&self.format_clears, &older.format_clears),
         }
+    }
+
+    /// Maps older cleared regions through these moves and appends those that no region covers yet.
+    fn merge_clears(&self, clears: &[Region], older_clears: &[Region]) -> Vec<Region> {
+        let mut merged = clears.to_vec();
+        for older in older_clears {
+            let mut region = older.clone();
+            region.map(Axis::Rows, &self.rows);
+            region.map(Axis::Columns, &self.columns);
+            let is_covered = merged.iter().any(|other| {
+                other.rows.cover(&region.rows) && other.columns.cover(&region.columns)
+            });
+            if !region.is_empty() && !is_covered {
+                merged.push(region);
+            }
+        }
+        merged
     }
 }

@@ -1,9 +1,8 @@
-//! Tiles of a sheet whose rows come from top to bottom: an import, which has nothing to merge with.
+//! Writes the tiles of a sheet whose rows arrive from top to bottom. Used for imports, which need no merge.
 
 use std::collections::BTreeMap;
 
-use super::TileEncoder;
-use super::pending::{CutTile, Pending, RowTooLarge};
+use super::pending_tile::{CutTile, PendingTile, RowTooLarge, TileEncoder};
 use crate::level::{Stripe, TilePlace};
 use crate::packed::PackedObject;
 use crate::tile::{Tile, TileColumn};
@@ -11,73 +10,77 @@ use cellar_base::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::Span;
 
-/// Writes the tiles of one sheet, with no more in memory than `MAX_WRITER_BYTES` and one block.
+/// Writes the tiles of one sheet. Uses at most `MAX_WRITER_BYTES` of memory plus one block.
 #[derive(Debug, Clone, Default)]
 pub struct SheetWriter {
-    /// By the number of the stripe, all of the narrowest width.
-    stripes: BTreeMap<u32, WrittenStripe>,
+    /// Stripes of `MIN_STRIPE_COLUMNS` columns, by index.
+    stripes: BTreeMap<u32, StripeWriter>,
     extent: Extent,
     cells: u64,
 }
 
 #[derive(Debug, Clone)]
-struct WrittenStripe {
-    pending: Pending,
+struct StripeWriter {
+    columns: Span,
+    pending: PendingTile,
     tiles: Vec<TilePlace>,
 }
 
-/// A sheet that was written.
+/// A sheet whose tiles were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenSheet {
-    /// Its tiles.
+    /// Stripes of the sheet with their tiles, from left to right.
     pub stripes: Vec<Stripe>,
-    /// How far it goes.
+    /// Used range of the sheet.
     pub extent: Extent,
-    /// Its cells.
+    /// Number of cells.
     pub cells: u64,
 }
 
 impl SheetWriter {
-    /// Adds rows below those that were added before, in rows and columns of the sheet. Gives the
-    /// chunks to store.
+    /// Appends a block of rows below all earlier blocks. Rows and columns are those of the sheet.
+    /// Returns the chunks to store.
     ///
     /// # Errors
-    /// [`RowTooLarge`] if a row fits no chunk.
+    /// [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn push(
         &mut self,
         block: Tile,
         encode: TileEncoder<'_>,
     ) -> Result<Vec<PackedObject>, RowTooLarge> {
         self.cells = self.cells.saturating_add(u64::try_from(block.cells()).unwrap_or(u64::MAX));
-        for (number, part) in by_stripe(block) {
-            if let (Some(last), end @ 1..) = (part.columns.last(), part.end()) {
-                self.extent.cover(end.saturating_sub(1), last.column);
-            }
-            let first = number.saturating_mul(MIN_STRIPE_COLUMNS);
-            let columns = Span { first, count: MIN_STRIPE_COLUMNS };
-            let new = || WrittenStripe { pending: Pending::new(columns, None), tiles: Vec::new() };
-            self.stripes.entry(number).or_insert_with(new).pending.append(part);
+        for (stripe_index, part) in split_by_stripe(block) {
+            self.extend_extent(&part);
+            let stripe = self.stripes.entry(stripe_index);
+            stripe.or_insert_with(|| StripeWriter::new(stripe_index)).pending.append(part);
         }
         let mut chunks = Vec::new();
         for stripe in self.stripes.values_mut() {
             while stripe.pending.is_full() {
-                chunks.extend(stripe.cut(encode)?);
+                chunks.extend(stripe.cut_tile(encode)?);
             }
         }
         while self.pending_bytes() > MAX_WRITER_BYTES {
-            let largest = self.stripes.values_mut().max_by_key(|stripe| stripe.pending.bytes());
-            match largest.map(|stripe| stripe.cut(encode)).transpose()?.flatten() {
-                Some(chunk) => chunks.push(chunk),
-                None => break,
-            }
+            let stripes = self.stripes.values_mut();
+            let Some(largest) = stripes.max_by_key(|stripe| stripe.pending.memory_bytes()) else {
+                break;
+            };
+            let Some(chunk) = largest.cut_tile(encode)? else { break };
+            chunks.push(chunk);
         }
         Ok(chunks)
     }
 
-    /// All is there: the last chunks, and where all tiles are.
+    fn extend_extent(&mut self, part: &Tile) {
+        if let (Some(last), end @ 1..) = (part.columns.last(), part.end()) {
+            self.extent.cover(end.saturating_sub(1), last.column);
+        }
+    }
+
+    /// Finishes the sheet. Returns it with the remaining chunks to store.
     ///
     /// # Errors
-    /// As [`SheetWriter::push`].
+    /// [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn finish(
         mut self,
         encode: TileEncoder<'_>,
@@ -85,35 +88,39 @@ impl SheetWriter {
         let mut chunks = Vec::new();
         for stripe in self.stripes.values_mut() {
             while !stripe.pending.is_empty() {
-                chunks.extend(stripe.cut(encode)?);
+                chunks.extend(stripe.cut_tile(encode)?);
             }
         }
-        let stripes = self.stripes.into_iter().map(|(number, stripe)| {
-            let first = number.saturating_mul(MIN_STRIPE_COLUMNS);
-            Stripe { columns: Span { first, count: MIN_STRIPE_COLUMNS }, tiles: stripe.tiles }
-        });
-        let stripes = stripes.filter(|stripe| !stripe.tiles.is_empty()).collect();
+        let written = self.stripes.into_values().filter(|stripe| !stripe.tiles.is_empty());
+        let stripes = written.map(|stripe| Stripe { columns: stripe.columns, tiles: stripe.tiles });
+        let stripes = stripes.collect();
         Ok((WrittenSheet { stripes, extent: self.extent, cells: self.cells }, chunks))
     }
 
     fn pending_bytes(&self) -> usize {
-        let bytes = self.stripes.values().map(|stripe| stripe.pending.bytes());
+        let bytes = self.stripes.values().map(|stripe| stripe.pending.memory_bytes());
         bytes.fold(0, usize::saturating_add)
     }
 }
 
-impl WrittenStripe {
-    fn cut(&mut self, encode: TileEncoder<'_>) -> Result<Option<PackedObject>, RowTooLarge> {
-        let cut = self.pending.cut(encode)?;
-        Ok(cut.map(|CutTile { place, object }| {
-            self.tiles.push(place);
-            object
-        }))
+impl StripeWriter {
+    fn new(stripe_index: u32) -> Self {
+        let first = stripe_index.saturating_mul(MIN_STRIPE_COLUMNS);
+        let columns = Span { first, count: MIN_STRIPE_COLUMNS };
+        Self { columns, pending: PendingTile::new(columns, None), tiles: Vec::new() }
+    }
+
+    fn cut_tile(&mut self, encode: TileEncoder<'_>) -> Result<Option<PackedObject>, RowTooLarge> {
+        let Some(CutTile { place, object }) = self.pending.cut_tile(encode)? else {
+            return Ok(None);
+        };
+        self.tiles.push(place);
+        Ok(Some(object))
     }
 }
 
-/// A block's columns by the stripes they belong to.
-fn by_stripe(block: Tile) -> BTreeMap<u32, Tile> {
+/// Splits the non-empty columns of a block by stripe index.
+fn split_by_stripe(block: Tile) -> BTreeMap<u32, Tile> {
     let mut parts: BTreeMap<u32, Tile> = BTreeMap::new();
     for column in block.columns.into_iter().filter(|column| !TileColumn::is_empty(column)) {
         parts.entry(column.column / MIN_STRIPE_COLUMNS).or_default().columns.push(column);
@@ -129,7 +136,7 @@ mod tests {
     use crate::level::{ChunkHash, ChunkRef, StoredTile};
     use crate::tile::TileValue;
 
-    /// Rows `first..end` of some columns, all numbers.
+    /// Returns a block of numbers in these rows of the first `columns` columns.
     fn block(rows: std::ops::Range<u32>, columns: u32) -> Tile {
         let column = |number| {
             let mut column = TileColumn::new(number);
@@ -140,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_blocks_become_tiles_that_hold_every_cell_once() {
+    fn blocks_become_tiles_that_contain_every_cell_once() {
         for (columns, rows, bytes_per_cell) in [(3, 500, 400), (300, 40, 60), (1, 3, 1)] {
             let made: RefCell<Vec<Tile>> = RefCell::default();
             let encode = |tile: &Tile| {

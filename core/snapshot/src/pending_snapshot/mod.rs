@@ -1,32 +1,35 @@
-//! Pending snapshots: who works on which, how far it is, and what a worker does with a job.
+//! Pending snapshots: who builds which snapshot, how far the work is, and how a worker handles a
+//! job.
 //!
-//! [`Worker`] is the whole decision, a pure state machine like that of an append: it says what to do
-//! next ([`SnapshotAction`]) and is told what came of it ([`SnapshotEvent`]). Workers may be many, die, freeze and
-//! wake up again; messages may come twice, late, out of order or not at all.
+//! [`Worker`] makes all decisions, as a pure state machine: it returns the next [`SnapshotAction`]
+//! and receives its result as a [`SnapshotEvent`]. There may be many workers. Workers may die,
+//! freeze and wake up again; messages may be duplicated, late, out of order or lost.
 //!
-//! Safety rules, each of which has a test that fails without it ([`SafetyRule`]):
-//! - *Own increment*: a record is only replaced by who has seen its last state, so that a worker
-//!   which lost its claim cannot put old progress over a new one.
-//! - *Done is looked up*: whoever has just got a record reads consistently whether its snapshot is
-//!   finished, so that a late message does not make it again.
-//! - *Losers keep their message*: who loses a claim waits, and comes back to see that the winner has
-//!   finished. The same message may have been given twice: if the loser deleted it, nobody would
-//!   take over from a winner that dies.
-//! - *Root before last*: `L` is raised when the root stands in its entry, so that who finds `L` finds
-//!   a root.
-//! - *Last before delete*: the record goes when `L` says that the snapshot is there; before that, its
+//! Each safety rule ([`SafetyRule`]) has a test that fails without the rule:
+//! - *Own increment*: a record is only replaced by a worker that has read its last state. A worker that lost
+//!   its claim cannot overwrite new progress with old progress.
+//! - *Completion is checked*: a worker that claims a record reads consistently whether the snapshot is
+//!   finished, so that a late message does not build the snapshot again.
+//! - *Losers keep their message*: a worker that loses a claim waits and later checks that the winner has
+//!   finished. The same message may have been delivered to both. If the loser deleted the message, no worker
+//!   would take over from a winner that dies.
+//! - *Root before last*: `L`, the segment's last snapshot, is raised only after the root is set in the entry,
+//!   so that a reader of `L` always finds a root.
+//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists. Otherwise its
 //!   progress would be lost.
-//! - *Abandoned is woken*: who waits for a record that nobody has touched for long sends its message
-//!   again, which may be lost.
+//! - *Abandoned is woken*: a worker that waits for a record without recent writes resends that record's
+//!   message, which may have been lost.
 //!
-//! A snapshot that is finished can be made anew ([`Rebuild`]): its record says so, and which root is to
-//! be replaced. Only an operator writes such a record, and it stands until the work is done: so a
-//! message stays what it was, and whoever gets one does what the record says. Two promises of the
-//! tables keep this safe from workers that freeze and wake up late, and have tests that fail without
-//! them:
-//! - *Old root*: a root is replaced only where the one stands that the record names. Where another does,
-//!   its worker writes that one into the record first: who has lost the record learns it there.
-//! - *Own record*: a record is deleted only by who worked on the same rebuild, or on none.
+//! A finished snapshot can be rebuilt ([`Rebuild`]): its record says so and names the root to
+//! replace. Only an operator writes such a record, and it exists until the work is done. The
+//! message format does not change: a worker does what the record says. Two guarantees of the tables
+//! protect rebuilds from workers that freeze and wake up late; each has a test that fails without
+//! the guarantee:
+//! - *Old root*: a root is replaced only if the entry still has the root that the record names. If the entry
+//!   has another root, the worker first writes that root into the record. A worker that has lost the record
+//!   notices the loss at this point.
+//! - *Own record*: a record is deleted only by a worker of the same rebuild, or of no rebuild if the record is
+//!   not part of one.
 
 mod rules;
 #[cfg(test)]
@@ -40,153 +43,159 @@ use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
-/// One record of the PendingSnapshots table: a snapshot that was begun and is not finished.
+/// A record of the PendingSnapshots table: a snapshot that was started and is not finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PendingSnapshot {
-    /// Which snapshot of which log.
+    /// Identifies the log and the Snapshot entry.
     pub job: SnapshotJob,
-    /// When its work began, Unix seconds.
+    /// Time at which the work started, in Unix seconds.
     pub created_s: u64,
-    /// When this record was last written, Unix seconds: the last sign of life of its worker.
+    /// Time of the last write of this record, in Unix seconds. Shows whether its worker is alive.
     pub modified_s: u64,
-    /// Whether a worker is on it.
+    /// Whether a worker holds the record.
     pub active: bool,
-    /// Rises with each write of the record.
+    /// Incremented with each write of the record.
     pub increment: u64,
-    /// Where to go on, at most `MAX_PROGRESS_BYTES`; empty at first. Only the builder reads it.
+    /// Progress of the builder, at most `MAX_PROGRESS_BYTES`; empty at first. Only the builder
+    /// interprets it.
     pub progress: Vec<u8>,
-    /// Whether it makes anew what there may be already.
+    /// Set if this job rebuilds an existing snapshot.
     pub rebuild: Option<Rebuild>,
 }
 
-/// That a snapshot is to be made anew, whether or not it is finished.
+/// A request to rebuild a snapshot, whether or not the snapshot is finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rebuild {
-    /// Which rebuild this is: Unix milliseconds at which an operator asked for it. Its records begin
-    /// with it as their increment, so that no worker on an earlier record has ever seen theirs.
+    /// Identifies the rebuild: Unix milliseconds at which an operator requested it. Also the first
+    /// increment of its records, so that no worker of an earlier record has read the same
+    /// increment.
     pub run: u64,
-    /// Key of the root that stood then, if there was one: only this one is replaced.
+    /// S3 key of the root that the entry had at that time, if any. Only this root may be replaced.
     pub replaces: Option<String>,
 }
 
-/// What the driver is to do next.
+/// The next action of a worker's driver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SnapshotAction {
-    /// Read the first pending record of the log up to the job's position, consistently.
+    /// Read the first pending record of the log at or before the job's position. The read is
+    /// strongly consistent.
     FindFirst,
-    /// Read the record of the job's segment.
+    /// Read the Segment record of the job's segment.
     ReadSegment {
-        /// Whether the read must see every acknowledged write.
+        /// Whether the read must be strongly consistent.
         consistent: bool,
     },
-    /// Write this record if there is none.
+    /// Write this record if none exists.
     Create(PendingSnapshot),
-    /// Write this record over the one with that increment.
+    /// Replace the record that has this increment.
     Replace {
-        /// The record.
+        /// New record.
         record: PendingSnapshot,
-        /// What stands there, if nobody else was faster; any, for the model checker only.
+        /// Increment that the existing record must have. `None` accepts any increment; only the
+        /// model checker uses that.
         increment: Option<u64>,
     },
-    /// Do one bounded piece of the snapshot's work.
+    /// Perform one bounded piece of the snapshot's work.
     Build {
-        /// Where to go on.
+        /// Progress to resume from.
         progress: Vec<u8>,
     },
-    /// Set the root of the job's entry, unless it has one.
+    /// Set the root of the Snapshot entry, unless the entry has one.
     SetRoot {
-        /// Key of the root object.
+        /// S3 key of the root.
         root: String,
     },
-    /// Set the root of the job's entry if this one stands there.
+    /// Set the root of the Snapshot entry if the entry has the expected root.
     ReplaceRoot {
-        /// Key of the root object that stood there; none if there was none.
+        /// S3 key of the expected root; `None` if the entry must have no root.
         replaces: Option<String>,
-        /// Key of the root object.
+        /// S3 key of the new root.
         root: String,
     },
-    /// Raise `L` of the job's segment to the job's entry, unless it is higher.
+    /// Raise `L`, the last snapshot of the job's segment, to the job's entry, unless `L` is higher
+    /// already.
     RaiseLast,
-    /// Delete the job's record, if it is there and of this rebuild.
+    /// Delete the job's record if it exists and belongs to this rebuild.
     Delete {
-        /// The rebuild; none: only if the record is of none.
+        /// Id of the rebuild; `None` deletes only a record that belongs to no rebuild.
         run: Option<u64>,
     },
-    /// Read the first pending record of the log behind the job's position.
+    /// Read the first pending record of the log after the job's position.
     FindNext,
     /// Send a message for the snapshot at this position of the log.
     Enqueue(Position),
-    /// The end.
+    /// Stop, and handle the job's message accordingly.
     Finish(SnapshotOutcome),
 }
 
-/// What came of an action.
+/// The result of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SnapshotEvent {
-    /// The record that was looked for, if there is one.
+    /// The requested record, if it exists.
     Found(Option<PendingSnapshot>),
-    /// The job's segment, if there is one.
+    /// The job's Segment record, if it exists.
     Segment(Option<Segment>),
-    /// A record was written.
+    /// The record was written.
     Written,
-    /// A record was not written: another was faster.
+    /// The record was not written, because another worker wrote it first.
     Refused,
-    /// A record was written or not. Nothing is tried again: what came of it is seen next time.
+    /// The record may or may not have been written. The worker does not retry; the next worker
+    /// reads the record.
     Unknown,
-    /// A piece of the work is done, here is where to go on.
+    /// A piece of the work is finished; this is the new progress.
     Progress(Vec<u8>),
-    /// An earlier Snapshot entry of the log has no snapshot yet.
+    /// An earlier Snapshot entry of the log has no root yet.
     EarlierSnapshot(Position),
-    /// The work is done and this is the root object.
+    /// The snapshot is built.
     Built {
-        /// Its key.
+        /// S3 key of the root.
         root: String,
     },
-    /// What was to be done is done.
+    /// The action succeeded.
     Done,
-    /// The root that was to be replaced is not the one that stands there.
+    /// The root was not replaced, because the entry has another root than expected.
     OtherRoot {
-        /// Key of the root object that does.
-        stands: String,
+        /// S3 key of the entry's root.
+        current_root: String,
     },
-    /// The entry whose root was to be replaced is not in the table any more: it was trimmed.
+    /// The entry was trimmed from the table, so its root cannot be replaced.
     EntryGone,
-    /// The store or the builder failed, for now or until somebody mends it.
+    /// A store or the builder failed.
     Failed {
-        /// Whether trying again may help.
+        /// Whether a retry may help.
         temporary: bool,
     },
 }
 
-/// What becomes of the job's message.
+/// How to handle the job's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SnapshotOutcome {
-    /// The snapshot is made: delete the message.
+    /// The snapshot is built: delete the message.
     Done,
-    /// There is nothing to do: delete the message.
+    /// No work is needed: delete the message.
     Drop,
-    /// Show the message again after a while.
+    /// Deliver the message again after a delay.
     Wait {
-        /// After so many seconds.
+        /// Delay in seconds.
         wait_s: u32,
     },
-    /// Show the message at once: another function goes on.
+    /// Deliver the message again immediately: another invocation continues.
     HandOver,
-    /// It failed; show the message again after a while.
+    /// The work failed: deliver the message again after a delay.
     Failed {
-        /// After so many seconds.
+        /// Delay in seconds.
         wait_s: u32,
     },
 }
 
-/// The time, passed in.
+/// The current time, passed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
-    /// Now, Unix milliseconds.
+    /// Current time, in Unix milliseconds.
     pub now_ms: u64,
 }
 
-/// Whether a log's segment has a finished snapshot at `position` or behind it.
+/// Returns whether a log's segment has a finished snapshot at or after `position`.
 #[must_use]
 pub fn is_finished(segment: &Segment, position: Position) -> bool {
     segment.num == position.segment() && segment.last_snapshot >= Some(position.num())

@@ -1,22 +1,24 @@
-//! The safety rules, by name.
+//! The names of the safety rules, so that tests can disable one at a time.
 
-/// What keeps snapshots in order and lets each be finished. The model checker switches one off at a
-/// time and must then find what it prevents; without the feature `model` all of them are enforced.
+/// A rule that keeps snapshots in order and ensures that each is finished. The model checker
+/// disables one rule at a time and must then find a violation. Without the feature `model`, all
+/// rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// A record is only replaced by who has seen its last state.
+    /// A record is only replaced by a worker that has read its last state.
     OwnIncrement,
-    /// Whoever gets a record reads consistently whether its snapshot is finished.
-    DoneIsLookedUp,
-    /// Who loses a claim keeps its message.
+    /// A worker that claims a record checks with a consistent read whether the snapshot is
+    /// finished.
+    CompletionIsChecked,
+    /// A worker that loses a claim keeps its message.
     LosersKeepTheirMessage,
-    /// `L` is raised after the root stands in its entry.
+    /// The segment's last snapshot is raised only after the root is set in the Snapshot entry.
     RootBeforeLast,
-    /// The record is deleted after `L` was raised.
+    /// A record is deleted only after the segment's last snapshot was raised.
     LastBeforeDelete,
-    /// Who waits for a record that nobody touches sends its message again.
+    /// A worker that waits for an abandoned record resends that record's message.
     AbandonedIsWoken,
-    /// A record whose worker shows no life for a lease is claimed.
+    /// A worker may claim a record whose worker has not written for a lease.
     TakeOver,
 }
 
@@ -28,7 +30,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All but one.
+    /// Returns all rules except one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {

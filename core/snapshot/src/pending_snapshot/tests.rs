@@ -389,7 +389,7 @@ fn a_root_whose_entry_was_trimmed_meanwhile_holds_nobody_up() {
 #[test]
 fn another_root_is_replaced_by_who_still_has_the_record() {
     let built = SnapshotEvent::Built { root: "new".to_owned() };
-    let other = SnapshotEvent::OtherRoot { stands: "other".to_owned() };
+    let other = SnapshotEvent::OtherRoot { current_root: "other".to_owned() };
     let met = || building_anew(Some("old")).into_iter().chain([built.clone(), other.clone()]);
     let claimed = replaced(action(met()));
     assert_eq!((claimed.increment, claimed.active), (RUN + 2, true));

@@ -1,4 +1,4 @@
-//! What one worker does with one message.
+//! The state machine of a worker that handles one message.
 
 use super::{
     Inputs, PendingSnapshot, Rules, SafetyRule, SnapshotAction, SnapshotEvent, SnapshotOutcome,
@@ -12,17 +12,17 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
-/// A worker on its way.
+/// A worker that is handling a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Worker {
     rules: Rules,
     job: SnapshotJob,
-    /// When the function ends, Unix milliseconds.
+    /// Time at which the function invocation ends, in Unix milliseconds.
     deadline_ms: u64,
-    /// When the piece of work that is being done was begun.
+    /// Start of the current piece of work, in Unix milliseconds.
     began_ms: u64,
-    /// The longest time between two progress writes so far.
-    longest_ms: u64,
+    /// Longest time between two writes of progress so far.
+    longest_piece_ms: u64,
     phase: Phase,
 }
 
@@ -30,19 +30,19 @@ pub struct Worker {
 enum Phase {
     Finding,
     ReadingSegment,
-    /// Writing a record that makes it this worker's.
+    /// Writing a record that claims the snapshot for this worker.
     Claiming(PendingSnapshot),
-    LookingUpDone(PendingSnapshot),
+    CheckingCompletion(PendingSnapshot),
     Building(PendingSnapshot),
     StoringProgress(PendingSnapshot),
     HandingOver,
-    /// Putting the root of what was made anew in the old one's place.
+    /// Replacing the old root by the rebuilt root.
     Replacing(PendingSnapshot, String),
-    /// Another root stands there: writing into the record that this one is to be replaced.
+    /// Recording in the pending record that the entry's current root is to be replaced.
     Reclaiming(PendingSnapshot, String),
-    /// Giving the record up, because of an earlier snapshot or because of a failure.
+    /// Giving up the record because of an earlier snapshot or a failure.
     Releasing(Release),
-    /// Sending the message of an earlier snapshot.
+    /// Resending the message of an earlier snapshot.
     WakingEarlier,
     Finishing(Finishing),
     Finished,
@@ -54,13 +54,13 @@ enum Release {
     Failed { wait_s: u32 },
 }
 
-/// The last steps, each idempotent; `outcome` is what they end with.
+/// The final steps. Each step is idempotent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Finishing {
     outcome: SnapshotOutcome,
     step: LastStep,
-    /// Those that are still to be done, the next one last.
-    left: Vec<LastStep>,
+    /// Remaining steps; the next step is last.
+    remaining: Vec<LastStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -73,43 +73,49 @@ enum LastStep {
 }
 
 impl Worker {
-    /// Begins with a job that was received, in a function that ends at `deadline_ms`.
+    /// Starts handling a job in a function invocation that ends at `deadline_ms`.
     #[must_use]
     pub fn begin(job: SnapshotJob, deadline_ms: u64) -> (Self, SnapshotAction) {
         Self::begin_with(Rules::default(), job, deadline_ms)
     }
 
-    /// As [`Worker::begin`], under these rules.
+    /// Like [`Worker::begin`], but enforces only these rules.
     #[must_use]
     pub fn begin_with(rules: Rules, job: SnapshotJob, deadline_ms: u64) -> (Self, SnapshotAction) {
         let phase = Phase::Finding;
         (
-            Self { rules, job, deadline_ms, began_ms: 0, longest_ms: 0, phase },
+            Self { rules, job, deadline_ms, began_ms: 0, longest_piece_ms: 0, phase },
             SnapshotAction::FindFirst,
         )
     }
 
-    /// Takes the next step. An event that does not answer the last action ends the work.
+    /// Handles the result of the last action and returns the next action. A result that does not
+    /// match the last action stops the worker.
     #[must_use]
     pub fn step(mut self, event: SnapshotEvent, inputs: Inputs) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (Phase::Finding, SnapshotEvent::Found(first)) => self.found(first, inputs),
+            (Phase::Finding, SnapshotEvent::Found(first)) => {
+                self.handle_first_record(first, inputs)
+            }
             (Phase::ReadingSegment, SnapshotEvent::Segment(segment)) => {
-                self.segment_read(segment.as_ref(), inputs)
+                self.handle_segment(segment.as_ref(), inputs)
             }
-            (Phase::Claiming(own), SnapshotEvent::Written) => self.claimed(own, inputs),
-            (Phase::LookingUpDone(own), SnapshotEvent::Segment(segment)) => {
-                self.looked_up(own, segment.as_ref(), inputs)
+            (Phase::Claiming(own), SnapshotEvent::Written) => self.handle_claim(own, inputs),
+            (Phase::CheckingCompletion(own), SnapshotEvent::Segment(segment)) => {
+                self.handle_completion_check(own, segment.as_ref(), inputs)
             }
-            (Phase::Building(own), event) => self.built(&own, event, inputs),
-            (Phase::StoringProgress(own), SnapshotEvent::Written) => self.build(own, inputs),
-            // If it is not known, the next worker finds out, and waits for the rest of the lease.
+            (Phase::Building(own), event) => self.handle_piece(&own, event, inputs),
+            (Phase::StoringProgress(own), SnapshotEvent::Written) => self.start_piece(own, inputs),
+            // If the result is unknown, the next worker reads the record and may have to wait for
+            // the rest of the lease.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }
-            (Phase::Releasing(release), SnapshotEvent::Written) => self.released(release),
-            (Phase::Replacing(own, root), event) => self.replaced(&own, root, event, inputs),
+            (Phase::Releasing(release), SnapshotEvent::Written) => self.handle_release(release),
+            (Phase::Replacing(own, root), event) => {
+                self.handle_root_replacement(&own, root, event, inputs)
+            }
             (Phase::Reclaiming(own, root), SnapshotEvent::Written) => self.replace_root(own, root),
             (
                 Phase::Claiming(_)
@@ -118,38 +124,45 @@ impl Worker {
                 | Phase::Reclaiming(..)
                 | Phase::Releasing(_),
                 event,
-            ) => self.lost(&event),
+            ) => self.handle_lost_claim(&event),
             (Phase::WakingEarlier, SnapshotEvent::Done) => {
                 SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
             }
-            (Phase::Finishing(finishing), event) => self.finishing(finishing, event),
-            (_, SnapshotEvent::Failed { temporary }) => failed(temporary),
-            _ => failed(false),
+            (Phase::Finishing(finishing), event) => self.handle_last_step(finishing, event),
+            (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
+            _ => finish_failed(false),
         };
         (self, action)
     }
 
-    fn found(&mut self, first: Option<PendingSnapshot>, inputs: Inputs) -> SnapshotAction {
+    fn handle_first_record(
+        &mut self,
+        first: Option<PendingSnapshot>,
+        inputs: Inputs,
+    ) -> SnapshotAction {
         let Some(first) = first else {
             self.phase = Phase::ReadingSegment;
             return SnapshotAction::ReadSegment { consistent: false };
         };
-        // Either clock may be wrong: a sign of life from the future is none for ever.
+        // Clocks may differ in both directions. The absolute difference ensures that a record from
+        // the future expires, too.
         let silent_s = inputs.now_s().abs_diff(first.modified_s);
         if first.job.position < self.job.position {
-            return self.earlier_is_pending(&first, silent_s);
+            return self.wait_for_earlier(&first, silent_s);
         }
-        let take_over = self.rules.is_enforced(SafetyRule::TakeOver) && silent_s >= LEASE_S;
-        if first.active && !take_over {
-            let rest_s = LEASE_S.saturating_sub(silent_s).max(1);
-            return SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(rest_s) });
+        let can_take_over = self.rules.is_enforced(SafetyRule::TakeOver) && silent_s >= LEASE_S;
+        if first.active && !can_take_over {
+            let remaining_lease_s = LEASE_S.saturating_sub(silent_s).max(1);
+            return SnapshotAction::Finish(SnapshotOutcome::Wait {
+                wait_s: saturate_u32(remaining_lease_s),
+            });
         }
         let own = self.next_record(&first, first.progress.clone(), inputs);
         self.phase = Phase::Claiming(own.clone());
         self.replace(own)
     }
 
-    fn earlier_is_pending(&mut self, earlier: &PendingSnapshot, silent_s: u64) -> SnapshotAction {
+    fn wait_for_earlier(&mut self, earlier: &PendingSnapshot, silent_s: u64) -> SnapshotAction {
         if self.rules.is_enforced(SafetyRule::AbandonedIsWoken) && silent_s >= ABANDONED_S {
             self.phase = Phase::WakingEarlier;
             return SnapshotAction::Enqueue(earlier.job.position);
@@ -157,8 +170,9 @@ impl Worker {
         SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
     }
 
-    /// There is no record: the snapshot is finished, or nobody has begun it.
-    fn segment_read(&mut self, segment: Option<&Segment>, inputs: Inputs) -> SnapshotAction {
+    /// Handles a job without a pending record: the snapshot is finished, or its work has not
+    /// started.
+    fn handle_segment(&mut self, segment: Option<&Segment>, inputs: Inputs) -> SnapshotAction {
         if segment.is_some_and(|segment| is_finished(segment, self.job.position)) {
             return SnapshotAction::Finish(SnapshotOutcome::Drop);
         }
@@ -175,16 +189,17 @@ impl Worker {
         SnapshotAction::Create(own)
     }
 
-    fn claimed(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
-        // What is made anew was finished before: that its record is there says that it is not done.
-        if own.rebuild.is_some() || !self.rules.is_enforced(SafetyRule::DoneIsLookedUp) {
-            return self.build(own, inputs);
+    fn handle_claim(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
+        // A rebuild starts with a finished snapshot. The existing record shows that the rebuild is
+        // not finished.
+        if own.rebuild.is_some() || !self.rules.is_enforced(SafetyRule::CompletionIsChecked) {
+            return self.start_piece(own, inputs);
         }
-        self.phase = Phase::LookingUpDone(own);
+        self.phase = Phase::CheckingCompletion(own);
         SnapshotAction::ReadSegment { consistent: true }
     }
 
-    fn looked_up(
+    fn handle_completion_check(
         &mut self,
         own: PendingSnapshot,
         segment: Option<&Segment>,
@@ -192,22 +207,22 @@ impl Worker {
     ) -> SnapshotAction {
         match segment {
             Some(segment) if is_finished(segment, self.job.position) => {
-                self.finish(SnapshotOutcome::Drop, vec![LastStep::FindNext, own.delete()])
+                self.finish(SnapshotOutcome::Drop, vec![LastStep::FindNext, own.delete_step()])
             }
-            Some(_) => self.build(own, inputs),
-            // An entry is never written without its segment.
+            Some(_) => self.start_piece(own, inputs),
+            // Invariant: the segment record is written before the first entry of the segment.
             None => self.release(&own, Release::Failed { wait_s: BROKEN_WAIT_S }, inputs),
         }
     }
 
-    fn build(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
+    fn start_piece(&mut self, own: PendingSnapshot, inputs: Inputs) -> SnapshotAction {
         self.began_ms = inputs.now_ms;
         let progress = own.progress.clone();
         self.phase = Phase::Building(own);
         SnapshotAction::Build { progress }
     }
 
-    fn built(
+    fn handle_piece(
         &mut self,
         own: &PendingSnapshot,
         event: SnapshotEvent,
@@ -215,20 +230,20 @@ impl Worker {
     ) -> SnapshotAction {
         let broken = Release::Failed { wait_s: BROKEN_WAIT_S };
         match event {
-            // A builder that stands still would go on for ever.
+            // Progress that does not change would repeat the same piece forever.
             SnapshotEvent::Progress(progress)
                 if progress.len() > MAX_PROGRESS_BYTES || progress == own.progress =>
             {
                 self.release(own, broken, inputs)
             }
-            SnapshotEvent::Progress(progress) => self.progress(own, progress, inputs),
+            SnapshotEvent::Progress(progress) => self.store_progress(own, progress, inputs),
             SnapshotEvent::EarlierSnapshot(earlier) if earlier < self.job.position => {
                 self.release(own, Release::For(earlier), inputs)
             }
             SnapshotEvent::Built { root } if own.rebuild.is_some() => {
                 self.replace_root(own.clone(), root)
             }
-            SnapshotEvent::Built { root } => self.finish_with(own, root),
+            SnapshotEvent::Built { root } => self.finish_built(own, root),
             SnapshotEvent::Failed { temporary: true } => {
                 self.release(own, Release::Failed { wait_s: FAILED_WAIT_S }, inputs)
             }
@@ -236,15 +251,16 @@ impl Worker {
         }
     }
 
-    fn progress(
+    fn store_progress(
         &mut self,
         own: &PendingSnapshot,
-        bytes: Vec<u8>,
+        progress: Vec<u8>,
         inputs: Inputs,
     ) -> SnapshotAction {
-        self.longest_ms = self.longest_ms.max(inputs.now_ms.saturating_sub(self.began_ms));
-        let reserve_ms = HAND_OVER_MS.max(self.longest_ms.saturating_mul(2));
-        let mut next = self.next_record(own, bytes, inputs);
+        let piece_ms = inputs.now_ms.saturating_sub(self.began_ms);
+        self.longest_piece_ms = self.longest_piece_ms.max(piece_ms);
+        let reserve_ms = HAND_OVER_MS.max(self.longest_piece_ms.saturating_mul(2));
+        let mut next = self.next_record(own, progress, inputs);
         if inputs.now_ms.saturating_add(reserve_ms) >= self.deadline_ms {
             next.active = false;
             self.phase = Phase::HandingOver;
@@ -266,7 +282,7 @@ impl Worker {
         self.replace(next)
     }
 
-    fn released(&mut self, release: Release) -> SnapshotAction {
+    fn handle_release(&mut self, release: Release) -> SnapshotAction {
         match release {
             Release::For(earlier) => {
                 self.phase = Phase::WakingEarlier;
@@ -278,23 +294,23 @@ impl Worker {
         }
     }
 
-    /// Another worker was faster, or the reply was lost: nothing more is done. The message comes
-    /// back when the winner, whoever it is, should be done or dead.
-    fn lost(&self, event: &SnapshotEvent) -> SnapshotAction {
+    /// Handles a write that was refused or whose result is unknown. The worker stops. The message
+    /// is delivered again when the other worker should have finished or died.
+    fn handle_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
-            SnapshotEvent::Failed { temporary } => failed(*temporary),
+            SnapshotEvent::Failed { temporary } => finish_failed(*temporary),
             SnapshotEvent::Refused
                 if !self.rules.is_enforced(SafetyRule::LosersKeepTheirMessage) =>
             {
                 SnapshotAction::Finish(SnapshotOutcome::Drop)
             }
-            _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds(LEASE_S) }),
+            _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: saturate_u32(LEASE_S) }),
         }
     }
 
-    fn finish_with(&mut self, own: &PendingSnapshot, root: String) -> SnapshotAction {
-        let root = LastStep::SetRoot(root);
-        let mut steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast, root];
+    fn finish_built(&mut self, own: &PendingSnapshot, root: String) -> SnapshotAction {
+        let set_root = LastStep::SetRoot(root);
+        let mut steps = vec![LastStep::FindNext, own.delete_step(), LastStep::RaiseLast, set_root];
         if !self.rules.is_enforced(SafetyRule::RootBeforeLast) {
             steps.swap(2, 3);
         }
@@ -310,7 +326,7 @@ impl Worker {
         SnapshotAction::ReplaceRoot { replaces, root }
     }
 
-    fn replaced(
+    fn handle_root_replacement(
         &mut self,
         own: &PendingSnapshot,
         root: String,
@@ -319,31 +335,31 @@ impl Worker {
     ) -> SnapshotAction {
         match event {
             SnapshotEvent::Done => {
-                let steps = vec![LastStep::FindNext, own.delete(), LastStep::RaiseLast];
+                let steps = vec![LastStep::FindNext, own.delete_step(), LastStep::RaiseLast];
                 self.finish(SnapshotOutcome::Done, steps)
             }
-            // There is nothing left of which a root could be told.
+            // The entry was trimmed, so no root can be set.
             SnapshotEvent::EntryGone => {
-                self.finish(SnapshotOutcome::Done, vec![LastStep::FindNext, own.delete()])
+                self.finish(SnapshotOutcome::Done, vec![LastStep::FindNext, own.delete_step()])
             }
-            // Of one who began before all of it was lost, or of one who had this record before. Who
-            // has lost the record stops here.
-            SnapshotEvent::OtherRoot { stands } => {
+            // The root was set by an earlier worker of the snapshot or of this record. If this
+            // worker has lost the record, the following write is refused.
+            SnapshotEvent::OtherRoot { current_root } => {
                 let mut next = self.next_record(own, own.progress.clone(), inputs);
                 if let Some(rebuild) = &mut next.rebuild {
-                    rebuild.replaces = Some(stands);
+                    rebuild.replaces = Some(current_root);
                 }
                 self.phase = Phase::Reclaiming(next.clone(), root);
                 self.replace(next)
             }
-            SnapshotEvent::Failed { temporary } => failed(temporary),
-            _ => failed(false),
+            SnapshotEvent::Failed { temporary } => finish_failed(temporary),
+            _ => finish_failed(false),
         }
     }
 
-    /// Does these steps, the last one first.
-    fn finish(&mut self, outcome: SnapshotOutcome, mut left: Vec<LastStep>) -> SnapshotAction {
-        let Some(step) = left.pop() else { return SnapshotAction::Finish(outcome) };
+    /// Performs the steps from last to first, then finishes with `outcome`.
+    fn finish(&mut self, outcome: SnapshotOutcome, mut remaining: Vec<LastStep>) -> SnapshotAction {
+        let Some(step) = remaining.pop() else { return SnapshotAction::Finish(outcome) };
         let action = match &step {
             LastStep::SetRoot(root) => SnapshotAction::SetRoot { root: root.clone() },
             LastStep::RaiseLast => SnapshotAction::RaiseLast,
@@ -351,52 +367,53 @@ impl Worker {
             LastStep::FindNext => SnapshotAction::FindNext,
             LastStep::WakeNext(next) => SnapshotAction::Enqueue(*next),
         };
-        self.phase = Phase::Finishing(Finishing { outcome, step, left });
+        self.phase = Phase::Finishing(Finishing { outcome, step, remaining });
         action
     }
 
-    fn finishing(&mut self, finishing: Finishing, event: SnapshotEvent) -> SnapshotAction {
-        let Finishing { outcome, step, mut left } = finishing;
+    fn handle_last_step(&mut self, finishing: Finishing, event: SnapshotEvent) -> SnapshotAction {
+        let Finishing { outcome, step, mut remaining } = finishing;
         match (step, event) {
             (LastStep::FindNext, SnapshotEvent::Found(next)) => {
-                left.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
-                self.finish(outcome, left)
+                remaining.extend(next.map(|next| LastStep::WakeNext(next.job.position)));
+                self.finish(outcome, remaining)
             }
-            // The next one comes by itself, only later.
+            // Failing to wake the next snapshot only delays it.
             (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
-            (_, SnapshotEvent::Done) => self.finish(outcome, left),
-            (_, SnapshotEvent::Failed { temporary }) => failed(temporary),
-            _ => failed(false),
+            (_, SnapshotEvent::Done) => self.finish(outcome, remaining),
+            (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
+            _ => finish_failed(false),
         }
     }
 
     fn next_record(
         &self,
-        seen: &PendingSnapshot,
+        current: &PendingSnapshot,
         progress: Vec<u8>,
         inputs: Inputs,
     ) -> PendingSnapshot {
         PendingSnapshot {
             job: self.job,
-            created_s: seen.created_s,
+            created_s: current.created_s,
             modified_s: inputs.now_s(),
             active: true,
-            increment: seen.increment.saturating_add(1),
+            increment: current.increment.saturating_add(1),
             progress,
-            rebuild: seen.rebuild.clone(),
+            rebuild: current.rebuild.clone(),
         }
     }
 
     fn replace(&self, record: PendingSnapshot) -> SnapshotAction {
-        let seen = record.increment.saturating_sub(1);
-        let increment = self.rules.is_enforced(SafetyRule::OwnIncrement).then_some(seen);
+        let replaced_increment = record.increment.saturating_sub(1);
+        let increment =
+            self.rules.is_enforced(SafetyRule::OwnIncrement).then_some(replaced_increment);
         SnapshotAction::Replace { record, increment }
     }
 }
 
 impl PendingSnapshot {
-    /// The step that deletes it, and no record of another rebuild.
-    fn delete(&self) -> LastStep {
+    /// Returns the step that deletes this record, but no record of another rebuild.
+    fn delete_step(&self) -> LastStep {
         LastStep::Delete { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
     }
 }
@@ -407,11 +424,11 @@ impl Inputs {
     }
 }
 
-fn failed(temporary: bool) -> SnapshotAction {
+fn finish_failed(temporary: bool) -> SnapshotAction {
     let wait_s = if temporary { FAILED_WAIT_S } else { BROKEN_WAIT_S };
     SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
 }
 
-fn seconds(seconds: u64) -> u32 {
+fn saturate_u32(seconds: u64) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }

@@ -1,3 +1,3 @@
-//! The record of a pending snapshot in its table.
+//! The records of the PendingSnapshots table.
 
 pub mod pending_snapshot;

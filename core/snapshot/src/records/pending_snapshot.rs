@@ -1,4 +1,4 @@
-//! The record of the PendingSnapshots table.
+//! The encoding of records in the PendingSnapshots table.
 
 use crate::pending_snapshot::{PendingSnapshot, Rebuild};
 use crate::snapshot_job::SnapshotJob;
@@ -12,8 +12,8 @@ use cellar_base::schema::{
 
 const RECORD: &str = "pending snapshot";
 
-/// The key of the pending snapshot at `position`: the position as one number, so that a log's are
-/// in the order in which they must be made.
+/// Returns the key of the pending snapshot at `position`. The sort key is the packed position, so
+/// that a query returns the pending snapshots of a log in the order in which they must be built.
 #[must_use]
 pub fn key(log: LogId, position: Position) -> Item {
     let mut item = Item::new();
@@ -22,7 +22,7 @@ pub fn key(log: LogId, position: Position) -> Item {
     item
 }
 
-/// The record of a pending snapshot.
+/// Encodes a pending snapshot.
 ///
 /// # Errors
 /// [`RecordError`] if the progress has more than `MAX_PROGRESS_BYTES`.
@@ -43,10 +43,10 @@ pub fn encode(pending: &PendingSnapshot) -> Result<Item, RecordError> {
     Ok(item)
 }
 
-/// Reads only the key of a pending snapshot's record.
+/// Decodes only the key of a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] naming the invalid attribute.
 pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
@@ -55,10 +55,10 @@ pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
     Ok(SnapshotJob { log, position })
 }
 
-/// Reads the record of a pending snapshot.
+/// Decodes a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] with the attribute that is wrong.
+/// [`RecordError`] naming the invalid attribute.
 pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
     let reader = Reader { record: RECORD, item };
     let progress = reader.bytes(PROGRESS)?.to_vec();

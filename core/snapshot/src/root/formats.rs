@@ -1,9 +1,9 @@
-//! The formats of a sheet's ranges in a root, or in chunks of their own.
+//! Range formats of sheets, stored inline in a root or in chunks.
 
 use minicbor::{Decode, Encode};
 
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::index::{Fetched, ensure};
 use crate::level::{ChunkHash, ChunkRef};
 use crate::packed::PackedObject;
@@ -13,22 +13,22 @@ use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{FormatLayer, RangeFormat};
 use cellar_sheet::operation::Spans;
 
-/// Bytes of the head of a list, at most.
+/// Maximum CBOR overhead in bytes of a list of records.
 const LIST_BYTES: usize = 12;
 
-/// The formats of a sheet's ranges as a root has them.
+/// The range formats of a sheet, as stored in a root.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(flat)]
 pub enum PackedFormats {
-    /// Here.
+    /// Stored inside the root.
     #[n(0)]
     Inline(#[n(0)] FormatRecords),
-    /// In chunks, the oldest records in the first.
+    /// Stored in chunks, oldest records first.
     #[n(1)]
     Chunks(#[n(0)] Vec<ChunkRef>),
 }
 
-/// Some records of a layer of formats, oldest first: those of a chunk, or all.
+/// Records of a sheet's format layer, oldest first: all of them, or those of one chunk.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct FormatRecords(
@@ -56,10 +56,10 @@ impl FormatRecords {
         Self(layer.records().iter().map(stored).collect())
     }
 
-    /// Reads a chunk, unpacked; total.
+    /// Decodes an uncompressed chunk. Accepts any input.
     ///
     /// # Errors
-    /// [`SnapshotError`] with what is wrong.
+    /// [`SnapshotError`] if the chunk is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let records: Self = cbor::decode(Kind::Formats, bytes)?;
         records.check()?;
@@ -67,24 +67,25 @@ impl FormatRecords {
     }
 
     pub(super) fn check(&self) -> Result<(), SnapshotError> {
-        ensure(self.0.len() <= MAX_RANGE_FORMATS, "a sheet has too many formats of ranges")?;
-        let some = |spans: &Spans, axis: Axis| {
+        ensure(self.0.len() <= MAX_RANGE_FORMATS, "a sheet has too many range formats")?;
+        let is_valid_axis = |spans: &Spans, axis: Axis| {
             let end = spans.iter().next_back().map_or(0, |last| last.end());
             (1..=MAX_SPANS).contains(&spans.len()) && end <= axis.limit()
         };
-        let sound = |record: &StoredFormat| {
-            some(&record.rows, Axis::Rows)
-                && some(&record.columns, Axis::Columns)
+        let is_valid_record = |record: &StoredFormat| {
+            is_valid_axis(&record.rows, Axis::Rows)
+                && is_valid_axis(&record.columns, Axis::Columns)
                 && record.format.len() <= MAX_FORMAT_BYTES
         };
-        ensure(self.0.iter().all(sound), "the format of a range has no cells or too many spans")
+        ensure(self.0.iter().all(is_valid_record), "a range format is empty or has too many spans")
     }
 }
 
-/// Packs the formats of all sheets, and the chunks to write before the root.
+/// Packs the range formats of all sheets. Returns one value per layer, and the chunks to write
+/// before the root.
 ///
 /// # Errors
-/// [`SnapshotError`] for formats beyond their limits.
+/// [`SnapshotError`] if the formats exceed a limit.
 pub fn pack_formats<'a>(
     layers: impl IntoIterator<Item = &'a FormatLayer>,
     limits: PackLimits,
@@ -94,47 +95,47 @@ pub fn pack_formats<'a>(
     for layer in layers {
         let records = FormatRecords::of(layer);
         records.check()?;
-        if records.0.is_empty() || packer.stays(&records) {
+        if records.0.is_empty() || packer.reserve_inline(&records) {
             packed.push(PackedFormats::Inline(records));
             continue;
         }
-        let parts = packer.cut(records.0, LIST_BYTES, |record| Weight {
+        let parts = packer.split_into_chunks(records.0, LIST_BYTES, |record| Weight {
             bytes: cbor::encoded_bytes(record),
             named_bytes: 0,
         });
         let chunks =
-            parts.into_iter().map(|part| packer.chunk(Kind::Formats, &FormatRecords(part)));
+            parts.into_iter().map(|part| packer.pack_chunk(Kind::Formats, &FormatRecords(part)));
         packed.push(PackedFormats::Chunks(chunks.collect::<Result<_, _>>()?));
     }
     Ok((packed, packer.into_objects()))
 }
 
 impl PackedFormats {
-    /// The layer, as far as its chunks are loaded; one round is enough.
+    /// Returns the format layer, or the chunks that must be loaded first, all in one request.
     ///
     /// # Errors
-    /// [`SnapshotError`] if all chunks together have more records than a sheet may.
+    /// [`SnapshotError`] if the chunks together have more records than a sheet may have.
     pub fn layer<'a>(
         &'a self,
         loaded: &(dyn Fn(&ChunkHash) -> Option<&'a FormatRecords> + 'a),
     ) -> Result<Fetched<FormatLayer>, SnapshotError> {
-        let (mut parts, mut need) = (Vec::new(), Vec::new());
+        let (mut parts, mut missing) = (Vec::new(), Vec::new());
         match self {
             Self::Inline(records) => parts.push(records),
             Self::Chunks(chunks) => {
                 for chunk in chunks {
                     match loaded(&chunk.hash) {
                         Some(records) => parts.push(records),
-                        None => need.push(*chunk),
+                        None => missing.push(*chunk),
                     }
                 }
             }
         }
-        if !need.is_empty() {
-            return Ok(Fetched::Need(need));
+        if !missing.is_empty() {
+            return Ok(Fetched::Need(missing));
         }
         let count = parts.iter().map(|records| records.0.len()).sum::<usize>();
-        ensure(count <= MAX_RANGE_FORMATS, "a sheet has too many formats of ranges")?;
+        ensure(count <= MAX_RANGE_FORMATS, "a sheet has too many range formats")?;
         let record = |stored: &StoredFormat| RangeFormat {
             rows: stored.rows.clone(),
             columns: stored.columns.clone(),

@@ -1,4 +1,5 @@
-//! The root of a snapshot: all that a reader needs to know before it loads chunks. Byte by byte in `FORMAT-index-and-root.md`.
+//! The root of a snapshot: everything that a reader needs before it loads chunks.
+//! `FORMAT-index-and-root.md` specifies the encoding.
 
 mod check;
 mod clients;
@@ -13,11 +14,11 @@ pub use numbers::{StoredSheetNumbers, pack_sheet_numbers};
 
 use minicbor::{Decode, Encode};
 
-use super::SnapshotError;
 use super::cbor::{self, Kind};
 use super::index::{Kept, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
+use crate::error::SnapshotError;
 use cellar_base::limits::{
     INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, MAX_LEVELS, MAX_ROOT_BYTES, MAX_SHEETS,
 };
@@ -25,12 +26,12 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-/// Bytes of what names the chunks of one sheet in a level, at most.
+/// Maximum bytes per sheet and level for references to the sheet's chunks.
 const REFERENCES_BYTES: usize = 100;
-/// Bytes of a sheet without its formats, at most.
+/// Maximum bytes of a sheet without its formats.
 const SHEET_BYTES: usize = 200;
-/// Whatever is packed by [`super::PackLimits`] fits into a root, with room for the names of chunks that
-/// hold formats: a root that could not be written would stop all snapshots.
+/// Everything that fits [`super::PackLimits`] must fit into a root, with room left for references
+/// to chunks of formats. A root that is too large to store would stop all snapshots of the log.
 const _: () = assert!(
     MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
         + INLINE_LEVEL_0_BYTES
@@ -39,110 +40,111 @@ const _: () = assert!(
         < MAX_ROOT_BYTES
 );
 
-/// The state after every entry up to a position.
+/// The state of a spreadsheet after all entries through a position.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct Root {
-    /// The position.
+    /// Position of the last entry.
     #[cbor(n(0), with = "cbor::position")]
     pub position: Position,
-    /// How many entries that are, all segments together.
+    /// Number of entries from the beginning of the log through `position`, across all segments.
     #[n(1)]
     pub entries: u64,
-    /// The sheets in the order of their tabs, at least one.
+    /// Sheets in tab order; at least one.
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_SHEETS>")]
     pub sheets: Vec<RootSheet>,
-    /// Every number that a sheet ever had.
+    /// All sheet ids that the workbook ever used.
     #[n(3)]
     pub used: Kept<StoredSheetNumbers>,
-    /// The levels, oldest first.
+    /// Levels that are stored in chunks, oldest first.
     #[cbor(n(4), decode_with = "cbor::at_most::<_, _, MAX_LEVELS>")]
     pub levels: Vec<RootLevel>,
-    /// The newest level, whose tiles are inside of it, if there is one.
+    /// The newest level, whose tiles are stored inside the root. Absent if the last compaction step
+    /// merged it.
     #[n(5)]
     pub level_0: Option<RootLevel>,
-    /// The last mutations of clients, if there are any: a [`ClientMap`].
+    /// Chunk with the last mutation of each client, a [`ClientMap`]. Absent if no client is known.
     #[n(6)]
     pub clients: Option<ChunkRef>,
-    /// What all levels have together.
+    /// Total cells and bytes of all levels.
     #[n(7)]
     pub totals: Totals,
 }
 
-/// A sheet that there is.
+/// An existing sheet.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct RootSheet {
-    /// Its number.
+    /// Id of the sheet.
     #[cbor(n(0), with = "cbor::sheet_id")]
     pub sheet: SheetId,
-    /// Its name.
+    /// Name of the sheet.
     #[n(1)]
     pub name: String,
-    /// How far it was ever written to.
+    /// Used range of the sheet.
     #[cbor(n(2), with = "extent")]
     pub extent: Extent,
-    /// The formats of its ranges, where these stand at the root's position.
+    /// Range formats of the sheet.
     #[n(3)]
     pub formats: PackedFormats,
 }
 
-/// A level and the entries whose effect it is.
+/// A level and the range of entries whose effect it contains.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct RootLevel {
-    /// The last position that it does not cover: the last of the level below; none for the oldest,
-    /// which begins with the log.
+    /// Position of the last entry in the next older level. The range starts after this entry;
+    /// absent if the range starts at the beginning of the log.
     #[cbor(n(0), with = "cbor::optional_position", has_nil)]
     pub after: Option<Position>,
-    /// The last position that it covers.
+    /// Position of the last entry in the range.
     #[cbor(n(1), with = "cbor::position")]
     pub last: Position,
-    /// Cells of its tiles.
+    /// Number of cells in the level's tiles.
     #[n(2)]
     pub cells: u64,
-    /// Bytes of its tiles as stored.
+    /// Stored bytes of the level's tiles.
     #[n(3)]
     pub bytes: u64,
-    /// Its sheets.
+    /// Moves and tile indexes of the changed sheets.
     #[n(4)]
     pub level: PackedLevel,
 }
 
-/// Cells and bytes.
+/// Total cells and bytes of some levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 #[cbor(array)]
 pub struct Totals {
-    /// Cells of all levels: one that newer levels set again counts each time.
+    /// Number of cells. A cell that is set in several levels is counted once per level.
     #[n(0)]
     pub cells: u64,
-    /// Bytes of all levels.
+    /// Stored bytes of the tiles.
     #[n(1)]
     pub bytes: u64,
 }
 
 impl Root {
-    /// The root as it is stored. The same root always has the same name.
+    /// Checks and packs the root. Equal roots always get the same name.
     ///
     /// # Errors
-    /// [`SnapshotError`] if something contradicts another thing or a limit.
+    /// [`SnapshotError`] if parts of the root contradict each other or exceed a limit.
     pub fn pack(&self) -> Result<PackedObject, SnapshotError> {
         self.check()?;
         pack(&cbor::encode(Kind::Root, self), Bounds::ROOT)
     }
 
-    /// Reads what [`Root::pack`] stored; total.
+    /// Decompresses, decodes and verifies a stored root. Accepts any input.
     ///
     /// # Errors
-    /// [`SnapshotError`] with what is wrong.
+    /// [`SnapshotError`] if the stored bytes are not a valid root with this name.
     pub fn unpack(hash: ChunkHash, stored: &[u8]) -> Result<Self, SnapshotError> {
         Self::decode(&unpack(hash, stored, Bounds::ROOT)?)
     }
 
-    /// Reads a root that was unpacked already; total.
+    /// Decodes and verifies an uncompressed root. Accepts any input.
     ///
     /// # Errors
-    /// [`SnapshotError`] with what is wrong.
+    /// [`SnapshotError`] if the bytes are not a valid root.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         if bytes.len() > Bounds::ROOT.plain_bytes {
             let max = Bounds::ROOT.plain_bytes;
@@ -153,7 +155,7 @@ impl Root {
         Ok(root)
     }
 
-    /// All levels, oldest first, level 0 last.
+    /// Iterates over all levels, oldest first; level 0 is last.
     pub fn all_levels(&self) -> impl DoubleEndedIterator<Item = &RootLevel> {
         self.levels.iter().chain(&self.level_0)
     }

@@ -1,26 +1,26 @@
-//! The numbers that sheets ever had, as they are stored.
+//! The set of used sheet ids, as stored in roots and chunks.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use crate::SnapshotError;
 use crate::cbor::{self, Kind};
+use crate::error::SnapshotError;
 use crate::index::{Kept, ensure};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// The numbers that sheets ever had, in the encoding of roots and chunks.
+/// All sheet ids that a workbook ever used, with their stored encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSheetNumbers(pub SheetNumbers);
 
 impl StoredSheetNumbers {
-    /// Reads a chunk, unpacked; total.
+    /// Decodes an uncompressed chunk. Accepts any input.
     ///
     /// # Errors
-    /// [`SnapshotError`] with what is wrong.
+    /// [`SnapshotError`] if the chunk is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let numbers: Self = cbor::decode(Kind::SheetNumbers, bytes)?;
         numbers.check()?;
@@ -28,7 +28,10 @@ impl StoredSheetNumbers {
     }
 
     pub(super) fn check(&self) -> Result<(), SnapshotError> {
-        ensure(self.0.runs().len() <= MAX_SHEET_NUMBER_RUNS, "sheets had too many numbers")
+        ensure(
+            self.0.runs().len() <= MAX_SHEET_NUMBER_RUNS,
+            "the set of used sheet ids has too many runs",
+        )
     }
 }
 
@@ -44,12 +47,13 @@ impl<Ctx> Encode<Ctx> for StoredSheetNumbers {
 
 impl<'b, Ctx> Decode<'b, Ctx> for StoredSheetNumbers {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        // The greatest number is never given.
+        // The greatest number is never used as an id.
         cbor::decode_spans(decoder, u32::MAX).map(|runs| Self(SheetNumbers::from_runs(runs)))
     }
 }
 
-/// Packs the numbers that sheets ever had, and the chunk to write before the root, if any.
+/// Packs the used sheet ids. Returns the part to store in the root, and the chunk to write before
+/// the root, if one is needed.
 ///
 /// # Errors
 /// [`SnapshotError`] for more than `MAX_SHEET_NUMBER_RUNS` runs.
@@ -60,9 +64,9 @@ pub fn pack_sheet_numbers(
     let numbers = StoredSheetNumbers(numbers);
     numbers.check()?;
     let mut packer = Packer::new(limits);
-    let kept = match packer.stays(&numbers) {
+    let kept = match packer.reserve_inline(&numbers) {
         true => Kept::Inline(numbers),
-        false => Kept::Chunk(packer.chunk(Kind::SheetNumbers, &numbers)?),
+        false => Kept::Chunk(packer.pack_chunk(Kind::SheetNumbers, &numbers)?),
     };
     Ok((kept, packer.into_objects().pop()))
 }

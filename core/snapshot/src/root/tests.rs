@@ -133,7 +133,7 @@ fn an_unknown_field_is_skipped() {
     // Of endless lists it would need a stack to skip them.
     bytes.truncate(bytes.len() - 18);
     let endless = [bytes, vec![0x9f; 1_000], vec![0xff; 1_000]].concat();
-    let shape = SnapshotError::Shape("it is not CBOR of declared lengths");
+    let shape = SnapshotError::Shape("an object is not CBOR with declared lengths");
     assert_eq!(Root::decode(&endless), Err(shape));
 }
 
@@ -146,7 +146,7 @@ fn fault(change: impl FnOnce(&mut Root)) -> Option<SnapshotError> {
     read.err()
 }
 
-fn says(change: impl FnOnce(&mut Root), what: &str) {
+fn assert_rejected(change: impl FnOnce(&mut Root), what: &str) {
     let said = fault(change).map(|error| error.to_string()).unwrap_or_default();
     assert!(said.contains(what), "{said:?} instead of {what:?}");
 }
@@ -156,32 +156,35 @@ fn levels_follow_each_other() {
     assert_eq!(fault(|_| ()), None);
     let none = |root: &mut Root| (root.levels, root.level_0) = (Vec::new(), None);
     assert_eq!(fault(none), None);
-    says(|root| root.level_0 = None, "does not end at the root's position");
-    says(|root| root.levels.clear(), "does not begin where");
-    says(|root| root.levels[0].after = Some(Position::FIRST), "does not begin where");
-    says(|root| root.levels[0].last = at(0, 8_999), "does not begin where");
-    says(|root| root.position = at(1, 21), "does not end at the root's position");
+    assert_rejected(|root| root.level_0 = None, "does not end at the root's position");
+    assert_rejected(|root| root.levels.clear(), "does not start where");
+    assert_rejected(|root| root.levels[0].after = Some(Position::FIRST), "does not start where");
+    assert_rejected(|root| root.levels[0].last = at(0, 8_999), "does not start where");
+    assert_rejected(|root| root.position = at(1, 21), "does not end at the root's position");
     let backwards = |root: &mut Root| {
         root.position = at(0, 9_000);
         root.level_0.as_mut().unwrap().last = at(0, 9_000);
     };
-    says(backwards, "ends before it begins");
+    assert_rejected(backwards, "ends before its start");
     let twice = |root: &mut Root| {
         let sheets = &mut root.levels[0].level.sheets;
         sheets.push(sheets[0].clone());
     };
-    says(twice, "not in order");
+    assert_rejected(twice, "not in order");
 }
 
 #[test]
 fn sheets_are_apart() {
-    says(|root| root.sheets.clear(), "no sheet");
-    says(|root| root.sheets[0].sheet = SheetId(0), "one number");
-    says(|root| root.sheets[0].name = "sHEET1".to_owned(), "one name");
-    says(|root| root.sheets[0].name.clear(), "is empty");
-    says(|root| root.sheets[0].sheet = SheetId(2), "none ever had");
-    says(|root| root.sheets[1].formats = PackedFormats::Chunks(Vec::new()), "in no chunk");
-    says(|root| root.clients = Some(ChunkRef { bytes: 0, ..chunk_of(9) }), "longer than any");
+    assert_rejected(|root| root.sheets.clear(), "no sheet");
+    assert_rejected(|root| root.sheets[0].sheet = SheetId(0), "the same id");
+    assert_rejected(|root| root.sheets[0].name = "sHEET1".to_owned(), "the same name");
+    assert_rejected(|root| root.sheets[0].name.clear(), "is empty");
+    assert_rejected(|root| root.sheets[0].sheet = SheetId(2), "missing from the used ids");
+    assert_rejected(
+        |root| root.sheets[1].formats = PackedFormats::Chunks(Vec::new()),
+        "stored in no chunk",
+    );
+    assert_rejected(|root| root.clients = Some(ChunkRef { bytes: 0, ..chunk_of(9) }), "too long");
 }
 
 #[test]
@@ -213,7 +216,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
         assert_eq!(fits(&levels), fit);
         let numbers =
             SheetNumbers::of((0..MAX_SHEET_NUMBER_RUNS as u32 + more).map(|at| SheetId(at * 2)));
-        assert_eq!(pack_sheet_numbers(numbers, PackLimits::AROUND).is_ok(), fit);
+        assert_eq!(pack_sheet_numbers(numbers, PackLimits::METADATA).is_ok(), fit);
     }
     // A levels list of its own that is longer is not even decoded.
     let mut root = sample();
@@ -287,7 +290,7 @@ fn record(rows: Spans, format: &str) -> RangeFormat {
 #[test]
 fn formats_have_limits_too() {
     let packs = |records: Vec<RangeFormat>| {
-        pack_formats([&FormatLayer::from_records(records)], PackLimits::AROUND).is_ok()
+        pack_formats([&FormatLayer::from_records(records)], PackLimits::METADATA).is_ok()
     };
     let row = || Spans::one(0, 1);
     let odd = |count: u32| Spans::of((0..count).map(|at| at * 2));
@@ -395,7 +398,7 @@ fn the_longest_sheet_numbers_fit_into_a_chunk() {
         number += 2 + u32::from_le_bytes(bytes) % step;
         SheetId(number)
     });
-    let (_, object) = pack_sheet_numbers(SheetNumbers::of(numbers), PackLimits::AROUND).unwrap();
+    let (_, object) = pack_sheet_numbers(SheetNumbers::of(numbers), PackLimits::METADATA).unwrap();
     let object = object.unwrap();
     assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
 }

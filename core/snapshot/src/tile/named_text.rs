@@ -1,24 +1,24 @@
-//! Long texts: what a tile says of a text that is stored as an object of its own.
+//! References from tiles to long texts, which are stored as objects of their own.
 
 use std::collections::BTreeSet;
 
 use super::{LongText, Tile, TileColumn};
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 
-/// A long text as a tile describes it. Orders by the name of its object.
+/// A tile's reference to a long text. Sorted by the name of the object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedText {
-    /// The name of its object: BLAKE3 of the text.
+    /// Name of the object: BLAKE3 hash of the text.
     pub hash: ChunkHash,
     /// Length of the text in bytes.
     pub bytes: u32,
-    /// The beginning of the text, as the tile has it.
+    /// Beginning of the text, as stored in the tile.
     pub preview: String,
 }
 
-/// Returns the beginning of a long text that a tile holds itself: whole characters, at most
+/// Returns the beginning of a long text that a tile stores: whole characters, at most
 /// `MAX_TILE_TEXT_BYTES`.
 #[must_use]
 pub fn preview(text: &str) -> &str {
@@ -26,23 +26,23 @@ pub fn preview(text: &str) -> &str {
 }
 
 impl NamedText {
-    /// Checks that a text is the one that the tile describes. The caller has compared its hash.
+    /// Checks the length and the preview of a text. The caller has already checked the hash.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] for a text of another length or with another beginning.
+    /// [`SnapshotError::Shape`] if the length or the preview differs.
     pub fn check(&self, text: &str) -> Result<(), SnapshotError> {
         if u32::try_from(text.len()) != Ok(self.bytes) {
-            return Err(SnapshotError::Shape("a tile gives a long text another length"));
+            return Err(SnapshotError::Shape("a tile declares another length for a long text"));
         }
         if preview(text) != self.preview {
-            return Err(SnapshotError::Shape("a tile gives a long text another beginning"));
+            return Err(SnapshotError::Shape("a tile has a wrong preview of a long text"));
         }
         Ok(())
     }
 }
 
 impl Tile {
-    /// Returns the long texts that the tile names. Cells that share a text share its entry.
+    /// Returns the tile's references to long texts, without duplicates.
     #[must_use]
     pub fn named_texts(&self) -> BTreeSet<NamedText> {
         self.columns.iter().flat_map(TileColumn::named_texts).collect()

@@ -1,14 +1,14 @@
-//! A layer of values.
+//! The values of a column.
 
 use std::ops::Range;
 
 use super::TextSpan;
 use cellar_sheet::cell::ErrorCode;
 
-/// A value in a tile. Copied freely: texts stand in the layer.
+/// A value in a tile. Texts are stored in the layer, so that values can be copied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TileValue {
-    /// Nothing: hides an older value.
+    /// Blank; hides an older value.
     Empty,
     /// A finite number.
     Number(f64),
@@ -16,20 +16,20 @@ pub enum TileValue {
     Bool(bool),
     /// An error value.
     Error(ErrorCode),
-    /// A text: where it stands in the layer's texts.
+    /// A text, as a span of the layer's texts.
     Text(TextSpan),
-    /// A text that is longer than `MAX_TILE_TEXT_BYTES`: the number of its [`LongText`].
+    /// A text longer than `MAX_TILE_TEXT_BYTES`, as an index into the layer's [`LongText`]s.
     Long(u32),
 }
 
-/// A text that is an object of its own.
+/// A text that is stored as an object of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongText {
-    /// The text's beginning, in the layer's texts: whole characters, at most `MAX_TILE_TEXT_BYTES`.
+    /// Preview in the layer's texts: the first whole characters, at most `MAX_TILE_TEXT_BYTES`.
     pub preview: TextSpan,
-    /// BLAKE3 of the whole text: the name of its object.
+    /// Name of the object: BLAKE3 hash of the whole text.
     pub hash: [u8; 32],
-    /// Bytes of the whole text.
+    /// Length of the whole text in bytes.
     pub bytes: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct ValueLayer {
 
 impl PartialEq for ValueLayer {
     fn eq(&self, other: &Self) -> bool {
-        let same = |index: usize| match (self.values.get(index), other.values.get(index)) {
+        let is_equal_at = |index: usize| match (self.values.get(index), other.values.get(index)) {
             (Some(TileValue::Text(one)), Some(TileValue::Text(two))) => {
                 one.of(&self.texts) == two.of(&other.texts)
             }
@@ -56,12 +56,12 @@ impl PartialEq for ValueLayer {
             }
             (one, two) => one == two,
         };
-        self.rows == other.rows && (0..self.rows.len()).all(same)
+        self.rows == other.rows && (0..self.rows.len()).all(is_equal_at)
     }
 }
 
 impl ValueLayer {
-    /// Adds a value that is no text behind the others. Ascending rows only; what is not, is left out.
+    /// Appends a value other than a text. Does nothing unless `row` follows the last row.
     pub fn push(&mut self, row: u32, value: TileValue) {
         if self.rows.last().is_none_or(|last| *last < row) {
             self.rows.push(row);
@@ -69,7 +69,7 @@ impl ValueLayer {
         }
     }
 
-    /// Adds a text, as [`ValueLayer::push`].
+    /// Appends a text. Does nothing unless `row` follows the last row.
     pub fn push_text(&mut self, row: u32, text: &str) {
         if self.rows.last().is_none_or(|last| *last < row) {
             let span = TextSpan::push(&mut self.texts, text);
@@ -78,61 +78,62 @@ impl ValueLayer {
         }
     }
 
-    /// Adds a text that is an object of its own, as [`ValueLayer::push`].
+    /// Appends a text that is stored as an object of its own. Does nothing unless `row` follows the
+    /// last row.
     pub fn push_long(&mut self, row: u32, preview: &str, hash: [u8; 32], bytes: u32) {
         if self.rows.last().is_none_or(|last| *last < row) {
             let preview = TextSpan::push(&mut self.texts, preview);
-            let number = u32::try_from(self.long.len()).unwrap_or(u32::MAX);
+            let index = u32::try_from(self.long.len()).unwrap_or(u32::MAX);
             self.long.push(LongText { preview, hash, bytes });
             self.rows.push(row);
-            self.values.push(TileValue::Long(number));
+            self.values.push(TileValue::Long(index));
         }
     }
 
-    /// The rows that have a value, ascending.
+    /// Returns the rows that have a value, in ascending order.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The values, as many as rows.
+    /// Returns the values, one per row.
     #[must_use]
     pub fn values(&self) -> &[TileValue] {
         &self.values
     }
 
-    /// The bytes in which texts and previews stand.
+    /// Returns the string that contains all texts and previews.
     #[must_use]
     pub fn texts(&self) -> &str {
         &self.texts
     }
 
-    /// The texts that are objects of their own.
+    /// Returns the texts that are stored as objects of their own.
     #[must_use]
     pub fn long(&self) -> &[LongText] {
         &self.long
     }
 
-    /// A long text by its number: its preview, hash and bytes.
+    /// Returns the preview, hash and length of a long text by its index.
     #[must_use]
-    pub fn long_text(&self, number: u32) -> Option<(&str, [u8; 32], u32)> {
-        let long = self.long.get(usize::try_from(number).ok()?)?;
+    pub fn long_text(&self, index: u32) -> Option<(&str, [u8; 32], u32)> {
+        let long = self.long.get(usize::try_from(index).ok()?)?;
         Some((long.preview.of(&self.texts), long.hash, long.bytes))
     }
 
-    /// How many rows have a value.
+    /// Returns the number of rows with a value.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether none has.
+    /// Returns whether no row has a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Adds the value at an index of another layer, under a row of this one's.
+    /// Appends the value at `index` of another layer as the value of `row`.
     pub fn push_from(&mut self, row: u32, other: &Self, index: usize) {
         match other.values.get(index) {
             Some(TileValue::Text(span)) => self.push_text(row, span.of(&other.texts)),
@@ -146,13 +147,13 @@ impl ValueLayer {
         }
     }
 
-    /// How many rows are above `row`.
+    /// Returns the number of values above `row`.
     #[must_use]
-    pub fn above(&self, row: u32) -> usize {
+    pub fn count_above(&self, row: u32) -> usize {
         self.rows.partition_point(|other| *other < row)
     }
 
-    /// Makes room for so many values of another layer, which has its texts spread evenly.
+    /// Reserves capacity for some values of another layer, assuming texts of average length.
     pub(crate) fn reserve(&mut self, values: usize, other: &Self) {
         self.rows.reserve(values);
         self.values.reserve(values);
@@ -160,36 +161,40 @@ impl ValueLayer {
         self.texts.reserve(texts.unwrap_or(0));
     }
 
-    /// Adds all of a layer that begins below this one's last row.
+    /// Appends a layer whose rows all follow the rows of this layer.
     pub fn append(&mut self, other: &Self) {
         if self.rows.last().zip(other.rows.first()).is_some_and(|(last, first)| last >= first) {
-            (0..).zip(&other.rows).for_each(|(index, row)| self.push_from(*row, other, index));
+            for (index, row) in (0..).zip(&other.rows) {
+                self.push_from(*row, other, index);
+            }
             return;
         }
-        let texts = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        let long = u32::try_from(self.long.len()).unwrap_or(u32::MAX);
+        let text_offset = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        let long_offset = u32::try_from(self.long.len()).unwrap_or(u32::MAX);
         self.rows.extend_from_slice(&other.rows);
         self.texts.push_str(&other.texts);
-        let text = |span: TextSpan| TextSpan { start: span.start.saturating_add(texts), ..span };
+        let shift =
+            |span: TextSpan| TextSpan { start: span.start.saturating_add(text_offset), ..span };
         self.values.extend(other.values.iter().map(|value| match value {
-            TileValue::Text(span) => TileValue::Text(text(*span)),
-            TileValue::Long(number) => TileValue::Long(number.saturating_add(long)),
+            TileValue::Text(span) => TileValue::Text(shift(*span)),
+            TileValue::Long(number) => TileValue::Long(number.saturating_add(long_offset)),
             value => *value,
         }));
-        self.long.extend(other.long.iter().map(|it| LongText { preview: text(it.preview), ..*it }));
+        let long_texts = other.long.iter();
+        self.long.extend(long_texts.map(|long| LongText { preview: shift(long.preview), ..*long }));
     }
 
-    /// What is in some rows, counted from `top`.
+    /// Returns the values in some rows, with rows relative to `top`.
     #[must_use]
     pub fn part(&self, rows: &Range<u32>, top: u32) -> Self {
-        let inside = self.above(rows.start)..self.above(rows.end);
-        let values = self.values.get(inside.clone()).unwrap_or_default();
+        let indices = self.count_above(rows.start)..self.count_above(rows.end);
+        let values = self.values.get(indices.clone()).unwrap_or_default();
         let mut part = Self::default();
-        if let Some(texts) = self.texts_in_a_row(values) {
+        if let Some(texts) = self.contiguous_texts(values) {
             let first = texts.start;
             let all = TextSpan { start: first, len: texts.end.saturating_sub(first) };
             part.texts.push_str(all.of(&self.texts));
-            let rows = self.rows.get(inside).unwrap_or_default();
+            let rows = self.rows.get(indices).unwrap_or_default();
             part.rows.extend(rows.iter().map(|row| row.saturating_sub(top)));
             part.values.extend(values.iter().map(|value| match value {
                 TileValue::Text(span) => {
@@ -200,7 +205,7 @@ impl ValueLayer {
             return part;
         }
         part.reserve(values.len(), self);
-        for index in inside {
+        for index in indices {
             if let Some(row) = self.rows.get(index) {
                 part.push_from(row.saturating_sub(top), self, index);
             }
@@ -208,9 +213,9 @@ impl ValueLayer {
         part
     }
 
-    /// The bytes in which the texts of values stand, if these stand one behind the other, and none
-    /// is an object of its own.
-    fn texts_in_a_row(&self, values: &[TileValue]) -> Option<Range<u32>> {
+    /// Returns the byte range of the texts of values if these texts are contiguous and no value is
+    /// a long text.
+    fn contiguous_texts(&self, values: &[TileValue]) -> Option<Range<u32>> {
         let mut bytes: Option<Range<u32>> = None;
         for value in values {
             match value {
@@ -228,9 +233,9 @@ impl ValueLayer {
         Some(bytes.unwrap_or_default())
     }
 
-    /// A layer from parts that the caller has checked: rows ascend, each has a value, numbers are
-    /// finite, and every text is one. Checking them again would take as long as decoding them.
-    pub(crate) fn from_sound_parts(
+    /// Creates a layer from parts that the caller has checked as in [`ValueLayer::from_parts`].
+    /// Checking again would take as long as decoding.
+    pub(crate) fn from_checked_parts(
         rows: Vec<u32>,
         values: Vec<TileValue>,
         texts: String,
@@ -239,7 +244,8 @@ impl ValueLayer {
         Self { rows, values, texts, long }
     }
 
-    /// A layer from its parts; `None` unless rows ascend, each has a value, and every text is one.
+    /// Creates a layer from its parts. Returns `None` unless rows ascend, each row has a value,
+    /// numbers are finite, and text spans are valid.
     #[must_use]
     pub fn from_parts(
         rows: Vec<u32>,
@@ -247,17 +253,19 @@ impl ValueLayer {
         texts: String,
         long: Vec<LongText>,
     ) -> Option<Self> {
-        let whole = |span: TextSpan| span.len == 0 || !span.of(&texts).is_empty();
-        let sound = |value: &TileValue| match value {
-            TileValue::Text(span) => whole(*span),
-            TileValue::Long(number) => usize::try_from(*number).is_ok_and(|at| at < long.len()),
+        let is_text = |span: TextSpan| span.len == 0 || !span.of(&texts).is_empty();
+        let is_valid_value = |value: &TileValue| match value {
+            TileValue::Text(span) => is_text(*span),
+            TileValue::Long(number) => {
+                usize::try_from(*number).is_ok_and(|index| index < long.len())
+            }
             TileValue::Number(number) => number.is_finite(),
             TileValue::Empty | TileValue::Bool(_) | TileValue::Error(_) => true,
         };
-        let sound = rows.len() == values.len()
+        let is_valid = rows.len() == values.len()
             && rows.is_sorted_by(|one, next| one < next)
-            && values.iter().all(sound)
-            && long.iter().all(|long| whole(long.preview));
-        sound.then_some(Self { rows, values, texts, long })
+            && values.iter().all(is_valid_value)
+            && long.iter().all(|long| is_text(long.preview));
+        is_valid.then_some(Self { rows, values, texts, long })
     }
 }

@@ -1,4 +1,4 @@
-//! The contract of the object store.
+//! Contract of object stores.
 
 mod objects;
 mod presigned;
@@ -7,16 +7,16 @@ mod versions;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
-use crate::ports::{BlobKey, Blobs, Got, NewBlob};
+use crate::ports::{BlobKey, Blobs, GetOutcome, NewBlob};
 
 pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
 pub use versions::blob_versions;
 
-/// Longer than anything that the suite stores.
+/// Exceeds the length of every object of the suite.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 fn key(name: &str) -> BlobKey {
     BlobKey::new(format!("contract/{name}")).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -32,10 +32,10 @@ fn blob(name: &str, bytes: impl Into<Bytes>) -> NewBlob {
     NewBlob { key: key(name), sha256, bytes, content_type, content_encoding, pending: false }
 }
 
-/// The bytes at a key, if there are any.
+/// Returns the content of an object, if it exists.
 async fn stored(blobs: &dyn Blobs, key: &BlobKey) -> Option<Bytes> {
     match blobs.get(key, MAX_BYTES).await {
-        Ok(Got::Found { bytes, .. }) => Some(bytes),
+        Ok(GetOutcome::Found { bytes, .. }) => Some(bytes),
         _ => None,
     }
 }

@@ -1,43 +1,45 @@
-//! Objects, their checksums, tags and lists.
+//! Contract of objects, their checksums, tags and lists.
 
 use bytes::Bytes;
 
 use super::{blob, key, sha256, stored};
-use crate::ports::{BlobHead, BlobKey, BlobPage, Blobs, Got, Inspected, Kept, NewBlob};
+use crate::ports::{
+    BlobHead, BlobInspection, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, NewBlob,
+};
 use crate::ports::{Clock as _, PortError};
 use crate::system::SystemClock;
 
-/// How far the store's clock may be from ours, seconds.
+/// Maximum difference between the store's clock and the local clock, in seconds.
 const MAX_SKEW_S: u64 = 60;
 
-/// A promise that a store which holds nobody's data may be known to break.
+/// A guarantee that a store for tests may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// An object that is put without tags has none, whatever was there before.
+    /// A put without tags removes the tags of the replaced object.
     TagsAreReplaced,
 }
 
-/// Checks an object store against everything that the engine relies on, but for what is `waived`.
-/// The store has nothing yet whose key begins with `contract/`.
+/// Checks an object store, except for the `waived` guarantees. The store must have no keys that
+/// start with `contract/`.
 pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
     nothing_is_there_at_first(blobs).await;
     what_is_put_reads_back(blobs).await;
     reads_are_bounded(blobs).await;
     the_store_checks_the_checksum(blobs).await;
     a_put_replaces(blobs, waived).await;
-    the_pending_tag_goes_once_and_for_all(blobs).await;
+    the_pending_tag_is_removed_permanently(blobs).await;
     a_delete_can_be_repeated(blobs).await;
     lists_are_ascending_and_complete(blobs).await;
-    puts_at_once_leave_one_whole(blobs).await;
+    concurrent_puts_do_not_mix(blobs).await;
 }
 
 async fn nothing_is_there_at_first(blobs: &dyn Blobs) {
     let absent = key("absent");
-    assert_eq!(blobs.get(&absent, 10).await, Ok(Got::Absent));
+    assert_eq!(blobs.get(&absent, 10).await, Ok(GetOutcome::Absent));
     assert_eq!(blobs.head(&absent).await, Ok(None));
     assert_eq!(blobs.pending(&absent).await, Ok(None));
     assert_eq!(blobs.inspect(&absent).await, Ok(None));
-    assert_eq!(blobs.keep(&absent).await, Ok(Kept::Absent));
+    assert_eq!(blobs.keep(&absent).await, Ok(KeepOutcome::Absent));
     assert_eq!(blobs.delete(&absent).await, Ok(()));
     assert_eq!(blobs.list("contract/", None, 10).await, Ok(BlobPage::default()));
 }
@@ -54,10 +56,10 @@ async fn what_is_put_reads_back(blobs: &dyn Blobs) {
         let head = blobs.head(&new.key).await.ok().flatten();
         assert!(head.as_ref().is_some_and(|head| describes(head, &new)), "{name}: {head:?}");
         let got = blobs.get(&new.key, new.bytes.len() as u64).await;
-        let Ok(Got::Found { head: read, bytes }) = got else { unread(name) };
+        let Ok(GetOutcome::Found { head: read, bytes }) = got else { unread(name) };
         assert!(describes(&read, &new) && bytes == new.bytes, "{name}: {read:?}");
         assert_eq!(Some(&read), head.as_ref(), "{name}");
-        let inspected = head.map(|head| Inspected { head, pending: false });
+        let inspected = head.map(|head| BlobInspection { head, pending: false });
         assert_eq!(blobs.inspect(&new.key).await, Ok(inspected));
     }
 }
@@ -71,17 +73,17 @@ fn describes(head: &BlobHead, new: &NewBlob) -> bool {
         && head.content_encoding == new.content_encoding
 }
 
-#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 fn unread(name: &str) -> ! {
-    panic!("{name} could not be read")
+    panic!("{name} is unreadable")
 }
 
 async fn reads_are_bounded(blobs: &dyn Blobs) {
     let new = blob("bounded", vec![7; 1_000]);
     assert_eq!(blobs.put(new.clone()).await, Ok(()));
-    assert!(matches!(blobs.get(&new.key, 1_000).await, Ok(Got::Found { .. })));
+    assert!(matches!(blobs.get(&new.key, 1_000).await, Ok(GetOutcome::Found { .. })));
     for max_bytes in [999, 0] {
-        assert_eq!(blobs.get(&new.key, max_bytes).await, Ok(Got::TooLong { length: 1_000 }));
+        assert_eq!(blobs.get(&new.key, max_bytes).await, Ok(GetOutcome::TooLong { length: 1_000 }));
     }
 }
 
@@ -89,10 +91,10 @@ async fn the_store_checks_the_checksum(blobs: &dyn Blobs) {
     let right = blob("checksum", "these bytes");
     let wrong = NewBlob { sha256: sha256(b"other bytes"), ..right.clone() };
     assert!(is_permanent(&blobs.put(wrong.clone()).await), "a wrong checksum was accepted");
-    assert_eq!(blobs.head(&right.key).await, Ok(None), "nothing is stored then");
+    assert_eq!(blobs.head(&right.key).await, Ok(None), "nothing was stored");
     assert_eq!(blobs.put(right.clone()).await, Ok(()));
     assert!(is_permanent(&blobs.put(wrong).await));
-    assert_eq!(stored(blobs, &right.key).await, Some(right.bytes), "what was there stays");
+    assert_eq!(stored(blobs, &right.key).await, Some(right.bytes), "the existing object is kept");
 }
 
 fn is_permanent(result: &Result<(), PortError>) -> bool {
@@ -107,20 +109,23 @@ async fn a_put_replaces(blobs: &dyn Blobs, waived: &[Promise]) {
         assert_eq!(stored(blobs, &new.key).await, Some(new.bytes.clone()));
         let pending = blobs.pending(&new.key).await;
         let as_put = pending == Ok(Some(new.pending));
-        assert!(as_put || waived.contains(&Promise::TagsAreReplaced), "tags stayed: {pending:?}");
+        assert!(
+            as_put || waived.contains(&Promise::TagsAreReplaced),
+            "the tags were not replaced: {pending:?}"
+        );
     }
 }
 
-async fn the_pending_tag_goes_once_and_for_all(blobs: &dyn Blobs) {
+async fn the_pending_tag_is_removed_permanently(blobs: &dyn Blobs) {
     let new = NewBlob { pending: true, ..blob("pending", "an upload") };
     assert_eq!(blobs.put(new.clone()).await, Ok(()));
     let head = blobs.head(&new.key).await.ok().flatten();
     assert_eq!(blobs.pending(&new.key).await, Ok(Some(true)));
     for _ in 0..2 {
-        assert_eq!(blobs.keep(&new.key).await, Ok(Kept::Kept));
+        assert_eq!(blobs.keep(&new.key).await, Ok(KeepOutcome::Kept));
         assert_eq!(blobs.pending(&new.key).await, Ok(Some(false)));
     }
-    assert_eq!(blobs.head(&new.key).await, Ok(head), "nothing else has changed");
+    assert_eq!(blobs.head(&new.key).await, Ok(head), "nothing else changed");
     assert_eq!(stored(blobs, &new.key).await, Some(new.bytes));
 }
 
@@ -131,7 +136,7 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
     }
     for _ in 0..2 {
         assert_eq!(blobs.delete(&gone.key).await, Ok(()));
-        assert_eq!(blobs.get(&gone.key, 10).await, Ok(Got::Absent));
+        assert_eq!(blobs.get(&gone.key, 10).await, Ok(GetOutcome::Absent));
     }
     assert_eq!(stored(blobs, &stays.key).await, Some(stays.bytes));
     assert_eq!(blobs.put(gone.clone()).await, Ok(()), "a deleted key can be used again");
@@ -139,7 +144,7 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
 }
 
 async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
-    // In the order of bytes: `-` comes before `/`, capitals before small letters.
+    // Keys sort by bytes: `-` before `/`, capital letters before small ones.
     let names = ["list-apart", "list/A", "list/a", "list/a-b", "list/a/b", "list/b", "listed"];
     for name in names.iter().rev() {
         assert_eq!(blobs.put(blob(name, (*name).to_owned())).await, Ok(()));
@@ -165,7 +170,7 @@ async fn lists_are_ascending_and_complete(blobs: &dyn Blobs) {
     }
 }
 
-async fn puts_at_once_leave_one_whole(blobs: &dyn Blobs) {
+async fn concurrent_puts_do_not_mix(blobs: &dyn Blobs) {
     let new: Vec<NewBlob> = (0..8).map(|writer| blob("race", vec![writer; 100_000])).collect();
     let [a, b, c, d, e, f, g, h] =
         std::array::from_fn(|writer| blobs.put(written_by(&new, writer)));

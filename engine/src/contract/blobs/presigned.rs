@@ -1,4 +1,4 @@
-//! Presigned URLs: what they grant, and everything near it that they do not (invariant I18).
+//! Contract of presigned URLs: a URL permits exactly what was granted (invariant I18).
 
 use bytes::Bytes;
 
@@ -11,7 +11,7 @@ const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;
 const MEDIA_TYPE: &str = "application/vnd.cellar.test";
 const ENCODING: &str = "zstd";
-/// The name of a URL's parameter with its signature, in AWS's URLs.
+/// Name of the URL parameter that contains the signature, in presigned URLs of AWS.
 const SIGNATURE: &str = "X-Amz-Signature=";
 const EXPIRES: &str = "X-Amz-Expires=";
 
@@ -37,37 +37,37 @@ pub struct UrlReply {
     pub body: Bytes,
 }
 
-/// A way to use a presigned upload for something else; each must be refused and store nothing.
+/// A misuse of a presigned upload. The store must reject the request and store nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tampering {
-    /// As many bytes, but others.
+    /// Different bytes of the same length.
     OtherBytes,
-    /// More bytes, and fewer.
+    /// More or fewer bytes.
     OtherLength,
-    /// Other bytes with their own checksum.
+    /// Different bytes with a matching checksum.
     OtherChecksum,
-    /// Another object.
+    /// A different object key.
     OtherKey,
-    /// Another method: GET, DELETE.
+    /// A different method, such as GET or DELETE.
     OtherMethod,
-    /// The time is up.
+    /// The URL has expired.
     Expired,
-    /// The time in the URL is made longer.
+    /// The expiry in the URL is extended.
     LongerExpiry,
-    /// One of the signed headers is left out.
+    /// A signed header is missing.
     MissingHeader,
-    /// Another media type, or another encoding: a browser would read other bytes.
+    /// A different media type or content encoding, which changes how browsers interpret the bytes.
     OtherMeaning,
-    /// An upload that would not disappear by itself.
+    /// A tag other than `pending`, so that the upload would not expire.
     OtherTag,
-    /// A header with a meaning for the store that nobody signed.
+    /// An unsigned header that the store interprets.
     AddedHeader,
-    /// Another signature.
+    /// A different signature.
     OtherSignature,
 }
 
 impl Tampering {
-    /// All of them.
+    /// Every kind of tampering.
     pub const ALL: [Self; 12] = [
         Self::OtherBytes,
         Self::OtherLength,
@@ -84,16 +84,16 @@ impl Tampering {
     ];
 }
 
-/// Checks a store that serves URLs. `send` sends a request and gives the reply; `waived` is what
-/// this store is known to let through (none, for a store that holds anybody's data).
+/// Checks a store that serves presigned URLs. `send` sends a request and returns the reply.
+/// `waived` lists the misuses that a store for tests accepts.
 pub async fn presigned<F, R>(blobs: &dyn Blobs, waived: &[Tampering], send: F)
 where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
 {
-    an_upload_works_once(blobs, &send).await;
+    an_upload_succeeds_once(blobs, &send).await;
     for tampering in Tampering::ALL.into_iter().filter(|kind| !waived.contains(kind)) {
-        is_refused(blobs, tampering, &send).await;
+        assert_rejected(blobs, tampering, &send).await;
     }
     a_download_reads_one_object(blobs, waived, &send).await;
     the_time_is_bounded(blobs).await;
@@ -115,7 +115,7 @@ fn grant(key: &BlobKey) -> UploadGrant {
     }
 }
 
-/// The request as an HTTP client sends it.
+/// Builds the request that an HTTP client sends.
 fn request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
     let mut headers = presigned.headers;
     headers.retain(|(name, _)| name != "content-length");
@@ -123,12 +123,12 @@ fn request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
     UrlRequest { method, url, headers, body: Bytes::from_static(body) }
 }
 
-#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 fn signed(result: Result<PresignedRequest, PortError>) -> PresignedRequest {
-    result.unwrap_or_else(|error| panic!("nothing was signed: {error}"))
+    result.unwrap_or_else(|error| panic!("the request could not be signed: {error}"))
 }
 
-async fn an_upload_works_once<F, R>(blobs: &dyn Blobs, send: &F)
+async fn an_upload_succeeds_once<F, R>(blobs: &dyn Blobs, send: &F)
 where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
@@ -150,14 +150,15 @@ where
     assert!(pending && checksum == Some(sha256(BYTES)), "no checksum or tag was stored");
     let meaning = head.map(|head| (head.content_type, head.content_encoding));
     let signed = (Some(MEDIA_TYPE.to_owned()), Some(ENCODING.to_owned()));
-    assert_eq!(meaning, Some(signed), "what the bytes are was not stored");
-    // Even the very same request, in time: it may be a replay after the upload was completed.
+    assert_eq!(meaning, Some(signed), "the media type or encoding was not stored");
+    // An identical request within the validity is rejected as well: it may be a replay after the
+    // upload was completed.
     assert!(blobs.keep(&key).await.is_ok());
     assert_eq!(send(request).await.status, 412);
     assert_eq!(blobs.pending(&key).await, Ok(Some(false)), "a replay changed the tag");
 }
 
-async fn is_refused<F, R>(blobs: &dyn Blobs, tampering: Tampering, send: &F)
+async fn assert_rejected<F, R>(blobs: &dyn Blobs, tampering: Tampering, send: &F)
 where
     F: Fn(UrlRequest) -> R,
     R: Future<Output = UrlReply>,
@@ -184,11 +185,14 @@ where
     }
     if tampering != Tampering::Expired {
         let reply = send(right).await;
-        assert_eq!(reply.status, 200, "after {tampering:?} the right one is refused: {reply:?}");
+        assert_eq!(
+            reply.status, 200,
+            "after {tampering:?} the valid request was rejected: {reply:?}"
+        );
     }
 }
 
-/// The ways to send it with this tampering.
+/// Returns the requests that tamper with `right` in one way.
 fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
     let body = |body: &'static [u8]| vec![UrlRequest { body: body.into(), ..right.clone() }];
     let url = |url: String| vec![UrlRequest { url, ..right.clone() }];
@@ -218,7 +222,7 @@ fn tampered(tampering: Tampering, right: &UrlRequest) -> Vec<UrlRequest> {
 }
 
 fn other_checksum(right: &UrlRequest) -> UrlRequest {
-    // SHA-256 of the other bytes, as the header has it.
+    // SHA-256 of the other bytes, in Base64 as the header requires.
     let request = with_header(right, CHECKSUM, "rGP8PjLC+/fKEoNAEytj53207gVYOOstXeDejBDfnJQ=");
     UrlRequest { body: Bytes::from_static(b"what was GRANTED"), ..request }
 }
@@ -238,8 +242,8 @@ fn with_header(right: &UrlRequest, name: &str, value: &str) -> UrlRequest {
     request
 }
 
-/// The URL with another character at the beginning of its signature, or at its end if it has none
-/// of AWS's.
+/// Replaces the first character of the signature, or the last character of a URL without an AWS
+/// signature.
 fn other_signature(url: &str) -> String {
     let other = |char: char| if char == '0' { '1' } else { '0' };
     let at = url.find(SIGNATURE).map_or(url.len() - 1, |at| at + SIGNATURE.len());

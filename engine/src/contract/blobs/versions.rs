@@ -1,20 +1,21 @@
-//! Versions of objects.
+//! Contract of object versions.
 
 use std::collections::BTreeSet;
 
 use super::{blob, key, stored};
 use crate::ports::{BlobVersions, Blobs, ListedVersion};
 
-/// Checks an object store that lists and deletes versions, which may be the newest of each object only. The store
-/// has nothing yet whose key begins with `contract/versions`; it ends with nothing there.
+/// Checks an object store that lists and deletes versions, possibly only the newest version of each
+/// object. The store must have no keys that start with `contract/versions`, and has none
+/// afterwards.
 pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
-    each_write_is_another_version(store).await;
-    only_the_version_that_is_named_goes(store).await;
+    each_write_creates_a_version(store).await;
+    only_the_requested_version_is_deleted(store).await;
     lists_are_complete(store).await;
 }
 
-/// All versions, in as many pages as it takes.
-#[allow(clippy::panic, reason = "a contract suite fails by panicking, like the test it is")]
+/// Lists all versions, page by page.
+#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 async fn listed(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
     let (mut versions, mut after) = (Vec::new(), None);
     loop {
@@ -36,7 +37,7 @@ async fn delete_all(store: &dyn BlobVersions, prefix: &str) {
     }
 }
 
-async fn each_write_is_another_version<S: Blobs + BlobVersions>(store: &S) {
+async fn each_write_creates_a_version<S: Blobs + BlobVersions>(store: &S) {
     let of = "contract/versions/1";
     assert_eq!(listed(store, of).await, []);
     let mut names = BTreeSet::new();
@@ -47,12 +48,12 @@ async fn each_write_is_another_version<S: Blobs + BlobVersions>(store: &S) {
         assert_eq!(newest, Some((of, bytes.len() as u64)), "the newest is first");
         names.extend(versions.into_iter().map(|version| version.version));
     }
-    assert_eq!(names.len(), 3, "the same bytes again are another version, too");
+    assert_eq!(names.len(), 3, "identical bytes create another version");
     delete_all(store, of).await;
     assert_eq!(stored(store, &key("versions/1")).await, None);
 }
 
-async fn only_the_version_that_is_named_goes<S: Blobs + BlobVersions>(store: &S) {
+async fn only_the_requested_version_is_deleted<S: Blobs + BlobVersions>(store: &S) {
     let of = "contract/versions/2";
     let at = key("versions/2");
     assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
@@ -60,15 +61,19 @@ async fn only_the_version_that_is_named_goes<S: Blobs + BlobVersions>(store: &S)
     assert_eq!(store.put(blob("versions/2", "x")).await, Ok(()));
     for _ in 0..2 {
         for ListedVersion { version, .. } in &old {
-            assert_eq!(store.delete_version(&at, version).await, Ok(()), "again, too");
+            assert_eq!(
+                store.delete_version(&at, version).await,
+                Ok(()),
+                "a repeated delete succeeds"
+            );
         }
-        assert!(stored(store, &at).await.is_some(), "what was written since stays");
+        assert!(stored(store, &at).await.is_some(), "the newer version is kept");
     }
     let new = listed(store, of).await;
     assert_eq!(new.len(), 1);
     assert!(new.iter().all(|new| !old.contains(new)));
     delete_all(store, of).await;
-    assert_eq!(listed(store, of).await, [], "nothing of it is left");
+    assert_eq!(listed(store, of).await, [], "all versions are deleted");
     assert_eq!(stored(store, &at).await, None);
 }
 
@@ -79,7 +84,7 @@ async fn lists_are_complete<S: Blobs + BlobVersions>(store: &S) {
     }
     let keys = listed(store, "contract/versions/").await.into_iter().map(|version| version.key);
     let expected = names.iter().filter(|name| name.starts_with("versions/"));
-    assert!(keys.eq(expected.map(|name| key(name).as_str().to_owned())), "ascending");
+    assert!(keys.eq(expected.map(|name| key(name).as_str().to_owned())), "sorted");
     delete_all(store, "contract/versions").await;
     assert_eq!(listed(store, "contract/versions").await, []);
 }

@@ -1,4 +1,4 @@
-//! The Feed table and the webhook's receiver in trouble.
+//! The Feed table and the webhook's receiver with injected faults.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
@@ -10,26 +10,27 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::FaultyPorts;
 use crate::ports::{
-    Index, IndexOutcome, ListPage, Lists, NotAccepted, PortError, WebhookProgresses, WebhookSender,
+    DeliveryRejected, FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, WebhookProgresses,
+    WebhookSender,
 };
 
-fn write_failed(error: PortError) -> IndexOutcome {
-    if error.temporary { IndexOutcome::Unknown(error) } else { IndexOutcome::Failed(error) }
+fn write_failed(error: PortError) -> FeedWriteOutcome {
+    if error.temporary { FeedWriteOutcome::Unknown(error) } else { FeedWriteOutcome::Failed(error) }
 }
 
 #[async_trait]
-impl Index for FaultyPorts {
+impl FeedTable for FaultyPorts {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        self.trouble.read(self.index.newest_partition(consistent)).await
+        self.faults.read(self.index.newest_partition(consistent)).await
     }
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
-        self.trouble.around(self.index.begin_partition(partition, feed), write_failed).await
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
+        self.faults.around(self.index.begin_partition(partition, feed), write_failed).await
     }
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError> {
-        self.trouble.read(self.index.last_item(partition)).await
+        self.faults.read(self.index.last_item(partition)).await
     }
-    async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
-        self.trouble.around(self.index.put_item(at, item), write_failed).await
+    async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome {
+        self.faults.around(self.index.put_item(at, item), write_failed).await
     }
     async fn items(
         &self,
@@ -37,20 +38,20 @@ impl Index for FaultyPorts {
         limit: u32,
         consistent: bool,
     ) -> Result<Vec<(u64, Item)>, PortError> {
-        self.trouble.read(self.index.items(from, limit, consistent)).await
+        self.faults.read(self.index.items(from, limit, consistent)).await
     }
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
-        self.trouble.read(self.index.mark(stream)).await
+        self.faults.read(self.index.mark(stream)).await
     }
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
-        self.trouble.around(self.index.raise_mark(stream, mark), Err).await
+        self.faults.around(self.index.raise_mark(stream, mark), Err).await
     }
 }
 
 #[async_trait]
 impl Lists for FaultyPorts {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
-        self.trouble.around(self.index.put_listed(person, entry), Err).await
+        self.faults.around(self.index.put_listed(person, entry), Err).await
     }
     async fn listed(
         &self,
@@ -58,32 +59,32 @@ impl Lists for FaultyPorts {
         after: Option<LogId>,
         limit: u32,
     ) -> Result<ListPage, PortError> {
-        self.trouble.read(self.index.listed(person, after, limit)).await
+        self.faults.read(self.index.listed(person, after, limit)).await
     }
 }
 
 #[async_trait]
 impl WebhookProgresses for FaultyPorts {
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
-        self.trouble.read(self.index.progress()).await
+        self.faults.read(self.index.progress()).await
     }
     async fn advance(
         &self,
         from: Option<WebhookProgress>,
         to: WebhookProgress,
     ) -> Result<bool, PortError> {
-        self.trouble.around(self.index.advance(from, to), Err).await
+        self.faults.around(self.index.advance(from, to), Err).await
     }
 }
 
 #[async_trait]
 impl WebhookSender for FaultyPorts {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         let receive = async {
             self.received.lock().unwrap().push(delivery.clone());
             Ok(())
         };
-        let sent = self.trouble.around(receive, Err).await;
-        sent.map_err(|error: PortError| NotAccepted { why: error.to_string() })
+        let sent = self.faults.around(receive, Err).await;
+        sent.map_err(|error: PortError| DeliveryRejected { reason: error.to_string() })
     }
 }

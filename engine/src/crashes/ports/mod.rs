@@ -1,4 +1,4 @@
-//! Ports in memory that fail as planned.
+//! In-memory ports that inject planned faults.
 
 mod feed;
 mod others;
@@ -13,36 +13,36 @@ use cellar_api::wire::WebhookDelivery;
 use cellar_base::position::Position;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
-use super::trouble::{Fault, Trouble};
+use super::faults::{Fault, FaultPlan};
 use crate::contract::UrlRequest;
 use crate::logs::Logs;
 use crate::memory::{
-    ManualClock, MemoryBlobs, MemoryIndex, MemoryPendingSnapshots, MemoryQueue, MemoryStreams,
-    MemoryTables, QueueRules,
+    ManualClock, MemoryBlobs, MemoryFeed, MemoryPendingSnapshots, MemoryQueue, MemoryStreams,
+    MemoryTables,
 };
-use crate::ports::{Clock as _, PresignedRequest, WriteOutcome};
+use crate::ports::{Clock as _, PresignedRequest, QueueRules, WriteOutcome};
 use crate::snapshots::{LevelsBuilder, SnapshotBuilder, SnapshotPorts, Snapshots};
 
-/// Ports in trouble.
+/// In-memory ports with injected faults.
 pub(crate) struct FaultyPorts {
-    pub(crate) trouble: Trouble,
+    pub(crate) faults: FaultPlan,
     pub(crate) tables: MemoryTables,
     pub(crate) blobs: MemoryBlobs,
     pub(crate) pending: MemoryPendingSnapshots,
     pub(crate) queue: MemoryQueue,
     pub(crate) streams: MemoryStreams,
-    pub(crate) index: MemoryIndex,
-    /// What the webhook's receiver has had.
+    pub(crate) index: MemoryFeed,
+    /// Deliveries that the webhook's receiver got.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
-    /// What was to become the root of which entry, and what stands there.
+    /// Roots that workers set: the position, the requested root, and the stored root.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
-    /// The increments of records as they were written, one after the other.
+    /// The increments of pending snapshots, in the order of their writes.
     pub(crate) increments: Mutex<Vec<(Position, u64)>>,
 }
 
 impl FaultyPorts {
-    /// Over these tables and these objects, with an empty queue.
+    /// Returns ports over these tables and objects, with an empty queue.
     pub(crate) fn new(
         planned: Vec<(usize, Fault)>,
         tables: MemoryTables,
@@ -50,13 +50,13 @@ impl FaultyPorts {
         clock: Arc<ManualClock>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            trouble: Trouble::planned(planned),
+            faults: FaultPlan::planned(planned),
             tables,
             blobs,
             pending: MemoryPendingSnapshots::default(),
             queue: MemoryQueue::new(clock.clone(), QueueRules::LONGEST),
             streams: MemoryStreams::default(),
-            index: MemoryIndex::default(),
+            index: MemoryFeed::default(),
             received: Mutex::default(),
             clock,
             roots: Mutex::default(),
@@ -64,11 +64,11 @@ impl FaultyPorts {
         })
     }
 
-    /// Ports with the same in them, of which these requests go wrong.
+    /// Returns an independent copy with other planned faults.
     pub(crate) fn copied(&self, planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(self.clock.now_ms()));
         Arc::new(Self {
-            trouble: Trouble::planned(planned),
+            faults: FaultPlan::planned(planned),
             tables: self.tables.copied(),
             blobs: self.blobs.copied(clock.clone()),
             pending: self.pending.copied(),
@@ -82,20 +82,20 @@ impl FaultyPorts {
         })
     }
 
-    /// Logs over them, in a process that knows nothing yet.
+    /// Returns a log service over these ports, without caches.
     pub(crate) fn logs(self: &Arc<Self>) -> Logs {
         let (entries, segments) = (Arc::clone(self) as _, Arc::clone(self) as _);
         let (blobs, clock) = (Arc::clone(self) as _, Arc::clone(&self.clock) as _);
         Logs::new(entries, segments, blobs, clock, Arc::clone(self) as _)
     }
 
-    /// Workers on snapshots over them, in a process that knows nothing yet.
+    /// Returns a snapshot worker over these ports, without caches.
     pub(crate) fn workers(self: &Arc<Self>) -> Snapshots {
         let builder = LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(self) as _);
         self.snapshots(Arc::new(builder))
     }
 
-    /// Uses a presigned URL to upload these bytes, as a client does; gives the status.
+    /// Uploads bytes with a presigned request, like a client. Returns the HTTP status.
     pub(crate) fn upload(&self, granted: PresignedRequest, bytes: &[u8]) -> u16 {
         let PresignedRequest { method, url, mut headers, .. } = granted;
         headers.retain(|(name, _)| name != "content-length");
@@ -103,7 +103,7 @@ impl FaultyPorts {
         self.blobs.send(&UrlRequest { method, url, headers, body }).status
     }
 
-    async fn written(
+    async fn record_write(
         &self,
         record: &PendingSnapshot,
         write: impl Future<Output = WriteOutcome>,
@@ -116,21 +116,24 @@ impl FaultyPorts {
         outcome
     }
 
-    /// Asserts that no root and no record was ever written over by another's: each increment follows
-    /// the last, and no two workers made different roots.
+    /// Asserts that no worker overwrote the root or pending snapshot of another: increments are
+    /// consecutive, and the workers of a snapshot build the same root.
     pub(crate) fn assert_nothing_was_lost(&self, what: &str) {
         for (at, wanted, stands) in self.roots.lock().unwrap().iter() {
-            assert_eq!(wanted, stands, "{what}: two roots of {at}");
+            assert_eq!(wanted, stands, "{what}: two different roots at {at}");
         }
         let mut last = HashMap::new();
         for (at, increment) in self.increments.lock().unwrap().iter() {
             let before = last.insert(*at, *increment).unwrap_or(0);
             let follows = *increment == before + 1 || *increment == 1;
-            assert!(follows, "{what}: a record of {at} written over: {before}, {increment}");
+            assert!(
+                follows,
+                "{what}: the pending snapshot of {at} was overwritten: {before}, {increment}"
+            );
         }
     }
 
-    /// Workers over them.
+    /// Returns a snapshot worker with this builder.
     pub(crate) fn snapshots(self: &Arc<Self>, builder: Arc<dyn SnapshotBuilder>) -> Snapshots {
         let ports = SnapshotPorts {
             entries: self.clone(),

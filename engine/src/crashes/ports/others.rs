@@ -1,4 +1,4 @@
-//! Pending records, the queue, objects and randomness in trouble.
+//! Pending snapshots, the queue, objects and random numbers with injected faults.
 
 use async_trait::async_trait;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
@@ -6,9 +6,9 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::FaultyPorts;
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Got, Jobs, Kept, NewBlob, PendingSnapshots,
-    PortError, PresignedRequest, Random, Receipt, Received, UploadGrant, VersionMarker,
-    VersionPage, WriteOutcome,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, GetOutcome, Jobs, KeepOutcome, NewBlob,
+    PendingSnapshots, PortError, PresignedRequest, Random, Receipt, Received, UploadGrant,
+    VersionMarker, VersionPage, WriteOutcome,
 };
 
 fn write_failed(error: PortError) -> WriteOutcome {
@@ -18,59 +18,59 @@ fn write_failed(error: PortError) -> WriteOutcome {
 #[async_trait]
 impl PendingSnapshots for FaultyPorts {
     async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        self.trouble.read(self.pending.first_up_to(job)).await
+        self.faults.read(self.pending.first_up_to(job)).await
     }
     async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
-        self.trouble.read(self.pending.first_after(job)).await
+        self.faults.read(self.pending.first_after(job)).await
     }
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
-        let create = self.written(record, self.pending.create(record));
-        self.trouble.around(create, write_failed).await
+        let create = self.record_write(record, self.pending.create(record));
+        self.faults.around(create, write_failed).await
     }
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
-        let replace = self.written(record, self.pending.replace(record, increment));
-        self.trouble.around(replace, write_failed).await
+        let replace = self.record_write(record, self.pending.replace(record, increment));
+        self.faults.around(replace, write_failed).await
     }
     async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
-        self.trouble.around(self.pending.delete(job, run), Err).await
+        self.faults.around(self.pending.delete(job, run), Err).await
     }
 }
 
 #[async_trait]
 impl Jobs for FaultyPorts {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        self.trouble.around(self.queue.send(body), Err).await
+        self.faults.around(self.queue.send(body), Err).await
     }
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
         self.queue.receive(max, visibility_s).await
     }
     async fn change_visibility(&self, receipt: &Receipt, s: u32) -> Result<bool, PortError> {
-        self.trouble.around(self.queue.change_visibility(receipt, s), Err).await
+        self.faults.around(self.queue.change_visibility(receipt, s), Err).await
     }
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.trouble.around(self.queue.delete(receipt), Err).await
+        self.faults.around(self.queue.delete(receipt), Err).await
     }
 }
 
 #[async_trait]
 impl Blobs for FaultyPorts {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
-        self.trouble.around(self.blobs.put(blob), Err).await
+        self.faults.around(self.blobs.put(blob), Err).await
     }
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
-        self.trouble.read(self.blobs.get(key, max_bytes)).await
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
+        self.faults.read(self.blobs.get(key, max_bytes)).await
     }
     async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
-        self.trouble.read(self.blobs.head(key)).await
+        self.faults.read(self.blobs.head(key)).await
     }
     async fn pending(&self, key: &BlobKey) -> Result<Option<bool>, PortError> {
-        self.trouble.read(Blobs::pending(&self.blobs, key)).await
+        self.faults.read(Blobs::pending(&self.blobs, key)).await
     }
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
-        self.trouble.around(self.blobs.keep(key), Err).await
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
+        self.faults.around(self.blobs.keep(key), Err).await
     }
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
-        self.trouble.around(self.blobs.delete(key), Err).await
+        self.faults.around(self.blobs.delete(key), Err).await
     }
     async fn list(
         &self,
@@ -78,7 +78,7 @@ impl Blobs for FaultyPorts {
         after: Option<&str>,
         limit: u16,
     ) -> Result<BlobPage, PortError> {
-        self.trouble.read(self.blobs.list(prefix, after, limit)).await
+        self.faults.read(self.blobs.list(prefix, after, limit)).await
     }
     async fn presign_put(
         &self,
@@ -104,10 +104,10 @@ impl BlobVersions for FaultyPorts {
         prefix: &str,
         after: Option<&VersionMarker>,
     ) -> Result<VersionPage, PortError> {
-        self.trouble.read(self.blobs.list_versions(prefix, after)).await
+        self.faults.read(self.blobs.list_versions(prefix, after)).await
     }
     async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
-        self.trouble.around(self.blobs.delete_version(key, version), Err).await
+        self.faults.around(self.blobs.delete_version(key, version), Err).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! The EventStream table in trouble.
+//! The EventStream table with injected faults.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Streams for FaultyPorts {
         name: &StreamName,
         consistent: bool,
     ) -> Result<Option<Arc<Tip>>, PortError> {
-        self.trouble.read(self.streams.tip(name, consistent)).await
+        self.faults.read(self.streams.tip(name, consistent)).await
     }
     async fn batches_before(
         &self,
@@ -27,15 +27,15 @@ impl Streams for FaultyPorts {
         below: u64,
         consistent: bool,
     ) -> Result<Vec<EventBatch>, PortError> {
-        self.trouble.read(self.streams.batches_before(name, below, consistent)).await
+        self.faults.read(self.streams.batches_before(name, below, consistent)).await
     }
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
-        self.trouble.around(self.streams.put_first(tip), write_failed).await
+        self.faults.around(self.streams.put_first(tip), write_failed).await
     }
     async fn update(&self, update: &Update) -> StreamOutcome {
-        self.trouble.around(self.streams.update(update), write_failed).await
+        self.faults.around(self.streams.update(update), write_failed).await
     }
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
-        self.trouble.around(self.streams.split_off(batch, update), write_failed).await
+        self.faults.around(self.streams.split_off(batch, update), write_failed).await
     }
 }

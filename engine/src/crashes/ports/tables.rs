@@ -1,4 +1,4 @@
-//! The tables in trouble.
+//! The Entry and Segment tables with injected faults.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn create_failed(error: PortError) -> CreateOutcome {
 #[async_trait]
 impl Entries for FaultyPorts {
     async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
-        self.trouble.read(self.tables.page(log, from, consistent)).await
+        self.faults.read(self.tables.page(log, from, consistent)).await
     }
     async fn page_back(
         &self,
@@ -35,7 +35,7 @@ impl Entries for FaultyPorts {
         limit: u32,
         consistent: bool,
     ) -> Result<Page, PortError> {
-        self.trouble.read(self.tables.page_back(log, from, limit, consistent)).await
+        self.faults.read(self.tables.page_back(log, from, limit, consistent)).await
     }
     async fn last(
         &self,
@@ -43,13 +43,13 @@ impl Entries for FaultyPorts {
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.trouble.read(self.tables.last(log, segment, consistent)).await
+        self.faults.read(self.tables.last(log, segment, consistent)).await
     }
     async fn get(&self, log: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.trouble.read(self.tables.get(log, at)).await
+        self.faults.read(self.tables.get(log, at)).await
     }
     async fn put(&self, entry: &Entry) -> PutOutcome {
-        self.trouble.around(self.tables.put(entry), put_failed).await
+        self.faults.around(self.tables.put(entry), put_failed).await
     }
     async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
         let set = async {
@@ -57,7 +57,7 @@ impl Entries for FaultyPorts {
             self.roots.lock().unwrap().push((at, root.to_owned(), stands.clone()));
             Ok(stands)
         };
-        self.trouble.around(set, Err).await
+        self.faults.around(set, Err).await
     }
     async fn replace_root(
         &self,
@@ -66,7 +66,7 @@ impl Entries for FaultyPorts {
         replaces: Option<&str>,
         root: &str,
     ) -> Result<Option<String>, PortError> {
-        self.trouble.around(self.tables.replace_root(log, at, replaces, root), Err).await
+        self.faults.around(self.tables.replace_root(log, at, replaces, root), Err).await
     }
     async fn reachable(&self) -> bool {
         true
@@ -81,7 +81,7 @@ impl Segments for FaultyPorts {
         limit: u8,
         consistent: bool,
     ) -> Result<Vec<Segment>, PortError> {
-        self.trouble.read(self.tables.newest(log, limit, consistent)).await
+        self.faults.read(self.tables.newest(log, limit, consistent)).await
     }
     async fn segment(
         &self,
@@ -89,19 +89,19 @@ impl Segments for FaultyPorts {
         segment: u32,
         consistent: bool,
     ) -> Result<Option<Segment>, PortError> {
-        self.trouble.read(self.tables.segment(log, segment, consistent)).await
+        self.faults.read(self.tables.segment(log, segment, consistent)).await
     }
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        self.trouble.around(self.tables.roll(transaction), create_failed).await
+        self.faults.around(self.tables.roll(transaction), create_failed).await
     }
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        self.trouble.around(self.tables.raise_last_snapshot(log, at), Err).await
+        self.faults.around(self.tables.raise_last_snapshot(log, at), Err).await
     }
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.trouble.around(self.tables.create(segment, entry), create_failed).await
+        self.faults.around(self.tables.create(segment, entry), create_failed).await
     }
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
-        self.trouble.around(self.tables.fork(records), create_failed).await
+        self.faults.around(self.tables.fork(records), create_failed).await
     }
     async fn forks(
         &self,
@@ -109,7 +109,7 @@ impl Segments for FaultyPorts {
         after: Option<u64>,
         limit: u32,
     ) -> Result<ForkPage, PortError> {
-        self.trouble.read(self.tables.forks(source, after, limit)).await
+        self.faults.read(self.tables.forks(source, after, limit)).await
     }
     async fn reachable(&self) -> bool {
         true
@@ -119,10 +119,10 @@ impl Segments for FaultyPorts {
 #[async_trait]
 impl Retention for FaultyPorts {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        self.trouble.read(self.tables.all_segments(after)).await
+        self.faults.read(self.tables.all_segments(after)).await
     }
     async fn set_offloaded(&self, log: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        self.trouble.around(self.tables.set_offloaded(log, segment, key), Err).await
+        self.faults.around(self.tables.set_offloaded(log, segment, key), Err).await
     }
     async fn mark_trimmed(
         &self,
@@ -130,20 +130,20 @@ impl Retention for FaultyPorts {
         segment: u32,
         trimmed_s: u64,
     ) -> Result<(), PortError> {
-        self.trouble.around(self.tables.mark_trimmed(log, segment, trimmed_s), Err).await
+        self.faults.around(self.tables.mark_trimmed(log, segment, trimmed_s), Err).await
     }
     async fn delete(&self, log: LogId, positions: &[Position]) -> Result<(), PortError> {
-        // One after the other, so that any part of them may be gone.
+        // One request per entry, so that a fault may leave any part of them.
         for position in positions {
             let deleted = self.tables.delete(log, std::slice::from_ref(position));
-            self.trouble.around(deleted, Err).await?;
+            self.faults.around(deleted, Err).await?;
         }
         Ok(())
     }
     async fn delete_segment(&self, log: LogId, segment: u32) -> Result<(), PortError> {
-        self.trouble.around(self.tables.delete_segment(log, segment), Err).await
+        self.faults.around(self.tables.delete_segment(log, segment), Err).await
     }
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
-        self.trouble.around(self.tables.delete_listed(source, number), Err).await
+        self.faults.around(self.tables.delete_listed(source, number), Err).await
     }
 }

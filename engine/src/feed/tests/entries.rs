@@ -1,8 +1,8 @@
-//! Entries of logs in the feed, segment by segment, whatever becomes of their records.
+//! Entries of logs in the feed, segment by segment.
 
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_catalog::feed::{EntryKind, put, segment_of_stream, stream_of_segment};
+use cellar_catalog::feed::{EntryKind, entry_span, segment_of_stream, stream_of_segment};
 use cellar_log::records::entry::encode;
 use cellar_log::retention::Policy;
 
@@ -13,7 +13,8 @@ use crate::memory::{MemoryBlobs, MemoryTables};
 use crate::ports::{Entries as _, Retention, Segments as _};
 use crate::retention::Offloader;
 
-/// Streams, their index, and a log of three segments with two edits each, of which no record has come.
+/// Event streams, their feed, and a log of three segments with two edits each that were not indexed
+/// yet.
 struct Logged {
     world: World,
     tables: Arc<MemoryTables>,
@@ -50,7 +51,7 @@ impl Logged {
         Logs::new(entries, segments, blobs, clock, Arc::new(SystemRandom))
     }
 
-    /// Two edits of a segment.
+    /// Appends two edits to a segment.
     async fn edit(&self, segment: u32) {
         for num in 0..2 {
             let (id, base) = (u64::from(segment * 2 + num + 1), position(segment, num));
@@ -74,10 +75,10 @@ impl Logged {
         self.world.auditor().with_entries(self.tables.clone(), logs)
     }
 
-    /// What the stream of the Entry table says of an entry.
+    /// Returns the span that the Entry table's change stream reports for an entry.
     async fn record(&self, segment: u32, num: u32) -> Span {
         let entry = self.tables.get(log(), position(segment, num)).await.unwrap().unwrap();
-        put(&encode(&entry).unwrap()).unwrap()
+        entry_span(&encode(&entry).unwrap()).unwrap()
     }
 
     async fn index(&self, records: &[(u32, u32)]) -> u64 {
@@ -88,7 +89,7 @@ impl Logged {
         self.indexer().index(spans).await.unwrap().events
     }
 
-    /// The entries in the feed, in its order.
+    /// Returns the entries in the feed, in order.
     async fn feed(&self) -> Vec<(LogId, u32, u64, String)> {
         let (mut entries, mut from) = (Vec::new(), None);
         loop {
@@ -105,7 +106,7 @@ impl Logged {
         }
     }
 
-    /// Asserts that the feed has the log's entries up to one, each once and in order.
+    /// Asserts that the feed contains the log's entries up to `last`, each once and in order.
     async fn assert_has_all_up_to(&self, last: (u32, u64)) {
         let kinds = |segment: u32| match segment {
             0 | 1 => &["Snapshot", "Edits", "Edits", "EndSegment"][..],
@@ -119,7 +120,7 @@ impl Logged {
         assert_eq!(self.feed().await, expected);
     }
 
-    /// The first segment is offloaded and trimmed.
+    /// Offloads and trims the first segment.
     async fn offload(&self) {
         self.clock.advance_ms(3 * 24 * 60 * 60 * 1_000);
         let offloader = Offloader::new(
@@ -132,18 +133,18 @@ impl Logged {
             (Policy { offload_after_days: 1, keep_segments: 2 }, Vec::new());
         offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
         for segment in &planned {
-            offloader.carry_out(segment).await.unwrap();
+            offloader.execute(segment).await.unwrap();
         }
     }
 }
 
 #[tokio::test]
-async fn entries_are_indexed_once_and_in_order_whatever_comes_first() {
+async fn entries_are_indexed_once_and_in_order() {
     let logged = Logged::new().await;
     assert_eq!(logged.index(&[(0, 1)]).await, 2, "the one before is read");
     logged.assert_has_all_up_to((0, 1)).await;
     assert_eq!(logged.index(&[(0, 0), (0, 1)]).await, 0);
-    // The end of the first segment is on its way in another shard.
+    // The End Segment of the first segment arrives in another shard.
     assert_eq!(logged.index(&[(1, 0), (1, 1)]).await, 4);
     logged.assert_has_all_up_to((1, 1)).await;
     assert_eq!(logged.index(&[(0, 3), (0, 2)]).await, 0);
@@ -156,7 +157,7 @@ async fn entries_are_indexed_once_and_in_order_whatever_comes_first() {
 }
 
 #[tokio::test]
-async fn what_the_feed_lacks_of_logs_is_missing_only_where_it_is_to_have_them() {
+async fn missing_entries_are_defects_only_if_logs_are_indexed() {
     let logged = Logged::new().await;
     logged.index(&[(0, 0)]).await;
     assert_eq!(logged.auditor(false).verify().await.unwrap().findings, []);
@@ -171,7 +172,7 @@ async fn what_the_feed_lacks_of_logs_is_missing_only_where_it_is_to_have_them() 
 }
 
 #[tokio::test]
-async fn what_was_offloaded_is_known_by_its_number() {
+async fn offloaded_entries_are_indexed_by_number() {
     let logged = Logged::new().await;
     logged.offload().await;
     logged.auditor(true).rebuild(|_| {}).await.unwrap();
@@ -185,13 +186,13 @@ async fn what_was_offloaded_is_known_by_its_number() {
 }
 
 #[tokio::test]
-async fn a_fork_has_what_is_its_own_in_the_feed() {
+async fn only_own_entries_of_a_fork_are_indexed() {
     let logged = Logged::new().await;
     let fork = LogId::derive_fork(&alice(), log(), "fork").unwrap();
     let new = NewFork { log: fork, source: log(), at: Some(position(1, 1)), author: None };
     logged.logs().fork(new).await.unwrap();
     let first = logged.tables.get(fork, position(2, 0)).await.unwrap().unwrap();
-    let span = put(&encode(&first).unwrap()).unwrap();
+    let span = entry_span(&encode(&first).unwrap()).unwrap();
     assert_eq!(logged.indexer().index(vec![span]).await.unwrap().events, 1);
     assert_eq!(logged.feed().await, [(fork, 2, 0, "Snapshot".to_owned())]);
     let audit = logged.auditor(true).verify().await.unwrap();
@@ -199,7 +200,7 @@ async fn a_fork_has_what_is_its_own_in_the_feed() {
 }
 
 #[tokio::test]
-async fn of_a_spreadsheet_that_was_trimmed_the_feed_keeps_what_it_has() {
+async fn the_feed_keeps_the_entries_of_a_purged_spreadsheet() {
     let logged = Logged::new().await;
     logged.index(&[(0, 3)]).await;
     for segment in 0..3 {

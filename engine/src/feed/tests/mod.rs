@@ -1,4 +1,4 @@
-//! The feed over tables in memory: what is delivered, lost, read and compared.
+//! The feed over in-memory tables: indexing, lost batches, reading and audits.
 
 mod entries;
 
@@ -12,18 +12,18 @@ use cellar_catalog::stream::{
 use proptest::prelude::*;
 
 use super::{Auditor, FeedError, FeedReader, Finding, Indexer, NoReactions};
-use crate::memory::{ManualClock, MemoryIndex, MemoryStreams};
+use crate::memory::{ManualClock, MemoryFeed, MemoryStreams};
 use crate::ports::Streams as _;
 use crate::streams::StreamStore;
 use crate::system::SystemRandom;
 
-/// Few, so that partitions end and tips split.
+/// Few items, so that partitions end and tips split.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 4 };
 const TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 pub(crate) struct World {
     streams: Arc<MemoryStreams>,
-    pub(crate) index: Arc<MemoryIndex>,
+    pub(crate) index: Arc<MemoryFeed>,
     store: StreamStore,
     writers: u8,
 }
@@ -36,12 +36,13 @@ impl World {
         Self { streams, index, store: store.with_split_policy(TIPS), writers: 0 }
     }
 
-    /// An indexer of a process that knows nothing.
+    /// Returns an indexer without caches.
     pub(crate) fn indexer(&self) -> Indexer {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let time = (clock as _, Arc::new(SystemRandom) as _);
         let streams = self.streams.clone();
-        Indexer::new(self.index.clone(), streams, Arc::new(NoReactions), time, 0).ending(PARTITIONS)
+        Indexer::new(self.index.clone(), streams, Arc::new(NoReactions), time, 0)
+            .with_partition_policy(PARTITIONS)
     }
 
     pub(crate) fn reader(&self) -> FeedReader {
@@ -54,7 +55,7 @@ impl World {
         Auditor::new(&self.streams, self.reader(), self.indexer(), clock, random)
     }
 
-    /// Appends events to a stream; what its record says.
+    /// Appends events to a stream; returns the span of its change record.
     pub(crate) async fn append(&mut self, stream: u8, events: usize) -> Span {
         self.writers += 1;
         let (name, writer) = (name(stream), WriterId([self.writers; 16]));
@@ -76,7 +77,8 @@ impl World {
         Span { stream: name, first, kinds: numbers.map(kind).collect() }
     }
 
-    /// The whole feed by pages of so many items, checked to be in order: each stream's events.
+    /// Reads the whole feed in pages of `limit` items, and asserts that each stream's events are in
+    /// order.
     async fn walk(&self, limit: u32) -> Result<BTreeMap<StreamName, u64>, FeedError> {
         let (mut streams, mut from, mut feed) = (BTreeMap::new(), None, None);
         loop {
@@ -121,8 +123,8 @@ fn at(number: u64) -> Checkpoint {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever is appended, delivered twice, in another order or never: what is walked is what verify says is
-    /// there, and after a repair it is all.
+    /// Change records may be repeated, reordered or lost. The feed contains what `verify` reports,
+    /// and all events after a repair.
     #[test]
     fn what_is_walked_is_what_there_is(
         appends in prop::collection::vec((0..3_u8, 1..4_usize, any::<bool>()), 1..25),
@@ -162,7 +164,7 @@ proptest! {
     }
 }
 
-/// A feed of so many items: the end of a partition is one of four.
+/// Builds a feed of this many items; every fourth item ends a partition.
 async fn fed(events: u64) -> World {
     let mut world = World::new();
     let indexer = world.indexer();
@@ -174,9 +176,9 @@ async fn fed(events: u64) -> World {
 }
 
 #[tokio::test]
-async fn checkpoints_beyond_the_end_before_the_beginning_and_of_others_are_errors() {
+async fn rejects_checkpoints_outside_of_the_feed() {
     let world = fed(4).await;
-    // Three items and an end, and one item.
+    // Three items and an end, then one item.
     let end = at(1_000_001);
     let page = world.reader().page(Some(end), None, 10).await.unwrap();
     assert!(page.is_end && page.next == end);
@@ -190,7 +192,7 @@ async fn checkpoints_beyond_the_end_before_the_beginning_and_of_others_are_error
     assert_eq!(beyond(3_000_000).await, Err(FeedError::Beyond));
     let other = world.reader().page(None, Some(FeedId([0; 8])), 10).await;
     assert_eq!(other, Err(FeedError::AnotherFeed));
-    world.indexer().begin_anew().await.unwrap();
+    world.indexer().start_new_feed().await.unwrap();
     assert_eq!(beyond(1_000_001).await, Err(FeedError::AnotherFeed));
     assert_eq!(beyond(2_000_000).await, Ok(true));
     let nothing = World::new();
@@ -201,8 +203,9 @@ async fn checkpoints_beyond_the_end_before_the_beginning_and_of_others_are_error
 }
 
 #[tokio::test]
-async fn what_the_table_lost_is_seen_wherever_it_was() {
-    // The first, one between, and the end of a partition; the end of the feed is just an earlier end.
+async fn detects_a_lost_item_anywhere() {
+    // The first item, one in the middle, and the end of a partition. Losing the last item only
+    // shortens the feed.
     for (lost, events) in [(0, 4), (1, 4), (3, 4), (2, 2)] {
         let world = fed(events).await;
         world.index.lose(at(lost));
@@ -215,13 +218,13 @@ async fn what_the_table_lost_is_seen_wherever_it_was() {
 }
 
 #[tokio::test]
-async fn a_feed_of_more_than_there_is_says_so() {
+async fn reports_events_that_the_stream_does_not_have() {
     let world = fed(2).await;
     let other = World { streams: Arc::default(), ..World::new() };
     let clock = Arc::new(ManualClock::at(1));
     let random = Arc::new(SystemRandom);
     let auditor = Auditor::new(&other.streams, world.reader(), other.indexer(), clock, random);
-    let beyond = Finding::Beyond { stream: name(0), there: 0, indexed: 2 };
+    let beyond = Finding::Beyond { stream: name(0), stored: 0, indexed: 2 };
     assert_eq!(auditor.verify().await.unwrap().findings, std::slice::from_ref(&beyond));
     assert!(!beyond.can_be_repaired());
 }

@@ -1,4 +1,4 @@
-//! Drives the deliveries of the webhook.
+//! Runs the delivery state machine of the webhook.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use cellar_catalog::feed::{Checkpoint, FeedId};
 use cellar_catalog::webhook::{Delivering, DeliveryAction, DeliveryAnswer, DeliveryOutcome, Page};
 
 use super::reader::{FeedError, FeedPage, FeedReader};
-use super::view::view;
+use super::view::feed_reply;
 use crate::catalog::CatalogStore;
 use crate::ports::{Clock, WebhookProgresses, WebhookSender};
 
@@ -23,74 +23,72 @@ pub struct Webhook {
     sender: Arc<dyn WebhookSender>,
     clock: Arc<dyn Clock>,
     stack: String,
-    /// Tells what events say; without it, nobody is told.
+    /// Source of the contents of catalog events; without it, deliveries do not include them.
     catalog: Option<CatalogStore>,
 }
 
-/// What a webhook works on.
+/// Ports of a webhook.
 pub struct WebhookPorts {
-    /// The feed.
     pub feed: FeedReader,
-    /// How far it has come.
     pub progresses: Arc<dyn WebhookProgresses>,
-    /// The receiver.
     pub sender: Arc<dyn WebhookSender>,
-    /// What time it is.
     pub clock: Arc<dyn Clock>,
 }
 
-/// A call that has to be repeated. What was delivered before it stays.
+/// Reason why a call must be repeated. Deliveries before it stay accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
-    /// The receiver did not accept a delivery.
+    /// The receiver rejected a delivery.
     #[error("the receiver rejected a delivery: {0}")]
     NotAccepted(String),
-    /// There is more, and no time for it.
-    #[error("{items} items were delivered, and there are more")]
+    /// The time was up before all items were delivered.
+    #[error("out of time after {items} items; more items are pending")]
     More {
-        /// Items that were delivered.
+        /// Number of delivered items.
         items: usize,
     },
-    /// The items are not to be seen yet.
-    #[error("the items are not to be seen yet")]
+    /// The items are not visible to reads yet.
+    #[error("the items are not visible yet")]
     NotYetThere,
-    /// The feed or the events cannot be read, or the progress not be kept.
-    #[error("the webhook cannot go on: {0}")]
+    /// The feed is unreadable, or the progress cannot be stored.
+    #[error("the webhook failed: {0}")]
     Store(String),
 }
 
-/// What a call carries from action to action.
+/// State of one call.
 #[derive(Default)]
-struct Call {
+struct DeliveryState {
     page: Option<FeedPage>,
-    why: String,
+    /// Cause of the last failure.
+    failure: String,
 }
 
 impl Webhook {
-    /// The webhook of a stack of this name.
+    /// Returns the webhook of a stack.
     #[must_use]
     pub fn new(ports: WebhookPorts, stack: &str) -> Self {
         let WebhookPorts { feed, progresses, sender, clock } = ports;
         Self { feed, progresses, sender, clock, stack: stack.to_owned(), catalog: None }
     }
 
-    /// The same, which tells what the events of this catalog say.
+    /// Includes the contents of catalog events in deliveries.
     #[must_use]
-    pub fn telling(self, catalog: CatalogStore) -> Self {
+    pub fn with_catalog(self, catalog: CatalogStore) -> Self {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Delivers what was indexed at these places and whatever is missing before, until shortly before
-    /// `deadline_ms`. How many items it has delivered: none if they were delivered before.
+    /// Delivers the items at these places and all undelivered items before them, until shortly
+    /// before `deadline_ms`. Returns the number of delivered items, which is 0 if they were already
+    /// delivered.
     ///
     /// # Errors
-    /// [`WebhookError`]: call again.
+    /// [`WebhookError`]; repeat the call.
     pub async fn deliver(
         &self,
         (first, last): (Checkpoint, Checkpoint),
         deadline_ms: u64,
     ) -> Result<usize, WebhookError> {
-        let mut call = Call::default();
+        let mut state = DeliveryState::default();
         let (mut delivering, mut action) = Delivering::begin(first, last);
         loop {
             let answer = match action {
@@ -98,26 +96,28 @@ impl Webhook {
                 DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items }) => {
                     return Err(WebhookError::More { items });
                 }
-                DeliveryAction::Finish(DeliveryOutcome::NotYetThere) => {
+                DeliveryAction::Finish(DeliveryOutcome::NotVisibleYet) => {
                     return Err(WebhookError::NotYetThere);
                 }
                 DeliveryAction::Finish(DeliveryOutcome::NotAccepted) => {
-                    return Err(WebhookError::NotAccepted(call.why));
+                    return Err(WebhookError::NotAccepted(state.failure));
                 }
                 DeliveryAction::Finish(DeliveryOutcome::Store) => {
-                    return Err(WebhookError::Store(call.why));
+                    return Err(WebhookError::Store(state.failure));
                 }
                 DeliveryAction::ReadProgress => match self.progresses.progress().await {
                     Ok(progress) => DeliveryAnswer::Progress(progress),
-                    Err(error) => call.failed(error.to_string()),
+                    Err(error) => state.fail(error.to_string()),
                 },
-                DeliveryAction::ReadPage { from, feed } => self.read(&mut call, from, feed).await,
-                DeliveryAction::Send => self.send(&mut call).await,
+                DeliveryAction::ReadPage { from, feed } => {
+                    self.read_page(&mut state, from, feed).await
+                }
+                DeliveryAction::Send => self.send_page(&mut state).await,
                 DeliveryAction::Advance { from, to } => {
                     match self.progresses.advance(from, to).await {
                         Ok(true) => DeliveryAnswer::Advanced,
                         Ok(false) => DeliveryAnswer::Overtaken,
-                        Err(error) => call.failed(error.to_string()),
+                        Err(error) => state.fail(error.to_string()),
                     }
                 }
             };
@@ -126,9 +126,9 @@ impl Webhook {
         }
     }
 
-    async fn read(
+    async fn read_page(
         &self,
-        call: &mut Call,
+        state: &mut DeliveryState,
         from: Option<Checkpoint>,
         feed: Option<FeedId>,
     ) -> DeliveryAnswer {
@@ -137,37 +137,37 @@ impl Webhook {
             Ok(page) => {
                 let first = page.items.first().map(|item| item.at);
                 let (items, next) = (page.items.len(), page.next);
-                let seen = Page { feed: page.feed, first, items, next };
-                call.page = Some(page);
-                DeliveryAnswer::Page(seen)
+                let summary = Page { feed: page.feed, first, items, next };
+                state.page = Some(page);
+                DeliveryAnswer::Page(summary)
             }
             Err(FeedError::AnotherFeed) => {
-                "the feed is another one again".clone_into(&mut call.why);
+                "the feed was rebuilt during the delivery".clone_into(&mut state.failure);
                 DeliveryAnswer::AnotherFeed
             }
-            Err(error) => call.failed(error.to_string()),
+            Err(error) => state.fail(error.to_string()),
         }
     }
 
-    async fn send(&self, call: &mut Call) -> DeliveryAnswer {
-        let Some(page) = call.page.take() else { return call.failed("no page".to_owned()) };
-        let told = match view(page, self.catalog.as_ref()).await {
-            Ok(told) => told,
-            Err(error) => return call.failed(error.to_string()),
+    async fn send_page(&self, state: &mut DeliveryState) -> DeliveryAnswer {
+        let Some(page) = state.page.take() else { return state.fail("no page to send".to_owned()) };
+        let reply = match feed_reply(page, self.catalog.as_ref()).await {
+            Ok(reply) => reply,
+            Err(error) => return state.fail(error.to_string()),
         };
-        match self.sender.send(&WebhookDelivery::new(&self.stack, told)).await {
+        match self.sender.send(&WebhookDelivery::new(&self.stack, reply)).await {
             Ok(()) => DeliveryAnswer::Accepted,
-            Err(refused) => {
-                call.why = refused.why;
+            Err(rejected) => {
+                state.failure = rejected.reason;
                 DeliveryAnswer::NotAccepted
             }
         }
     }
 }
 
-impl Call {
-    fn failed(&mut self, why: String) -> DeliveryAnswer {
-        self.why = why;
+impl DeliveryState {
+    fn fail(&mut self, cause: String) -> DeliveryAnswer {
+        self.failure = cause;
         DeliveryAnswer::Failed
     }
 }

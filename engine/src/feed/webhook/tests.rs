@@ -1,4 +1,4 @@
-//! Deliveries to a receiver that refuses, loses replies and is away.
+//! Deliveries to a receiver that rejects them, loses replies or is unreachable.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -11,18 +11,18 @@ use proptest::prelude::*;
 use super::*;
 use crate::feed::tests::World;
 use crate::memory::ManualClock;
-use crate::ports::{Index as _, NotAccepted};
+use crate::ports::{DeliveryRejected, FeedTable as _};
 
 const NOW_MS: u64 = 1_795_246_133_000;
-/// A call that has all the time there is.
+/// A deadline that never passes.
 const LATE_MS: u64 = u64::MAX;
 
-/// What the receiver does with a delivery.
+/// Behavior of the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Receives {
     Accepts,
     Refuses,
-    /// It has it, and its answer is lost.
+    /// The receiver accepts the delivery, but its reply is lost.
     AcceptsUnheard,
 }
 
@@ -30,13 +30,13 @@ struct Receiver {
     does: Mutex<Receives>,
     had: Mutex<Vec<WebhookDelivery>>,
     clock: Arc<ManualClock>,
-    /// Milliseconds that each delivery takes.
+    /// Duration of each delivery in milliseconds.
     takes_ms: u64,
 }
 
 #[async_trait]
 impl WebhookSender for Receiver {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         self.clock.advance_ms(self.takes_ms);
         let does = *self.does.lock().unwrap();
         if does != Receives::Refuses {
@@ -44,7 +44,7 @@ impl WebhookSender for Receiver {
         }
         match does {
             Receives::Accepts => Ok(()),
-            _ => Err(NotAccepted { why: "status 503".to_owned() }),
+            _ => Err(DeliveryRejected { reason: "status 503".to_owned() }),
         }
     }
 }
@@ -78,14 +78,14 @@ impl Test {
         *self.receiver.does.lock().unwrap() = does;
     }
 
-    /// Appends and indexes some events; the place of the last item.
+    /// Appends and indexes events; returns the place of the last item.
     async fn index(&mut self, stream: u8, events: usize) -> Checkpoint {
         let span = self.world.append(stream, events).await;
         self.world.indexer().index(vec![span]).await.unwrap();
         self.last().await
     }
 
-    /// The last place of the feed that has an item.
+    /// Returns the place of the last item of the feed.
     async fn last(&self) -> Checkpoint {
         let (mut from, mut last) = (None, None);
         loop {
@@ -106,7 +106,7 @@ impl Test {
         self.receiver.had.lock().unwrap().iter().map(WebhookDelivery::id).collect()
     }
 
-    /// The spans that the receiver has had, in the order in which they came.
+    /// Returns the received spans in order.
     fn had(&self) -> Vec<(String, u64, u64)> {
         let had = self.receiver.had.lock().unwrap();
         let items = had.iter().flat_map(|delivery| &delivery.data.items);
@@ -115,7 +115,8 @@ impl Test {
         spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
     }
 
-    /// Each stream's events came in order and without a gap, if what had come before is left out.
+    /// Asserts that the events of each stream arrived in order and without gaps, ignoring repeated
+    /// events.
     fn assert_in_order(&self) -> BTreeMap<String, u64> {
         let mut streams: BTreeMap<String, u64> = BTreeMap::new();
         for (stream, first, next) in self.had() {
@@ -128,7 +129,7 @@ impl Test {
 }
 
 #[tokio::test]
-async fn everything_from_the_first_call_on_is_delivered_once_if_all_goes_well() {
+async fn delivers_once_without_faults() {
     let mut test = Test::new(0);
     test.index(1, 1).await;
     let mut places = Vec::new();
@@ -139,7 +140,8 @@ async fn everything_from_the_first_call_on_is_delivered_once_if_all_goes_well() 
         test.deliver(*place).await.unwrap();
     }
     let had = test.had();
-    // What was indexed before there was a webhook was not delivered; the rest came with the first call.
+    // Items from before the webhook existed are not delivered; all later ones arrive with the first
+    // call.
     assert_eq!((had.len(), had[0].1), (places.len(), 1), "{had:?}");
     test.assert_in_order();
     assert!(test.deliver(places[0]).await.is_ok_and(|items| items == 0), "again");
@@ -147,7 +149,7 @@ async fn everything_from_the_first_call_on_is_delivered_once_if_all_goes_well() 
 }
 
 #[tokio::test]
-async fn what_is_refused_comes_again_and_what_was_not_heard_under_the_same_id() {
+async fn retries_rejected_deliveries_with_the_same_id() {
     let mut test = Test::new(0);
     let first = test.index(1, 1).await;
     test.receiver(Receives::Refuses);
@@ -159,16 +161,16 @@ async fn what_is_refused_comes_again_and_what_was_not_heard_under_the_same_id() 
     assert_eq!(test.deliver(first).await, Ok(1));
     let ids = test.ids();
     assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
-    // What was indexed while nobody called comes with the next call.
+    // Items that were indexed between calls are delivered by the next call.
     test.index(2, 1).await;
     let last = test.index(1, 1).await;
     assert_eq!(test.deliver(last).await, Ok(2));
     assert_eq!(test.assert_in_order().len(), 2);
 }
 
-/// The receiver was away from the beginning, and for so long that the first call was given up.
+/// The receiver was unreachable from the start, until the first call was abandoned.
 #[tokio::test]
-async fn what_the_first_call_was_for_is_not_passed_over_by_a_later_one() {
+async fn a_later_call_delivers_the_items_of_the_first() {
     for receives in [Receives::Refuses, Receives::AcceptsUnheard] {
         let mut test = Test::new(0);
         let first = test.index(1, 1).await;
@@ -181,7 +183,7 @@ async fn what_the_first_call_was_for_is_not_passed_over_by_a_later_one() {
 }
 
 #[tokio::test]
-async fn two_at_once_deliver_everything_and_the_slower_one_stops() {
+async fn concurrent_calls_deliver_everything() {
     let mut test = Test::new(0);
     let first = test.index(1, 1).await;
     test.deliver(first).await.unwrap();
@@ -189,19 +191,19 @@ async fn two_at_once_deliver_everything_and_the_slower_one_stops() {
     let last = test.index(1, 1).await;
     test.deliver(last).await.unwrap();
     let further = test.world.index.progress().await.unwrap().unwrap();
-    // One that froze before it kept how far it had come.
+    // A process froze before it stored its progress.
     assert!(!test.world.index.advance(there, further).await.unwrap());
     assert_eq!(test.world.index.progress().await.unwrap(), Some(further));
 }
 
 #[tokio::test]
-async fn a_feed_that_was_built_anew_is_delivered_from_its_beginning() {
+async fn delivers_a_rebuilt_feed_from_its_start() {
     let mut test = Test::new(0);
     test.index(1, 1).await;
     let last = test.index(1, 1).await;
     test.deliver(last).await.unwrap();
     assert_eq!(test.had().len(), 1);
-    test.world.indexer().begin_anew().await.unwrap();
+    test.world.indexer().start_new_feed().await.unwrap();
     let place = test.index(1, 1).await;
     let delivered = test.deliver(place).await.unwrap();
     assert!(delivered >= 1);
@@ -213,7 +215,7 @@ async fn a_feed_that_was_built_anew_is_delivered_from_its_beginning() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_seen_is_asked_for_again() {
+async fn retries_items_that_are_not_visible_yet() {
     let mut test = Test::new(0);
     let last = test.index(1, 1).await;
     test.deliver(last).await.unwrap();
@@ -225,12 +227,12 @@ async fn what_is_not_to_be_seen_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_delivery_has_so_many_items_and_no_more() {
+async fn bounds_the_items_of_a_delivery() {
     let most = usize::try_from(WEBHOOK_ITEMS).unwrap();
     for (items, deliveries) in [(most, vec![most]), (most + 1, vec![most, 1])] {
         let mut test = Test::new(0);
-        // A partition that does not end meanwhile.
-        let indexer = test.world.indexer().ending(PartitionPolicy::default());
+        // The partition does not end during this test.
+        let indexer = test.world.indexer().with_partition_policy(PartitionPolicy::default());
         for _ in 0..items {
             let span = test.world.append(1, 1).await;
             indexer.index(vec![span]).await.unwrap();
@@ -245,8 +247,8 @@ async fn a_delivery_has_so_many_items_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_call_ends_in_time_and_says_that_there_is_more() {
-    // Each partition of these tests is a delivery of its own.
+async fn a_call_ends_before_its_deadline() {
+    // In these tests, each partition is a delivery of its own.
     let mut test = Test::new(WEBHOOK_TIMEOUT_MS);
     let first = test.index(1, 1).await;
     let mut last = first;
@@ -267,7 +269,7 @@ async fn a_call_ends_in_time_and_says_that_there_is_more() {
     test.assert_in_order();
 }
 
-/// One step of a random world.
+/// One step of a random run.
 #[derive(Debug, Clone)]
 enum Step {
     Append { stream: u8, events: usize },
@@ -291,8 +293,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Calls come for any place, late, twice or never, and to a receiver that does not always accept: when
-    /// the last one has succeeded, everything since the first call was delivered, in order.
+    /// Calls are late, repeated or lost, and the receiver may reject deliveries. After the last
+    /// call has succeeded, everything since the first call was delivered in order.
     #[test]
     fn whatever_happens_everything_is_delivered_in_the_end(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -315,7 +317,7 @@ proptest! {
                     Step::Call { .. } => {}
                     Step::BuildAnew => {
                         anew |= test.world.index.newest_partition(true).await.unwrap().is_some();
-                        test.world.indexer().begin_anew().await.unwrap();
+                        test.world.indexer().start_new_feed().await.unwrap();
                     }
                 }
             }

@@ -16,13 +16,13 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 
 use super::super::{LogError, retried};
-use super::found::{Found, Verified, is_old};
+use super::found::{UnverifiedObject, VerifiedObject, is_old};
 use super::{ImportFault, blob_key};
 use crate::meter::carried;
-use crate::ports::{BlobHead, Blobs, Clock, Got, PortError, Random};
+use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::snapshots::new_object;
 
-/// Whose uploads are checked, and where their objects are published.
+/// The owner of uploads, and the family under which their objects are published.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) log: LogId,
@@ -30,25 +30,25 @@ pub(super) struct Owner {
     pub(super) client: ClientKey,
 }
 
-/// Verifies and publishes the objects of one request. Everything it does may be repeated.
+/// Verifies and publishes the objects of one request. Idempotent.
 #[derive(Clone)]
-pub(super) struct Checker {
+pub(super) struct ImportChecker {
     owner: Owner,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Long texts that may still be read.
+    /// Number of long texts that may still be read.
     texts_left: Arc<AtomicUsize>,
 }
 
 /// An object to verify and publish.
-enum Wanted {
-    /// A tile, and its places in the index.
+enum ObjectToCheck {
+    /// A tile with its places in the tile index.
     Tile(ChunkRef, Vec<ChildTile>),
     Index(ChildIndex),
 }
 
-impl Checker {
+impl ImportChecker {
     pub(super) fn new(
         owner: Owner,
         blobs: Arc<dyn Blobs>,
@@ -58,99 +58,104 @@ impl Checker {
         Self { owner, blobs, clock, random, texts_left: Arc::default() }
     }
 
-    /// Reads a chunk of an index. It may be published once all that it names is.
-    pub(super) async fn index(&self, chunk: ChunkRef) -> Result<(Verified, Children), LogError> {
-        Ok(self.find_chunk(&chunk).await?.index()?)
+    /// Reads and verifies a chunk of a tile index. It may be published after everything that it
+    /// references.
+    pub(super) async fn read_index(
+        &self,
+        chunk: ChunkRef,
+    ) -> Result<(VerifiedObject, Children), LogError> {
+        Ok(self.find_chunk(&chunk).await?.into_index()?)
     }
 
-    /// Verifies and publishes tiles and all that indexes name, several at the same time. Chunks of an
-    /// index that others name must be published. Reads at most `most_texts` long texts. Returns how many
-    /// chunks were read, without texts.
+    /// Verifies and publishes tiles and everything that `children` reference, several concurrently.
+    /// Referenced chunks of a tile index must already be published. Reads at most `most_texts` long
+    /// texts. Returns the number of chunks that were read, without texts.
     pub(super) async fn check_all(
         &self,
-        alone: &[ChunkRef],
+        tiles_alone: &[ChunkRef],
         children: &[&Children],
         most_texts: usize,
     ) -> Result<u32, LogError> {
         let texts_left = Arc::new(AtomicUsize::new(most_texts));
         let checker = Self { texts_left, ..self.clone() };
-        let mut tiles: BTreeMap<ChunkHash, (ChunkRef, Vec<ChildTile>)> =
-            alone.iter().map(|tile| (tile.hash, (*tile, Vec::new()))).collect();
-        for tile in children.iter().flat_map(|children| &children.tiles) {
-            tiles.entry(tile.chunk.hash).or_insert((tile.chunk, Vec::new())).1.push(*tile);
-        }
-        let indexes = children.iter().flat_map(|children| &children.index);
-        let mut wanted = (indexes.copied().map(Wanted::Index))
-            .chain(tiles.into_values().map(|(chunk, places)| Wanted::Tile(chunk, places)));
-        let (mut running, mut read) = (JoinSet::new(), 0_u32);
+        let mut remaining = objects_to_check(tiles_alone, children);
+        let (mut running, mut checked) = (JoinSet::new(), 0_u32);
         loop {
             while running.len() < IMPORT_CHECKS_AT_ONCE
-                && let Some(wanted) = wanted.next()
+                && let Some(object) = remaining.next()
             {
                 let checker = checker.clone();
-                running.spawn(carried(async move { checker.check(wanted).await }));
+                running.spawn(carried(async move { checker.check_and_publish(object).await }));
             }
-            // If one fails, dropping the others ends them.
-            let Some(ended) = running.join_next().await else { return Ok(read) };
+            // Dropping the join set aborts the other checks if one fails.
+            let Some(ended) = running.join_next().await else { return Ok(checked) };
             ended.map_err(|error| {
-                LogError::Store(PortError::temporary(format!("a check ended: {error}")))
+                LogError::Store(PortError::temporary(format!("an import check aborted: {error}")))
             })??;
-            read = read.saturating_add(1);
+            checked = checked.saturating_add(1);
         }
     }
 
-    async fn check(&self, wanted: Wanted) -> Result<(), LogError> {
-        match wanted {
-            Wanted::Tile(chunk, places) => self.tile(&chunk, &places).await,
-            Wanted::Index(child) => self.child_index(&child).await,
+    async fn check_and_publish(&self, object: ObjectToCheck) -> Result<(), LogError> {
+        match object {
+            ObjectToCheck::Tile(chunk, places) => self.check_tile(&chunk, &places).await,
+            ObjectToCheck::Index(child) => self.check_child_index(&child).await,
         }
     }
 
-    async fn tile(&self, chunk: &ChunkRef, places: &[ChildTile]) -> Result<(), LogError> {
-        let (verified, tile) = self.find_chunk(chunk).await?.tile(places)?;
+    async fn check_tile(&self, chunk: &ChunkRef, places: &[ChildTile]) -> Result<(), LogError> {
+        let (verified, tile) = self.find_chunk(chunk).await?.into_tile(places)?;
         self.publish_texts(&verified, &tile).await?;
         self.publish(verified).await
     }
 
-    /// Publishes the long texts that a tile names. Those of a published tile were published before it.
-    async fn publish_texts(&self, verified: &Verified, tile: &Tile) -> Result<(), LogError> {
+    /// Publishes the long texts that a tile references. The texts of a published tile are already
+    /// published.
+    async fn publish_texts(&self, verified: &VerifiedObject, tile: &Tile) -> Result<(), LogError> {
         let texts = tile.named_texts();
         let hash = verified.hash;
         if texts.is_empty() || verified.is_published || self.is_published(hash).await? {
             return Ok(());
         }
-        let count = texts.len();
-        let take = |left: usize| left.checked_sub(count);
-        let taken = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        taken.map_err(|most| ImportFault::TooManyTexts { hash, texts: count, most })?;
+        self.reserve_texts(hash, texts.len())?;
         stream::iter(texts)
-            .map(|text| async move { self.text(&text).await })
+            .map(|text| async move { self.check_text(&text).await })
             .buffer_unordered(IMPORT_CHECKS_AT_ONCE)
             .try_for_each(async |()| Ok(()))
             .await
     }
 
-    async fn text(&self, named: &NamedText) -> Result<(), LogError> {
-        let found = self.find(named.hash, Bounds::TEXT.stored_bytes).await?;
-        self.publish(found.text(named)?).await
+    /// Takes `count` texts from the budget of the request.
+    fn reserve_texts(&self, hash: ChunkHash, count: usize) -> Result<(), ImportFault> {
+        let reserve = |left: usize| left.checked_sub(count);
+        let reserved = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
+        match reserved {
+            Ok(_) => Ok(()),
+            Err(most) => Err(ImportFault::TooManyTexts { hash, texts: count, most }),
+        }
     }
 
-    /// Verifies a chunk of an index that another names. It is published only after all that it names, so
+    async fn check_text(&self, named: &NamedText) -> Result<(), LogError> {
+        let found = self.find(named.hash, Bounds::TEXT.stored_bytes).await?;
+        self.publish(found.into_text(named)?).await
+    }
+
+    /// Verifies a chunk of a tile index against its parent. A published chunk is complete, so
     /// nothing below it is read again.
-    async fn child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
+    async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
-        let longest = longest(&child.chunk);
-        let found = self.find_published(hash, longest).await?;
-        let found = found.ok_or(ImportFault::Unchecked { hash })?.with_length_of(&child.chunk)?;
-        if !found.child_index(child)?.is_published {
+        let found = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
+        let found = found.ok_or(ImportFault::Unchecked { hash })?.check_length(&child.chunk)?;
+        if !found.into_child_index(child)?.is_published {
             return Err(ImportFault::TooOld { hash }.into());
         }
         Ok(())
     }
 
-    /// Publishes an object under its family's name. The caller has published all that it names.
-    pub(super) async fn publish(&self, verified: Verified) -> Result<(), LogError> {
-        let Verified { hash, stored, is_published } = verified;
+    /// Publishes an object of the family. The caller has already published everything that the
+    /// object references.
+    pub(super) async fn publish(&self, verified: VerifiedObject) -> Result<(), LogError> {
+        let VerifiedObject { hash, stored, is_published } = verified;
         if is_published {
             return Ok(());
         }
@@ -164,42 +169,42 @@ impl Checker {
         Ok(head.is_some_and(|head| !is_old(&head, self.now_s())))
     }
 
-    async fn find_chunk(&self, chunk: &ChunkRef) -> Result<Found, LogError> {
-        Ok(self.find(chunk.hash, longest(chunk)).await?.with_length_of(chunk)?)
+    async fn find_chunk(&self, chunk: &ChunkRef) -> Result<UnverifiedObject, LogError> {
+        Ok(self.find(chunk.hash, max_stored_bytes(chunk)).await?.check_length(chunk)?)
     }
 
-    /// Finds an object: uploaded by this client, or published.
-    async fn find(&self, hash: ChunkHash, longest: usize) -> Result<Found, LogError> {
+    /// Finds an object that this client uploaded or that is published.
+    async fn find(&self, hash: ChunkHash, max_bytes: usize) -> Result<UnverifiedObject, LogError> {
         let Owner { log, client, .. } = self.owner;
-        let staged = self.get(hash, staged_chunk_key(log, client, hash), longest).await?;
+        let staged = self.get(hash, staged_chunk_key(log, client, hash), max_bytes).await?;
         if let Some((_, stored)) = staged {
-            return Ok(Found::staged(hash, stored));
+            return Ok(UnverifiedObject::staged(hash, stored));
         }
-        let published = self.find_published(hash, longest).await?;
+        let published = self.find_published(hash, max_bytes).await?;
         Ok(published.ok_or(ImportFault::Missing { hash })?)
     }
 
     async fn find_published(
         &self,
         hash: ChunkHash,
-        longest: usize,
-    ) -> Result<Option<Found>, LogError> {
-        let got = self.get(hash, chunk_key(self.owner.family, hash), longest).await?;
-        Ok(got.map(|(head, stored)| Found::published(hash, stored, &head, self.now_s())))
+        max_bytes: usize,
+    ) -> Result<Option<UnverifiedObject>, LogError> {
+        let got = self.get(hash, chunk_key(self.owner.family, hash), max_bytes).await?;
+        Ok(got.map(|(head, stored)| UnverifiedObject::published(hash, stored, &head, self.now_s())))
     }
 
     async fn get(
         &self,
         hash: ChunkHash,
         key: String,
-        longest: usize,
+        max_bytes: usize,
     ) -> Result<Option<(BlobHead, Bytes)>, LogError> {
-        let (key, most) = (blob_key(key)?, u64::try_from(longest).unwrap_or(u64::MAX));
-        match self.repeated(|| self.blobs.get(&key, most)).await? {
-            Got::Found { head, bytes } => Ok(Some((head, bytes))),
-            Got::Absent => Ok(None),
-            Got::TooLong { length } => {
-                let why = format!("it has {length} bytes; at most {most} are allowed here");
+        let (key, max_bytes) = (blob_key(key)?, u64::try_from(max_bytes).unwrap_or(u64::MAX));
+        match self.repeated(|| self.blobs.get(&key, max_bytes)).await? {
+            GetOutcome::Found { head, bytes } => Ok(Some((head, bytes))),
+            GetOutcome::Absent => Ok(None),
+            GetOutcome::TooLong { length } => {
+                let why = format!("it has {length} bytes; at most {max_bytes} are allowed here");
                 Err(ImportFault::Unreadable { hash, why }.into())
             }
         }
@@ -217,8 +222,24 @@ impl Checker {
     }
 }
 
-/// The most bytes that a chunk may have, as stored, to be the one that is said.
-fn longest(chunk: &ChunkRef) -> usize {
-    let said = usize::try_from(chunk.most_stored_bytes()).unwrap_or(usize::MAX);
-    said.min(MAX_STORED_CHUNK_BYTES)
+/// Returns the maximum stored size of a chunk with the stated length.
+fn max_stored_bytes(chunk: &ChunkRef) -> usize {
+    let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
+    stated.min(MAX_STORED_CHUNK_BYTES)
+}
+
+/// Lists the objects of a request: the chunks of tile indexes, then the tiles, each once.
+fn objects_to_check(
+    tiles_alone: &[ChunkRef],
+    children: &[&Children],
+) -> impl Iterator<Item = ObjectToCheck> + use<> {
+    let mut tiles: BTreeMap<ChunkHash, (ChunkRef, Vec<ChildTile>)> =
+        tiles_alone.iter().map(|tile| (tile.hash, (*tile, Vec::new()))).collect();
+    for tile in children.iter().flat_map(|children| &children.tiles) {
+        tiles.entry(tile.chunk.hash).or_insert((tile.chunk, Vec::new())).1.push(*tile);
+    }
+    let indexes = children.iter().flat_map(|children| &children.index);
+    let mut objects: Vec<ObjectToCheck> = indexes.copied().map(ObjectToCheck::Index).collect();
+    objects.extend(tiles.into_values().map(|(chunk, places)| ObjectToCheck::Tile(chunk, places)));
+    objects.into_iter()
 }

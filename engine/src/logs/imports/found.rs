@@ -1,4 +1,4 @@
-//! Uploaded objects of an import: as they are found, and once their bytes are verified.
+//! Uploaded objects of an import, before and after their verification.
 
 use bytes::Bytes;
 use cellar_base::limits::MAX_UPLOAD_AGE_S;
@@ -12,80 +12,87 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use super::ImportFault;
 use crate::ports::BlobHead;
 
-/// An object as it was read. Nothing in it is trusted.
-pub(super) struct Found {
+/// An object as read from the store. Its content is untrusted.
+pub(super) struct UnverifiedObject {
     hash: ChunkHash,
     stored: Bytes,
     is_published: bool,
 }
 
-/// An object whose bytes have the name that they are stored under and are what they must be.
-pub(super) struct Verified {
+/// An object whose hash and content were verified.
+pub(super) struct VerifiedObject {
     pub(super) hash: ChunkHash,
     pub(super) stored: Bytes,
-    /// Published, and recently enough that an entry may still name it.
+    /// Set if the object is published, and so recently that an entry may still reference it.
     pub(super) is_published: bool,
 }
 
-/// Returns whether an object was published so long ago that it may be collected as garbage before an
-/// entry names it.
+/// Returns whether an object was published so long ago that it may be garbage collected before an
+/// entry references it.
 pub(super) fn is_old(head: &BlobHead, now_s: u64) -> bool {
     now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S)
 }
 
-impl Found {
-    /// An object that a client uploaded and nobody has verified.
+impl UnverifiedObject {
+    /// Returns an object that a client uploaded.
     pub(super) fn staged(hash: ChunkHash, stored: Bytes) -> Self {
         Self { hash, stored, is_published: false }
     }
 
-    /// An object of the family: a worker wrote it, or it was verified before.
+    /// Returns a published object, written by a worker or by an earlier check.
     pub(super) fn published(hash: ChunkHash, stored: Bytes, head: &BlobHead, now_s: u64) -> Self {
         Self { hash, stored, is_published: !is_old(head, now_s) }
     }
 
-    /// Verifies the length that a request or an index states.
-    pub(super) fn with_length_of(self, said: &ChunkRef) -> Result<Self, ImportFault> {
-        if self.is_about(said) {
+    /// Verifies the length against the stated one.
+    pub(super) fn check_length(self, stated: &ChunkRef) -> Result<Self, ImportFault> {
+        if self.has_length_of(stated) {
             return Ok(self);
         }
-        let why = format!("it has {} bytes, and {} are said", self.stored.len(), said.bytes);
-        Err(self.fault(&why))
+        let (actual, stated) = (self.stored.len(), stated.bytes);
+        Err(self.fault(&format!("it has {actual} bytes; the request or index states {stated}")))
     }
 
-    /// Verifies a tile in all of its places in the index.
-    pub(super) fn tile(self, places: &[ChildTile]) -> Result<(Verified, Tile), ImportFault> {
+    /// Verifies a tile and its places in the tile index.
+    pub(super) fn into_tile(
+        self,
+        places: &[ChildTile],
+    ) -> Result<(VerifiedObject, Tile), ImportFault> {
         let bytes = self.unpacked(Bounds::CHUNK)?;
         let tile = chunk::decode(&bytes).map_err(|why| self.fault(&why.to_string()))?;
         for place in places {
-            if !self.is_about(&place.chunk) {
-                return Err(self.fault("the index gives it another length"));
+            if !self.has_length_of(&place.chunk) {
+                return Err(self.fault("its length differs from the length in the tile index"));
             }
             place.check(&tile).map_err(|why| self.unreadable(&why))?;
         }
         Ok((self.verified(), tile))
     }
 
-    /// Verifies a text that a tile names.
-    pub(super) fn text(self, named: &NamedText) -> Result<Verified, ImportFault> {
+    /// Verifies a long text against the tile that references it.
+    pub(super) fn into_text(self, named: &NamedText) -> Result<VerifiedObject, ImportFault> {
         let text = String::from_utf8(self.unpacked(Bounds::TEXT)?);
-        let text = text.map_err(|_| self.fault("it is no text"))?;
+        let text = text.map_err(|_| self.fault("it is not valid UTF-8"))?;
         named.check(&text).map_err(|why| self.unreadable(&why))?;
         Ok(self.verified())
     }
 
-    /// Verifies a chunk of an index by itself. What it names is to be verified before it is published.
-    pub(super) fn index(self) -> Result<(Verified, Children), ImportFault> {
+    /// Verifies a chunk of a tile index by itself. The chunks that it references must be verified
+    /// before it is published.
+    pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
         let children = index.children().map_err(|why| self.unreadable(&why))?;
-        let children =
-            children.ok_or_else(|| self.fault("it is no chunk of the index of an import"))?;
+        let children = children
+            .ok_or_else(|| self.fault("it is not a chunk of the tile index of an import"))?;
         children.check_stripes().map_err(|why| self.unreadable(&why))?;
         Ok((self.verified(), children))
     }
 
-    /// Verifies a chunk of an index in its place in another.
-    pub(super) fn child_index(self, child: &ChildIndex) -> Result<Verified, ImportFault> {
+    /// Verifies a chunk of a tile index against the parent index that references it.
+    pub(super) fn into_child_index(
+        self,
+        child: &ChildIndex,
+    ) -> Result<VerifiedObject, ImportFault> {
         child.check(&self.decoded_index()?).map_err(|why| self.unreadable(&why))?;
         Ok(self.verified())
     }
@@ -95,18 +102,18 @@ impl Found {
         IndexChunk::decode(&bytes).map_err(|why| self.unreadable(&why))
     }
 
-    /// Unpacks the object and verifies that its name is the hash of its bytes.
+    /// Decompresses the object and verifies its hash.
     fn unpacked(&self, bounds: Bounds) -> Result<Vec<u8>, ImportFault> {
         unpack(self.hash, &self.stored, bounds).map_err(|why| self.unreadable(&why))
     }
 
-    fn is_about(&self, said: &ChunkRef) -> bool {
-        u64::try_from(self.stored.len()).is_ok_and(|bytes| said.is_about(bytes))
+    fn has_length_of(&self, stated: &ChunkRef) -> bool {
+        u64::try_from(self.stored.len()).is_ok_and(|bytes| stated.accepts_stored_bytes(bytes))
     }
 
-    fn verified(self) -> Verified {
+    fn verified(self) -> VerifiedObject {
         let Self { hash, stored, is_published } = self;
-        Verified { hash, stored, is_published }
+        VerifiedObject { hash, stored, is_published }
     }
 
     fn fault(&self, why: &str) -> ImportFault {

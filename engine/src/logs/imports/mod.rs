@@ -1,15 +1,16 @@
-//! Imports: chunks are uploaded, verified and published, and only then named by an entry.
+//! Imports: chunks are uploaded, verified and published before an entry references them.
 //!
-//! A client uploads under a name of its own (`uploads/{log}/{client}/{hash}`), which nobody else reads.
-//! The server reads the upload, verifies it completely, and writes the verified bytes under the family's
-//! name (`sheets/{family}/chunks/{hash}`). So all objects of a family are written by the server: nobody
-//! can occupy or poison a name that another log of the family needs.
+//! A client uploads to a key of its own (`uploads/{log}/{client}/{hash}`), which other clients do
+//! not read. The server reads and verifies the upload, and writes the verified bytes to the key of
+//! the family (`sheets/{family}/chunks/{hash}`). Since only the server writes objects of a family,
+//! no client can occupy or corrupt a key that another log of the family needs.
 //!
-//! What is published is closed: a tile is published only after the long texts that it names, a chunk of
-//! an index only after all that it names. So each request looks one layer down.
+//! Published objects are closed under references: a tile is published after the long texts that it
+//! references, and a chunk of a tile index after everything that it references. Each request
+//! therefore checks a single layer.
 //!
-//! A published text never passes for a chunk of an index: those begin with a byte that no text begins
-//! with.
+//! A published text cannot be mistaken for a chunk of an index, since index chunks begin with a
+//! byte that is invalid in UTF-8 text.
 
 mod check;
 mod fault;
@@ -36,24 +37,25 @@ use cellar_snapshot::level::ChunkRef;
 use super::{LogError, Logs};
 use crate::ports::{BlobKey, PortError, PresignedRequest, UploadGrant};
 use crate::snapshots::{CONTENT_ENCODING, CONTENT_TYPE};
-use check::{Checker, Owner};
+use check::{ImportChecker, Owner};
 
-/// A chunk that is to be uploaded.
+/// A chunk that a client wants to upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkToUpload {
-    /// Its name, and its bytes as stored.
+    /// Hash and stored size of the chunk.
     pub chunk: ChunkRef,
-    /// SHA-256 of these.
+    /// SHA-256 of the stored bytes.
     pub sha256: [u8; 32],
 }
 
 impl Logs {
-    /// Grants a client the uploads of chunks to a log that exists, in their order. The client has each
-    /// checked ([`Logs::check_chunks`]), or appends an import that names it, before anybody reads it.
+    /// Returns presigned requests to upload chunks to an existing log, in the order of `chunks`.
+    /// The chunks can be read only after [`Logs::check_chunks`], or after an import that references
+    /// them was appended.
     ///
     /// # Errors
-    /// [`LogError::Import`] if there are none or too many, or one is too long; [`LogError::NotFound`],
-    /// [`LogError::Store`].
+    /// [`LogError::Import`] if `chunks` is empty, too long, or contains a chunk of invalid length;
+    /// [`LogError::NotFound`], [`LogError::Store`].
     pub async fn grant_chunks(
         &self,
         log: LogId,
@@ -83,11 +85,13 @@ impl Logs {
         Ok(granted)
     }
 
-    /// Verifies uploaded tiles with the long texts that they name, and a chunk of an index with all that
-    /// it names, and publishes them. Returns how many chunks were read. Repeated, it does the same.
+    /// Verifies and publishes uploaded tiles with the long texts that they reference, and a chunk
+    /// of a tile index with everything that it references. Returns the number of chunks that were
+    /// read. Idempotent.
     ///
     /// # Errors
-    /// [`LogError::Import`] with what is wrong, [`LogError::NotFound`], [`LogError::Store`].
+    /// [`LogError::Import`] if a chunk is missing or invalid, [`LogError::NotFound`],
+    /// [`LogError::Store`].
     pub async fn check_chunks(
         &self,
         log: LogId,
@@ -100,16 +104,16 @@ impl Logs {
         }
         tiles.iter().chain(index).try_for_each(check_length)?;
         self.head(log, None).await?;
-        texts_beside(tiles, &[])?;
+        remaining_texts(tiles, &[])?;
         let checker = self.checker(log, client).await?;
         let index = match index {
-            Some(chunk) => Some(checker.index(*chunk).await?),
+            Some(chunk) => Some(checker.read_index(*chunk).await?),
             None => None,
         };
         let children: Vec<&Children> = index.iter().map(|(_, children)| children).collect();
         let most_texts = match (tiles, &index) {
             ([_], None) => MAX_TILE_LONG_TEXTS,
-            _ => texts_beside(tiles, &children)?,
+            _ => remaining_texts(tiles, &children)?,
         };
         let read = checker.check_all(tiles, &children, most_texts).await?;
         let Some((verified, _)) = index else { return Ok(read) };
@@ -117,21 +121,21 @@ impl Logs {
         Ok(read.saturating_add(1))
     }
 
-    /// Verifies and publishes the chunks of a request's imports, except imports that the log already has:
-    /// their chunks may be gone since.
+    /// Verifies and publishes the chunks of a request's imports. Skips imports that are already in
+    /// the log, since their uploaded chunks may have been deleted since.
     pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
         let log = request.log();
         let Some(from) = request.imports().map(|asked| asked.base).min() else { return Ok(()) };
         let own = self.own_mutations(log, request.client(), from).await?;
         let mut children = Vec::new();
         for asked in request.imports() {
-            let is_there = own.iter().any(|(at, last)| *at > asked.base && *last >= asked.id);
-            if !is_there {
-                children.push(of_import(&asked.import.tile_index)?);
+            let is_in_log = own.iter().any(|(at, last)| *at > asked.base && *last >= asked.id);
+            if !is_in_log {
+                children.push(import_children(&asked.import.tile_index)?);
             }
         }
         let children: Vec<&Children> = children.iter().collect();
-        let checked = match texts_beside(&[], &children) {
+        let checked = match remaining_texts(&[], &children) {
             Ok(most_texts) => {
                 let checker = self.checker(log, request.client()).await?;
                 checker.check_all(&[], &children, most_texts).await.map(drop)
@@ -139,7 +143,7 @@ impl Logs {
             Err(fault) => Err(fault),
         };
         match checked {
-            // Of what does not exist nothing else is said.
+            // For a log that does not exist, report only that.
             Err(LogError::Import(fault)) => match self.head(log, None).await {
                 Ok(_) => Err(fault.into()),
                 Err(error) => Err(error),
@@ -148,8 +152,9 @@ impl Logs {
         }
     }
 
-    /// Where a client's mutations stand from a position on, each with the last id there, as far as
-    /// an eventually consistent read shows. The append sees all of it, too, and drops what is there.
+    /// Returns the positions of a client's mutations from `from` on, each with the last mutation id
+    /// there. Eventually consistent: the append itself detects any repeated mutation that this read
+    /// misses.
     async fn own_mutations(
         &self,
         log: LogId,
@@ -157,29 +162,29 @@ impl Logs {
         from: Position,
     ) -> Result<BTreeMap<Position, u64>, LogError> {
         let mut own = BTreeMap::new();
-        let walked = self.walk(log, from, None, |entry| {
+        let walk = self.walk(log, from, None, |entry| {
             if let Some((_, _, last)) = entry.mutation_ids().filter(|(of, ..)| *of == client) {
                 own.insert(entry.position, last);
             }
             Ok(ControlFlow::Continue(()))
         });
-        match walked.await {
-            // The append looks for itself.
+        match walk.await {
+            // The append detects a repeated mutation by itself.
             Ok(_) | Err(LogError::Corrupt { .. }) => Ok(own),
             Err(error) => Err(error),
         }
     }
 
-    /// A checker of what a client uploaded to a log.
-    async fn checker(&self, log: LogId, client: ClientKey) -> Result<Checker, LogError> {
+    /// Returns a checker for the uploads of a client to a log.
+    async fn checker(&self, log: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
         let owner = Owner { log, family: self.family(log).await?, client };
         let (blobs, clock, random) = (self.blobs.clone(), self.clock.clone(), self.random.clone());
-        Ok(Checker::new(owner, blobs, clock, random))
+        Ok(ImportChecker::new(owner, blobs, clock, random))
     }
 }
 
-/// What the index of an operation refers to.
-fn of_import(index: &TileIndex) -> Result<Children, ImportFault> {
+/// Returns the chunks that the tile index of an import references.
+fn import_children(index: &TileIndex) -> Result<Children, ImportFault> {
     let fault = |why: cellar_snapshot::SnapshotError| ImportFault::Index { why: why.to_string() };
     let children =
         Stripes::of_import(index).and_then(|stripes| stripes.children()).map_err(fault)?;
@@ -187,19 +192,22 @@ fn of_import(index: &TileIndex) -> Result<Children, ImportFault> {
     Ok(children)
 }
 
-/// Checks the bounds of one request, all its imports together. Returns how many long texts it may read
-/// beside the chunks that it names.
-fn texts_beside(tiles: &[ChunkRef], children: &[&Children]) -> Result<usize, LogError> {
-    let objects =
-        children.iter().map(|children| children.count()).fold(tiles.len(), usize::saturating_add);
-    let tiles = tiles.iter().map(|tile| u64::from(tile.bytes));
-    let bytes = tiles.chain(children.iter().map(|children| children.bytes()));
-    let bytes = bytes.fold(0, u64::saturating_add);
+/// Checks the bounds of one request, for all its imports together. Returns how many long texts the
+/// request may read in addition to its chunks.
+fn remaining_texts(tiles: &[ChunkRef], children: &[&Children]) -> Result<usize, LogError> {
+    let (mut objects, mut bytes) = (tiles.len(), 0_u64);
+    for tile in tiles {
+        bytes = bytes.saturating_add(u64::from(tile.bytes));
+    }
+    for children in children {
+        objects = objects.saturating_add(children.count());
+        bytes = bytes.saturating_add(children.bytes());
+    }
     if bytes > MAX_IMPORT_OBJECT_BYTES {
         return Err(ImportFault::TooLarge { bytes }.into());
     }
-    let left = MAX_IMPORT_OBJECTS.checked_sub(objects);
-    Ok(left.ok_or(ImportFault::TooMany { objects })?)
+    let remaining = MAX_IMPORT_OBJECTS.checked_sub(objects);
+    Ok(remaining.ok_or(ImportFault::TooMany { objects })?)
 }
 
 fn check_length(chunk: &ChunkRef) -> Result<(), LogError> {

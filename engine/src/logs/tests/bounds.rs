@@ -1,4 +1,4 @@
-//! Bounds of the drivers, at N and at one more.
+//! Bounds of the log service, at the limit and one above.
 
 use cellar_base::limits::{CACHED_ENTRY_AGE_S, MAX_PAGE_ENTRIES, MAX_UPLOAD_BYTES};
 use uuid::Uuid;
@@ -7,7 +7,7 @@ use super::*;
 use crate::logs::UploadFault;
 
 #[tokio::test]
-async fn an_upload_has_so_many_bytes_and_no_more() {
+async fn rejects_an_upload_that_is_too_long() {
     let service = logs(&Arc::new(MemoryTables::default()));
     service.create(log(), None).await.unwrap();
     let most = u64::try_from(MAX_UPLOAD_BYTES).unwrap();
@@ -19,7 +19,7 @@ async fn an_upload_has_so_many_bytes_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_page_has_so_many_entries_and_no_more() {
+async fn bounds_the_entries_of_a_page() {
     let tables = MemoryTables::default();
     let put = async |num: u32| {
         let entry = Entry { position: at(0, num), ..Entry::first(log(), None, 0) };
@@ -36,9 +36,9 @@ async fn a_page_has_so_many_entries_and_no_more() {
     assert_eq!((page.entries.len(), page.more), (most, true));
 }
 
-/// A process that has just learned of an old tail puts behind it unread up to its age, and not at it.
+/// A process may append to a cached tail without a read until the tail reaches its maximum age.
 #[tokio::test]
-async fn a_known_tail_is_believed_up_to_its_age() {
+async fn uses_a_cached_tail_until_its_maximum_age() {
     for (age_s, is_read) in [(CACHED_ENTRY_AGE_S - 1, false), (CACHED_ENTRY_AGE_S, true)] {
         let tables = Arc::new(stale::LaggingTables::default());
         let clock = Arc::new(ManualClock::at(StoppedClock.now_ms()));

@@ -1,4 +1,4 @@
-//! Rows that move, history, roll: over tables of which any one call goes wrong.
+//! Moved rows, history and rolls over tables that inject one fault.
 
 use cellar_log::roll::Rolled;
 use cellar_sheet::operation::InsertBefore;
@@ -24,14 +24,14 @@ pub(super) fn row(row: u32, text: &str) -> Vec<(u32, String)> {
 }
 
 #[tokio::test]
-async fn a_cell_lands_in_the_row_its_author_saw_whatever_one_call_does() {
+async fn an_edit_follows_its_row_despite_any_single_fault() {
     for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 0..12 {
             let tables = faulty(faulty_call, fault);
             let (one, two) = (logs(&tables), logs(&tables));
             one.create(log(), None).await.unwrap();
             one.append(mutation(1, 1, Position::FIRST, insert(0, 3))).await.unwrap();
-            // The other has not seen the insert.
+            // The other client has not seen the insert.
             let late = mutation(2, 1, Position::FIRST, set(0, "mine"));
             let appended = two.append(late.clone()).await.unwrap();
             let committed = Some(vec![set(3, "mine")]);
@@ -46,7 +46,7 @@ async fn a_cell_lands_in_the_row_its_author_saw_whatever_one_call_does() {
 }
 
 #[tokio::test]
-async fn history_goes_back_over_segments_and_pages() {
+async fn history_spans_segments_and_pages() {
     let tables = Arc::new(MemoryTables::default());
     let logs = logs(&tables);
     logs.create(log(), None).await.unwrap();
@@ -79,7 +79,7 @@ async fn history_goes_back_over_segments_and_pages() {
 }
 
 #[tokio::test]
-async fn a_roll_happens_once_whatever_one_call_does() {
+async fn rolls_once_despite_any_single_fault() {
     for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 0..10 {
             let tables = faulty(faulty_call, fault);
@@ -87,7 +87,7 @@ async fn a_roll_happens_once_whatever_one_call_does() {
             service.create(log(), None).await.unwrap();
             tables.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
             service.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
-            let tail = service.known.last(0, log()).unwrap();
+            let tail = service.tails.last(0, log()).unwrap();
             assert_eq!(service.roll(tail).await, Ok(Rolled::Into { segment: 1 }));
             let appended = service.append(request(1, 0, 2, at(0, 1), "two")).await.unwrap();
             assert_eq!(appended.tail, at(1, 1), "{faulty_call}");
@@ -100,6 +100,6 @@ async fn a_roll_happens_once_whatever_one_call_does() {
 async fn a_segment_without_a_snapshot_is_not_rolled() {
     let logs = logs(&Arc::new(MemoryTables::default()));
     logs.create(log(), None).await.unwrap();
-    let tail = logs.known.last(0, log()).unwrap();
+    let tail = logs.tails.last(0, log()).unwrap();
     assert_eq!(logs.roll(tail).await, Ok(Rolled::NoSnapshotYet));
 }

@@ -1,4 +1,5 @@
-//! Sheets that never were are rejected after everything that carries the summary of the state on.
+//! Edits of sheets that never existed are rejected, even if the summary of sheets was copied to a
+//! new segment or a fork.
 
 use cellar_log::append::MutationResult;
 use cellar_log::entry::{Edits, Mutation};
@@ -29,10 +30,10 @@ async fn append(
     logs.append(request).await.unwrap().results.remove(0)
 }
 
-/// Sheet 77 never was, and sheet 1 is there.
+/// Asserts that sheet 77 does not exist, and that sheet 1 does.
 async fn check(logs: &Logs, log: LogId, first_id: u64, base: Position) {
     let never = append(logs, log, first_id, base, on_sheet(77)).await.rejection.unwrap();
-    assert_eq!(never.detail, "there is no sheet 77: the sheets are 0 to 1");
+    assert_eq!(never.detail, "sheet 77 does not exist; the sheets are 0 to 1");
     assert_eq!(append(logs, log, first_id + 1, base, on_sheet(1)).await.rejection, None);
 }
 
@@ -41,7 +42,7 @@ fn add() -> Operation {
 }
 
 #[tokio::test]
-async fn a_new_segment_and_a_fork_carry_on_which_sheets_there_are() {
+async fn new_segments_and_forks_keep_the_summary_of_sheets() {
     let tables = Arc::new(MemoryTables::default());
     let service = logs(&tables);
     service.create(log(), None).await.unwrap();
@@ -59,7 +60,7 @@ async fn a_new_segment_and_a_fork_carry_on_which_sheets_there_are() {
 }
 
 #[tokio::test]
-async fn what_an_old_entry_does_not_say_is_read() {
+async fn reads_a_summary_that_an_old_entry_lacks() {
     let tables = Arc::new(MemoryTables::default());
     let segment = Segment {
         log: log(),

@@ -1,15 +1,15 @@
-//! Forks: what they share with their source, what they do not, and what goes wrong while they are made.
+//! Forks: inherited and own entries, and faults during their creation.
 
 use cellar_base::limits::{
     MAX_CACHED_LINEAGES, MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS,
 };
 use cellar_log::lineage::Lineage;
-use cellar_log::records::fork::{ListedFork, number};
+use cellar_log::records::fork::{ListedFork, list_number};
 use cellar_log::upkeep::LogPolicy;
 
-use super::super::inherited::KnownLineages;
+use super::super::inherited::LineageCache;
 use super::*;
-use crate::logs::{ForkFault, Forked, NewFork, Upkept};
+use crate::logs::{ForkFault, Forked, NewFork, UpkeepOutcome};
 
 fn alice() -> SubjectKey {
     SubjectKey::new("cellar", "alice")
@@ -31,13 +31,14 @@ fn edit(log: LogId, client: u8, id: u64, base: Position, row: u32, text: &str) -
     Request::new(log, ClientKey([client; 8]), None, FIRST_INCARNATION, id - 1, mutations).unwrap()
 }
 
-/// The texts of column A at a position.
+/// Returns the texts of column A at a position.
 async fn column(logs: &Logs, log: LogId, at: Option<Position>) -> Vec<String> {
     let read = logs.cells(log, &everything(at)).await.unwrap();
     read.cells.iter().map(|placed| placed.cell.text()).collect()
 }
 
-/// A log with the rows "1", "2", …, each by an edit, whose segments have so many entries.
+/// Creates a log with the rows "1", "2", …, each by one edit, and with segments of
+/// `segment_entries` entries.
 async fn source(tables: &Arc<MemoryTables>, edits: u64, segment_entries: u32) -> LogId {
     let service = logs(tables);
     service.create(log(), Some("bob".into())).await.unwrap();
@@ -65,7 +66,7 @@ fn opened() -> Segment {
 }
 
 #[tokio::test]
-async fn a_fork_begins_as_its_source_was_and_goes_its_own_way() {
+async fn a_fork_starts_as_its_source_and_diverges() {
     let tables = Arc::new(MemoryTables::default());
     let (service, source) = (logs(&tables), source_of_one(&tables).await);
     let fork = forked(&service, source, "what if", Some(at(0, 2))).await;
@@ -94,7 +95,7 @@ async fn all(logs: &Logs, log: LogId) -> Vec<Arc<Entry>> {
 }
 
 #[tokio::test]
-async fn every_fork_reads_as_its_source_up_to_where_it_was_forked() {
+async fn a_fork_reads_like_its_source_up_to_the_fork_position() {
     let tables = Arc::new(MemoryTables::default());
     let source = source(&tables, 12, 3).await;
     let service = logs(&tables);
@@ -104,7 +105,7 @@ async fn every_fork_reads_as_its_source_up_to_where_it_was_forked() {
         let at = shared.position;
         let fork = forked(&service, source, &number.to_string(), Some(at)).await;
         let fresh = logs(&tables);
-        // Forwards, backwards and by cells.
+        // Reads forward, backward and by cells.
         let own = fresh.history(fork, None, 1_000).await.unwrap().entries;
         let inherited: Vec<_> = own.iter().filter(|entry| entry.position <= at).collect();
         assert_eq!(inherited.len(), history.len() - number);
@@ -124,7 +125,7 @@ async fn every_fork_reads_as_its_source_up_to_where_it_was_forked() {
         assert_eq!(appended.tail, first.next_in_segment().unwrap());
         assert_eq!(column(&logs(&tables), fork, None).await.last().unwrap(), "own");
     }
-    // All of that left the source as it was.
+    // The reads left the source unchanged.
     assert_eq!(service.history(source, None, 1_000).await.unwrap().entries, history);
 }
 
@@ -133,7 +134,7 @@ fn there_edits(history: &[Arc<Entry>]) -> usize {
 }
 
 #[tokio::test]
-async fn a_mutation_is_known_in_a_fork_if_it_is_inherited_and_new_if_not() {
+async fn only_inherited_mutations_are_duplicates_in_a_fork() {
     let tables = Arc::new(MemoryTables::default());
     let source = source_of_one(&tables).await;
     let service = logs(&tables);
@@ -142,7 +143,7 @@ async fn a_mutation_is_known_in_a_fork_if_it_is_inherited_and_new_if_not() {
     let repeated = edit(fork, 1, 2, at(0, 1), 2, "2");
     let repeated = fresh.append(repeated).await.unwrap();
     assert!(repeated.results[0].duplicate && repeated.results[0].position == Some(at(0, 2)));
-    // The third came to the source behind the fork: here it is new.
+    // The third mutation was appended to the source after the fork, so it is new in the fork.
     let third = fresh.append(edit(fork, 1, 3, at(0, 2), 3, "3")).await.unwrap();
     assert!(!third.results[0].duplicate && third.results[0].position == Some(at(1, 1)));
     let gap = fresh.append(edit(fork, 1, 9, at(0, 2), 3, "9")).await;
@@ -150,7 +151,7 @@ async fn a_mutation_is_known_in_a_fork_if_it_is_inherited_and_new_if_not() {
 }
 
 #[tokio::test]
-async fn forks_of_forks_read_through_one_another_up_to_the_limit() {
+async fn nested_forks_are_readable_up_to_the_maximum_depth() {
     let tables = Arc::new(MemoryTables::default());
     let (mut log, service) = (source_of_one(&tables).await, logs(&tables));
     for depth in 1..=MAX_FORK_DEPTH {
@@ -166,10 +167,10 @@ async fn forks_of_forks_read_through_one_another_up_to_the_limit() {
     assert_eq!(fresh.family(log).await.unwrap(), super::log());
     let deeper = fresh.fork(fork_of(log, "deeper", None)).await;
     assert_eq!(deeper, Err(LogError::Fork(ForkFault::TooDeep)));
-    // What is inherited is forked where it stands, and is no deeper for it.
+    // An inherited position is forked in the source, so the fork is not nested deeper.
     let forked = fresh.fork(fork_of(log, "early", Some(at(0, 1)))).await.unwrap();
     assert_eq!((forked.source, forked.position), (super::log(), at(0, 1)));
-    // So is the End Segment that is only made: behind it, there is nothing.
+    // The derived End Segment of a fork can be forked as well; positions after it cannot.
     let first = LogId::derive_fork(&alice(), super::log(), "deeper").unwrap();
     let forked = fresh.fork(fork_of(first, "end", Some(at(0, 4)))).await.unwrap();
     assert_eq!((forked.source, forked.position, forked.head), (super::log(), at(0, 3), at(1, 0)));
@@ -177,7 +178,7 @@ async fn forks_of_forks_read_through_one_another_up_to_the_limit() {
     assert_eq!(beyond, Err(LogError::NoSuchPosition { at: at(0, 5), newest: at(1, 1) }));
 }
 
-/// Every call of the life of a fork goes wrong once, before and after it takes effect.
+/// Each request in the life of a fork fails once, before and after it takes effect.
 #[tokio::test]
 async fn any_lost_reply_leaves_one_fork() {
     for fault in [Fault::Refused, Fault::ReplyLost] {
@@ -201,12 +202,12 @@ async fn any_lost_reply_leaves_one_fork() {
 }
 
 #[tokio::test]
-async fn a_fork_repeated_is_the_first_and_no_other() {
+async fn a_repeated_fork_returns_the_existing_fork() {
     let tables = Arc::new(MemoryTables::default());
     let (source, service) = (source_of_one(&tables).await, logs(&tables));
     let newest = service.fork(fork_of(source, "newest", None)).await.unwrap();
     service.append(edit(source, 1, 4, at(0, 3), 4, "4")).await.unwrap();
-    // The newest is another now; the fork is not.
+    // The newest position has changed since; the existing fork has not.
     let again = logs(&tables).fork(fork_of(source, "newest", None)).await.unwrap();
     assert_eq!(again, Forked { existed: true, ..newest });
     assert_eq!(again.position, at(0, 3));
@@ -224,10 +225,10 @@ async fn a_fork_repeated_is_the_first_and_no_other() {
 }
 
 #[tokio::test]
-async fn many_forks_of_one_moment_are_all_listed_and_the_same_one_once() {
+async fn lists_forks_of_the_same_millisecond_once_each() {
     let tables = Arc::new(MemoryTables::default());
     let source = source_of_one(&tables).await;
-    // The clock stands still: all of them want a place in the same millisecond, the same one twice.
+    // The clock does not advance, so that all forks request the same number, one of them twice.
     let service = Arc::new(logs(&tables));
     let made: Vec<_> = (0..40)
         .map(|number| {
@@ -245,18 +246,18 @@ async fn many_forks_of_one_moment_are_all_listed_and_the_same_one_once() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_where_a_fork_inherits() {
+async fn never_writes_at_inherited_positions() {
     let tables = Arc::new(MemoryTables::default());
     let (source, service) = (source_of_one(&tables).await, logs(&tables));
     let fork = forked(&service, source, "f", Some(at(0, 2))).await;
-    // A process that has read no further than a page of it: upkeep puts nothing there.
+    // A process whose newest cached entry is inherited: upkeep appends nothing.
     let fresh = logs(&tables);
     let inherited = fresh.get(fork, at(0, 1)).await.unwrap().unwrap();
-    fresh.learn(&[inherited]);
+    fresh.cache_entries(&[inherited]);
     let eager = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     let upkept = fresh.upkeep(fork, &eager).await.unwrap();
-    assert!(matches!(upkept, Upkept::Nothing), "{upkept:?}");
-    // And a machine that were wrong would be refused.
+    assert!(matches!(upkept, UpkeepOutcome::Nothing), "{upkept:?}");
+    // Even a faulty append machine could not write at an inherited position.
     let refused = fresh.check_own(fork, at(0, 9)).await;
     assert!(refused.is_err_and(|error| !error.temporary));
     assert_eq!(fresh.check_own(fork, at(1, 1)).await, Ok(()));
@@ -265,14 +266,14 @@ async fn nothing_is_written_where_a_fork_inherits() {
 }
 
 #[tokio::test]
-async fn a_place_in_the_list_that_is_taken_leads_to_the_next() {
+async fn skips_a_taken_number_in_the_list_of_forks() {
     let tables = Arc::new(MemoryTables::default());
     let (source, service) = (source_of_one(&tables).await, logs(&tables));
     let (one, two) = (fork_of(source, "one", None), fork_of(source, "two", None));
     service.fork(one.clone()).await.unwrap();
     let listed = service.forks(source, None).await.unwrap().forks.remove(0);
-    // The second wants the very place that some other has.
-    let number = number(two.log, StoppedClock.now_ms());
+    // The second fork requests a number that another fork has.
+    let number = list_number(two.log, StoppedClock.now_ms());
     take_place(&tables, &listed, number).await;
     assert!(!service.fork(two.clone()).await.unwrap().existed);
     let listed = service.forks(source, None).await.unwrap().forks;
@@ -280,7 +281,7 @@ async fn a_place_in_the_list_that_is_taken_leads_to_the_next() {
 }
 
 #[tokio::test]
-async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
+async fn reads_a_stale_source_again() {
     let tables = Arc::new(stale::LaggingTables::default());
     let service = logs(&tables);
     service.create(log(), None).await.unwrap();
@@ -301,20 +302,20 @@ async fn a_source_that_lags_behind_is_read_again_and_never_taken_for_ended() {
 }
 
 #[test]
-fn as_many_lineages_are_known_as_may_be() {
-    let known = KnownLineages::default();
+fn bounds_the_cached_lineages() {
+    let known = LineageCache::default();
     let id = |number: usize| LogId::from_uuid(uuid::Uuid::from_u128(number as u128));
     for number in 0..MAX_CACHED_LINEAGES {
-        known.keep(id(number), None);
+        known.insert(id(number), None);
     }
-    known.keep(id(0), None);
+    known.insert(id(0), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES - 1)), Some(None::<Lineage>));
-    known.keep(id(MAX_CACHED_LINEAGES), None);
+    known.insert(id(MAX_CACHED_LINEAGES), None);
     assert_eq!(known.get(id(0)), None);
     assert_eq!(known.get(id(MAX_CACHED_LINEAGES)), Some(None));
 }
 
-/// The same numbers for the same seed.
+/// A pseudo-random generator with a seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -325,7 +326,7 @@ impl Numbers {
     }
 }
 
-/// All entries of a log as they must be, and the ids of its clients.
+/// The expected entries of a log, and the ids of its clients.
 #[derive(Clone)]
 struct Expected {
     log: LogId,
@@ -355,7 +356,7 @@ async fn roll_now(tables: &Arc<MemoryTables>, expected: &mut Expected) {
     entries.extend([end, first]);
 }
 
-/// A fork, and what it must be made of.
+/// Creates a fork and returns its expected entries.
 async fn fork_now(tables: &Arc<MemoryTables>, of: &Expected, place: usize, nonce: u64) -> Expected {
     let shared = &of.entries[place];
     let new = fork_of(of.log, &nonce.to_string(), Some(shared.position));
@@ -373,9 +374,9 @@ async fn fork_now(tables: &Arc<MemoryTables>, of: &Expected, place: usize, nonce
     Expected { log: new.log, entries, next_id: of.next_id }
 }
 
-/// Random families: logs that are edited, rolled and forked anywhere, again and again.
+/// Random families of logs that are edited, rolled and forked at any position.
 #[tokio::test]
-async fn whatever_happens_each_log_is_what_it_inherits_and_its_own() {
+async fn random_families_of_forks_read_back() {
     for seed in 0..30 {
         let (mut numbers, tables) = (Numbers(seed), Arc::new(MemoryTables::default()));
         logs(&tables).create(log(), None).await.unwrap();
@@ -392,7 +393,8 @@ async fn whatever_happens_each_log_is_what_it_inherits_and_its_own() {
                 }
                 _ => {
                     let expected = &mut all[which];
-                    // A base anywhere, also where it is inherited. Each edit has a client of its own.
+                    // The base is anywhere, including inherited positions. Each edit has a client
+                    // of its own.
                     let base = expected.entries[numbers.below(expected.entries.len())].position;
                     let client = u8::try_from(expected.next_id).unwrap();
                     let request = edit(expected.log, client, 1, base, client.into(), "x");
@@ -424,7 +426,7 @@ async fn whatever_happens_each_log_is_what_it_inherits_and_its_own() {
     }
 }
 
-/// Puts another fork, like one that is listed, into a place of the list.
+/// Lists another fork like `like` with this number.
 async fn take_place(tables: &MemoryTables, like: &ListedFork, number: u64) {
     let fork = LogId::derive_fork(&alice(), like.source, &format!("at {number}")).unwrap();
     let other = ForkRecords {
@@ -437,7 +439,7 @@ async fn take_place(tables: &MemoryTables, like: &ListedFork, number: u64) {
 }
 
 #[tokio::test]
-async fn a_fork_is_tried_so_often_and_no_more() {
+async fn bounds_the_attempts_of_a_fork() {
     for (taken, forks) in [(MAX_FORK_ATTEMPTS - 1, true), (MAX_FORK_ATTEMPTS, false)] {
         let tables = Arc::new(MemoryTables::default());
         let (source, service) = (source_of_one(&tables).await, logs(&tables));
@@ -446,7 +448,7 @@ async fn a_fork_is_tried_so_often_and_no_more() {
         let two = fork_of(source, "two", None);
         for attempt in 0..taken {
             let now_ms = StoppedClock.now_ms() + u64::from(attempt);
-            take_place(&tables, &listed, number(two.log, now_ms)).await;
+            take_place(&tables, &listed, list_number(two.log, now_ms)).await;
         }
         let tried = service.fork(two).await;
         assert_eq!(tried.is_ok(), forks, "{taken} places are taken: {tried:?}");
@@ -454,7 +456,7 @@ async fn a_fork_is_tried_so_often_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_list_of_forks_has_so_many_a_page() {
+async fn bounds_the_forks_of_a_page() {
     let tables = Arc::new(MemoryTables::default());
     let (source, service) = (source_of_one(&tables).await, logs(&tables));
     for number in 0..MAX_LISTED_FORKS {

@@ -1,4 +1,4 @@
-//! Formats of ranges in the pages of cells.
+//! Formats of ranges in pages of cells.
 
 use cellar_sheet::a1::CellName;
 use cellar_sheet::operation::{SetFormat, Spans};
@@ -6,7 +6,7 @@ use cellar_sheet::operation::{SetFormat, Spans};
 use super::*;
 
 #[tokio::test]
-async fn formats_come_with_the_first_page_only() {
+async fn only_the_first_page_has_formats() {
     let logs = logs(&Arc::new(MemoryTables::default()));
     logs.create(log(), None).await.unwrap();
     logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();

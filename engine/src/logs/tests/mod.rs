@@ -1,4 +1,4 @@
-//! The drivers over in-memory tables, with replies that get lost.
+//! Tests of the log service over in-memory tables, with lost replies.
 
 mod bounds;
 mod changes;
@@ -30,7 +30,7 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
-/// A clock that stands still and does not wait.
+/// A clock that never advances.
 struct StoppedClock;
 
 #[async_trait]
@@ -42,7 +42,7 @@ impl Clock for StoppedClock {
     async fn sleep_ms(&self, _delay_ms: u64) {}
 }
 
-/// Counts up.
+/// Returns consecutive numbers.
 #[derive(Default)]
 struct Counter(AtomicU64);
 
@@ -52,12 +52,12 @@ impl Random for Counter {
     }
 }
 
-/// Tables of which one request, by its number, goes wrong.
+/// Returns tables that inject one fault, into the request with this number.
 fn faulty(request: usize, fault: Fault) -> Arc<FaultyPorts> {
     over(vec![(request, fault)], Arc::new(ManualClock::at(StoppedClock.now_ms())))
 }
 
-/// Empty ports with these faults.
+/// Returns empty ports with these faults.
 fn over(planned: Vec<(usize, Fault)>, clock: Arc<ManualClock>) -> Arc<FaultyPorts> {
     let blobs = MemoryBlobs::new(clock.clone());
     FaultyPorts::new(planned, MemoryTables::default(), blobs, clock)
@@ -113,7 +113,7 @@ async fn an_edit_is_read_back_at_every_position() {
     assert_eq!(logs.head(log(), None).await.unwrap().head, at(0, 2));
 }
 
-/// Every call of the whole life of one edit goes wrong once, before and after it takes effect.
+/// Each request in the life of one edit fails once, before and after it takes effect.
 #[tokio::test]
 async fn any_lost_reply_leaves_one_log_and_one_edit() {
     let mut most_calls = 0;
@@ -122,7 +122,7 @@ async fn any_lost_reply_leaves_one_log_and_one_edit() {
             let tables = faulty(faulty_call, fault);
             let created = logs(&tables).create(log(), None).await.unwrap();
             assert_eq!(created.head, Position::FIRST);
-            // Each with a service of its own, as if by another process.
+            // Each step uses a new service, like another process.
             let appended =
                 logs(&tables).append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
             assert_eq!(appended.tail, at(0, 1));
@@ -131,14 +131,14 @@ async fn any_lost_reply_leaves_one_log_and_one_edit() {
             assert_eq!(logs(&tables).load(log(), None).await.unwrap().entries.len(), 2);
             assert_eq!(logs(&tables).head(log(), None).await.unwrap().head, at(0, 1));
             assert_eq!(texts(&logs(&tables), None).await, ["one"]);
-            most_calls = most_calls.max(tables.trouble.requests());
+            most_calls = most_calls.max(tables.faults.requests());
         }
     }
     assert!(most_calls <= 13, "{most_calls} calls, but only the first 13 went wrong");
 }
 
 #[tokio::test]
-async fn a_create_repeated_finds_its_own_and_not_another() {
+async fn a_repeated_create_finds_only_its_own_log() {
     let tables = Arc::new(MemoryTables::default());
     let first = logs(&tables).create(log(), Some("alice".into())).await.unwrap();
     let again = logs(&tables).create(log(), Some("alice".into())).await.unwrap();
@@ -148,7 +148,7 @@ async fn a_create_repeated_finds_its_own_and_not_another() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_found() {
+async fn a_missing_log_is_not_found() {
     let logs = logs(&Arc::new(MemoryTables::default()));
     assert_eq!(logs.load(log(), None).await, Err(LogError::NotFound));
     assert_eq!(logs.update(log(), Position::FIRST).await, Err(LogError::NotFound));
@@ -170,7 +170,7 @@ async fn a_base_or_position_that_does_not_exist_is_refused() {
 }
 
 #[tokio::test]
-async fn writers_at_once_are_all_in_the_log_once() {
+async fn concurrent_mutations_are_appended_exactly_once() {
     let tables = Arc::new(MemoryTables::default());
     let shared = Arc::new(logs(&tables));
     shared.create(log(), None).await.unwrap();
@@ -224,12 +224,12 @@ async fn a_log_of_two_segments_is_one_log() {
     }
     let appended = fresh.append(request(1, 1, 2, at(0, 1), "two")).await.unwrap();
     assert_eq!(appended.tail, at(1, 1));
-    // Neither segment has a snapshot yet: nothing to load from.
+    // Neither segment has a finished snapshot yet, so nothing can be loaded.
     assert_eq!(fresh.load(log(), None).await, Err(LogError::Corrupt { at: at(1, 0) }));
 }
 
 #[tokio::test]
-async fn replies_are_cut_at_their_limit_and_go_on() {
+async fn truncated_replies_can_be_continued() {
     let tables = Arc::new(MemoryTables::default());
     let logs = logs(&tables);
     logs.create(log(), None).await.unwrap();

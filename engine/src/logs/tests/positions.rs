@@ -1,11 +1,11 @@
-//! Positions that do not exist: between the end of one segment and the beginning of the next.
+//! Positions that do not exist, between the end of a segment and the next segment.
 
 use cellar_log::retention::Plan;
 
 use super::*;
-use crate::retention::{Offloader, Planned};
+use crate::retention::{Offloader, PlannedSegment};
 
-/// A log whose segment 0 ended at 0.2 and whose head is 1.1.
+/// Creates a log whose segment 0 ended at 0.2 and whose head is 1.1.
 async fn rolled() -> (Arc<MemoryTables>, Logs) {
     let tables = Arc::new(MemoryTables::default());
     let service = logs(&tables);
@@ -29,7 +29,7 @@ async fn rolled() -> (Arc<MemoryTables>, Logs) {
     (tables, service)
 }
 
-/// Logs over the same tables after segment 0 was offloaded and trimmed.
+/// Returns a log service after segment 0 was offloaded and trimmed.
 async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
     let blobs = Arc::new(MemoryBlobs::new(Arc::new(StoppedClock)));
     let clock = Arc::new(StoppedClock);
@@ -37,8 +37,8 @@ async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
         Offloader::new(tables.clone(), tables.clone(), blobs.clone(), Arc::new(StoppedClock));
     let segment = tables.segment(log(), 0, true).await.unwrap().unwrap();
     let (plan, body_bytes) = (Plan::OffloadAndTrim, 0);
-    let planned = Planned { segment, entries: 3, body_bytes, ended_s: None, plan };
-    assert_eq!(offloader.carry_out(&planned).await.unwrap().deleted, 1);
+    let planned = PlannedSegment { segment, entries: 3, body_bytes, ended_s: None, plan };
+    assert_eq!(offloader.execute(&planned).await.unwrap().deleted, 1);
     Logs::new(tables.clone(), tables.clone(), blobs, clock, Arc::new(Counter::default()))
 }
 
@@ -60,7 +60,7 @@ async fn check_history(service: &Logs) {
 }
 
 #[tokio::test]
-async fn history_from_behind_the_end_of_a_segment_does_not_exist_offloaded_or_not() {
+async fn rejects_history_after_the_end_of_a_segment() {
     let (tables, service) = rolled().await;
     check_history(&service).await;
     check_history(&logs(&tables)).await;
@@ -83,7 +83,7 @@ async fn check_diff(service: &Logs) {
 }
 
 #[tokio::test]
-async fn a_diff_needs_both_its_positions_offloaded_or_not() {
+async fn rejects_a_diff_of_missing_positions() {
     let (tables, service) = rolled().await;
     check_diff(&service).await;
     check_diff(&logs(&tables)).await;
@@ -91,10 +91,10 @@ async fn a_diff_needs_both_its_positions_offloaded_or_not() {
 }
 
 #[tokio::test]
-async fn what_comes_from_an_offload_has_the_incarnation_of_the_tables() {
+async fn offloaded_entries_have_the_incarnation_of_the_tables() {
     for incarnation in [FIRST_INCARNATION, 7] {
         let (tables, _) = rolled().await;
-        let service = offloaded(&tables).await.at_incarnation(incarnation);
+        let service = offloaded(&tables).await.with_incarnation(incarnation);
         let read = service.workbook(log(), Some(at(0, 1)), None).await.unwrap();
         assert_eq!((read.position, read.incarnation), (at(0, 1), incarnation));
     }

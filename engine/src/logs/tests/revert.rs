@@ -1,4 +1,4 @@
-//! Revert: everything is what it was at a position, whoever writes meanwhile.
+//! Revert: restores the state at a position despite concurrent writers.
 
 use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_RESOLVE_ATTEMPTS};
 use cellar_log::roll::Rolled;
@@ -25,7 +25,7 @@ fn reason(appended: &Appended) -> Option<RejectionReason> {
     appended.results[0].rejection.as_ref().map(|rejection| rejection.reason)
 }
 
-/// What is shown of all sheets, by their names.
+/// Returns the cells of all sheets, by sheet name.
 async fn shown(logs: &Logs, at: Option<Position>) -> Vec<(String, Vec<(u32, u32, String)>)> {
     let workbook = logs.workbook(log(), at, None).await.unwrap().workbook;
     let mut sheets: Vec<_> = workbook
@@ -40,7 +40,7 @@ async fn shown(logs: &Logs, at: Option<Position>) -> Vec<(String, Vec<(u32, u32,
     sheets
 }
 
-/// A log in which an edit of every kind follows (0, 2).
+/// Creates a log with an edit of every kind after 0.2.
 async fn busy(logs: &Logs) -> Position {
     logs.create(log(), None).await.unwrap();
     let add = |number, name: &str| {
@@ -79,7 +79,7 @@ fn format(format: &str, column: u32) -> Operation {
 }
 
 #[tokio::test]
-async fn every_position_comes_back_and_so_does_what_a_restore_took_back() {
+async fn reverts_to_every_position_and_back() {
     for num in 0..=9 {
         let logs = logs(&Arc::new(MemoryTables::default()));
         let tail = busy(&logs).await;
@@ -98,13 +98,13 @@ async fn every_position_comes_back_and_so_does_what_a_restore_took_back() {
 }
 
 #[tokio::test]
-async fn what_a_restore_took_back_is_not_taken_back_twice() {
+async fn a_repeated_revert_changes_nothing() {
     let logs = logs(&Arc::new(MemoryTables::default()));
     logs.create(log(), None).await.unwrap();
     logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
     logs.append(request(1, 0, 2, at(0, 1), "two")).await.unwrap();
     logs.append(revert(1, at(0, 1), at(0, 2))).await.unwrap();
-    // The same once more, by somebody else.
+    // A repeated revert by another client.
     logs.append(request(2, 0, 1, at(0, 3), "two")).await.unwrap();
     let undone = logs.append(undo(2, at(0, 2), at(0, 3))).await.unwrap();
     assert_eq!(reason(&undone), Some(RejectionReason::NothingToUndo));
@@ -112,7 +112,7 @@ async fn what_a_restore_took_back_is_not_taken_back_twice() {
 }
 
 #[tokio::test]
-async fn an_edit_that_lands_first_is_taken_back_as_well() {
+async fn reverts_a_concurrent_edit_as_well() {
     let (tables, logs) = RacedTables::with_one().await;
     tables.race([set(0, "theirs"), insert(0, 1), set(5, "more")]);
     let restored = logs.append(revert(1, at(0, 0), at(0, 1))).await.unwrap();
@@ -121,7 +121,7 @@ async fn an_edit_that_lands_first_is_taken_back_as_well() {
 }
 
 #[tokio::test]
-async fn it_gives_up_for_now_if_others_never_stop() {
+async fn a_revert_gives_up_after_too_many_conflicts() {
     for (others, is_done) in [(MAX_RESOLVE_ATTEMPTS - 1, true), (MAX_RESOLVE_ATTEMPTS, false)] {
         let (tables, logs) = RacedTables::with_one().await;
         tables.race((0..others).map(|row| set(row + 1, "theirs")));
@@ -138,7 +138,7 @@ async fn it_gives_up_for_now_if_others_never_stop() {
 }
 
 #[tokio::test]
-async fn it_gets_through_once_whatever_one_call_does() {
+async fn reverts_once_despite_any_single_fault() {
     for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 2..16 {
             let tables = faulty(faulty_call, fault);
@@ -156,7 +156,7 @@ async fn it_gets_through_once_whatever_one_call_does() {
 }
 
 #[tokio::test]
-async fn where_nothing_differs_or_nothing_is_it_is_rejected_and_stops_nothing() {
+async fn a_revert_without_effect_is_rejected() {
     let tables = Arc::new(MemoryTables::default());
     let logs = logs(&tables);
     logs.create(log(), None).await.unwrap();
@@ -165,7 +165,8 @@ async fn where_nothing_differs_or_nothing_is_it_is_rejected_and_stops_nothing() 
     let tail = logs.history(log(), None, 1).await.unwrap().entries.remove(0);
     assert_eq!(logs.roll(tail).await, Ok(Rolled::Into { segment: 1 }));
     let mut base = at(1, 0);
-    // The newest, one beyond it, one beyond the end of a segment that is over, one of no segment.
+    // The newest position, a later one, one after the end of a closed segment, and one in a missing
+    // segment.
     for (id, to) in (1..).zip([base, at(1, 7), at(0, 99), at(9, 0)]) {
         let restored = logs.append(revert(id, to, base)).await.unwrap();
         assert_eq!(reason(&restored), Some(RejectionReason::NothingToRevert), "{to}");
@@ -177,7 +178,7 @@ async fn where_nothing_differs_or_nothing_is_it_is_rejected_and_stops_nothing() 
 }
 
 #[tokio::test]
-async fn what_takes_more_than_one_entry_is_refused_and_a_fork_is_named() {
+async fn a_revert_that_is_too_large_suggests_a_fork() {
     let largest = MAX_ENTRY_BODY_BYTES / 2;
     for (bytes, fits) in [(largest - 200, true), (largest + 200, false)] {
         let logs = logs(&Arc::new(MemoryTables::default()));

@@ -1,10 +1,10 @@
-//! The drivers over tables whose eventually consistent reads lag behind.
+//! Tests of the log service with stale eventually consistent reads.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// Tables that show only entries before `hidden_from` to reads that need not be consistent.
+/// Tables that hide entries from `hidden_from` on from eventually consistent reads.
 #[derive(Default)]
 pub(super) struct LaggingTables {
     tables: MemoryTables,
@@ -139,7 +139,7 @@ impl Segments for LaggingTables {
     }
 }
 
-/// Ends segment 0 behind 0.1, as a roll by another process would; perhaps without the next one.
+/// Closes segment 0 after 0.1 like another process, with or without opening the next segment.
 async fn roll(tables: &LaggingTables, with_next: bool) {
     let first = Entry::first(log(), None, 0);
     let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
@@ -158,7 +158,7 @@ async fn roll(tables: &LaggingTables, with_next: bool) {
     }
 }
 
-/// A log with one edit, known to one service; others know nothing.
+/// Creates a log with one edit, and a service that has cached it.
 async fn edited() -> (Arc<LaggingTables>, Logs) {
     let tables = Arc::new(LaggingTables::default());
     let service = logs(&tables);
@@ -168,7 +168,7 @@ async fn edited() -> (Arc<LaggingTables>, Logs) {
 }
 
 #[tokio::test]
-async fn a_log_just_created_is_found_by_every_call() {
+async fn finds_a_new_log_despite_stale_reads() {
     let tables = Arc::new(LaggingTables::default());
     logs(&tables).create(log(), None).await.unwrap();
     tables.hide_from(Position::FIRST);
@@ -182,7 +182,7 @@ async fn a_log_just_created_is_found_by_every_call() {
 }
 
 #[tokio::test]
-async fn no_answer_is_older_than_what_the_client_has_seen() {
+async fn replies_include_the_position_that_the_client_has_seen() {
     let (tables, service) = edited().await;
     roll(&tables, true).await;
     for hidden_from in [at(0, 1), at(0, 2), at(1, 0)] {
@@ -200,7 +200,7 @@ async fn no_answer_is_older_than_what_the_client_has_seen() {
 }
 
 #[tokio::test]
-async fn a_position_that_lags_is_read_and_one_that_is_not_there_is_not() {
+async fn reads_again_only_if_the_position_exists() {
     let (tables, _) = edited().await;
     tables.hide_from(at(0, 1));
     assert_eq!(texts(&logs(&tables), Some(at(0, 1))).await, ["one"]);
@@ -209,7 +209,7 @@ async fn a_position_that_lags_is_read_and_one_that_is_not_there_is_not() {
 }
 
 #[tokio::test]
-async fn a_segment_that_never_begins_ends_in_an_error_and_not_in_a_loop() {
+async fn a_missing_next_segment_is_an_error() {
     let (tables, service) = edited().await;
     roll(&tables, false).await;
     let corrupt = LogError::Corrupt { at: at(1, 0) };
@@ -225,10 +225,10 @@ async fn a_segment_that_never_begins_ends_in_an_error_and_not_in_a_loop() {
 }
 
 #[tokio::test]
-async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
+async fn never_uses_a_cached_entry_for_the_root() {
     let tables = Arc::new(MemoryTables::default());
     let service = logs(&tables);
-    // A snapshot that has finished, of a log that this service got to know before.
+    // A snapshot was finished after this service cached the log.
     let first = Entry::first(log(), None, 0);
     let snapshot = |root: Option<&str>| {
         let content = Content::Snapshot { root: root.map(str::to_owned), trimmed_s: None };
@@ -246,7 +246,7 @@ async fn the_root_of_a_snapshot_is_never_taken_from_what_is_known() {
     let finished = snapshot(Some("sheets/x/roots/y"));
     assert_eq!(tables.put(&finished).await, PutOutcome::Accepted);
     let known = [first.clone().into(), snapshot(None).into()];
-    service.known.learn(service.clock.now_ms(), &known);
+    service.tails.add(service.clock.now_ms(), &known);
     let loaded = service.load(log(), None).await.unwrap();
     assert_eq!(loaded.root.as_deref(), Some("sheets/x/roots/y"));
 }

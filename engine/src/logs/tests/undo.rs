@@ -1,4 +1,4 @@
-//! Undo: what it takes back, and what it leaves, whoever writes meanwhile.
+//! Undo: reverses one entry and preserves edits of concurrent writers.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn undo(id: u64, target: Position, base: Position) -> Request {
     undo_by(9, id, target, base)
 }
 
-/// Tables where others win the race for the next keys.
+/// Tables where other clients win the race for the next positions.
 pub(super) struct RacedTables {
     tables: MemoryTables,
     others: Mutex<VecDeque<(Operation, Option<Vec<Operation>>)>>,
@@ -111,9 +111,9 @@ impl Entries for RacedTables {
 }
 
 #[tokio::test]
-async fn an_edit_that_lands_while_an_undo_is_resolved_stays() {
+async fn an_undo_preserves_concurrent_edits() {
     let (tables, logs) = RacedTables::with_one().await;
-    // The cell, a row above it, the cell again.
+    // An edit of the cell, a row inserted above it, and another edit of the cell.
     tables.race([set(0, "theirs"), insert(0, 1)]);
     let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
     let rejection = undone.results[0].rejection.clone().unwrap();
@@ -122,7 +122,7 @@ async fn an_edit_that_lands_while_an_undo_is_resolved_stays() {
 }
 
 #[tokio::test]
-async fn an_undo_follows_the_rows_that_move_while_it_is_resolved() {
+async fn an_undo_follows_rows_that_move_concurrently() {
     let (tables, logs) = RacedTables::with_one().await;
     tables.race([insert(0, 2), insert(0, 3)]);
     let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
@@ -135,7 +135,7 @@ async fn an_undo_follows_the_rows_that_move_while_it_is_resolved() {
 }
 
 #[tokio::test]
-async fn a_format_that_lands_while_an_undo_of_one_is_resolved_stays() {
+async fn an_undo_preserves_a_concurrent_format() {
     let (tables, logs) = RacedTables::with_one().await;
     let format = |format: &str, column| {
         let (sheet, rows, columns) = (SheetId::FIRST, Spans::one(0, 9), Spans::one(column, 1));
@@ -150,7 +150,7 @@ async fn a_format_that_lands_while_an_undo_of_one_is_resolved_stays() {
 }
 
 #[tokio::test]
-async fn an_undo_gives_up_for_now_if_others_never_stop() {
+async fn an_undo_gives_up_after_too_many_conflicts() {
     for (others, is_done) in [(MAX_RESOLVE_ATTEMPTS - 1, true), (MAX_RESOLVE_ATTEMPTS, false)] {
         let (tables, logs) = RacedTables::with_one().await;
         tables.race((0..others).map(|row| set(row + 1, "theirs")));
@@ -160,14 +160,14 @@ async fn an_undo_gives_up_for_now_if_others_never_stop() {
             assert_eq!(undone.unwrap().results[0].rejection, None);
         } else {
             assert_eq!(undone, Err(LogError::Refused(Refusal::Contention)));
-            // Repeated as it is, it gets through.
+            // The unchanged request succeeds when it is retried.
             assert_eq!(logs.append(asked).await.unwrap().results[0].rejection, None);
         }
     }
 }
 
 #[tokio::test]
-async fn an_undo_gets_through_once_whatever_one_call_does() {
+async fn undoes_once_despite_any_single_fault() {
     for fault in [Fault::Refused, Fault::ReplyLost] {
         for faulty_call in 2..14 {
             let tables = faulty(faulty_call, fault);
@@ -176,7 +176,7 @@ async fn an_undo_gets_through_once_whatever_one_call_does() {
             let set = one.append(request(1, 0, 1, Position::FIRST, "one")).await.is_ok();
             assert!(created && set, "{faulty_call}");
             let asked = undo(1, at(0, 1), at(0, 1));
-            // A read that fails once is tried again.
+            // A read that fails once is retried.
             two.append(asked.clone()).await.unwrap();
             assert_eq!(rows(&one, None).await, []);
             one.append(request(1, 1, 2, at(0, 2), "again")).await.unwrap();
@@ -187,7 +187,7 @@ async fn an_undo_gets_through_once_whatever_one_call_does() {
 }
 
 #[tokio::test]
-async fn an_undo_takes_back_once_and_an_undo_of_it_does_it_again() {
+async fn undoes_once_and_redoes() {
     let logs = logs(&Arc::new(MemoryTables::default()));
     logs.create(log(), None).await.unwrap();
     logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
@@ -205,7 +205,7 @@ async fn an_undo_takes_back_once_and_an_undo_of_it_does_it_again() {
 }
 
 #[tokio::test]
-async fn what_others_changed_since_stays() {
+async fn an_undo_preserves_later_edits_of_others() {
     let logs = logs(&Arc::new(MemoryTables::default()));
     logs.create(log(), None).await.unwrap();
     logs.append(request(1, 0, 1, Position::FIRST, "mine")).await.unwrap();
@@ -216,9 +216,9 @@ async fn what_others_changed_since_stays() {
 }
 
 #[tokio::test]
-async fn an_undo_that_can_never_be_resolved_is_rejected_and_stops_nothing() {
+async fn an_unresolvable_undo_is_rejected() {
     let (tables, logs) = RacedTables::with_one().await;
-    // A large entry whose object is lost: nothing behind it can be read.
+    // A large entry without its object makes the rest of the log unreadable.
     let lost = ExternalEdits {
         client: ClientKey([77; 8]),
         first_id: 1,
@@ -242,11 +242,11 @@ async fn an_undo_that_can_never_be_resolved_is_rejected_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn two_undos_at_once_take_back_once() {
+async fn concurrent_undos_reverse_once() {
     let delete = DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(0, 1) };
     let delete = || mutation(2, 1, at(0, 1), Operation::DeleteRows(delete.clone()));
     let target = at(0, 2);
-    // What the other's is resolved to, in a log that is just the same.
+    // Resolves the other undo on an identical log.
     let (_, twin) = RacedTables::with_one().await;
     twin.append(delete()).await.unwrap();
     let other = twin.append(undo_by(8, 1, target, target)).await.unwrap();
@@ -260,7 +260,7 @@ async fn two_undos_at_once_take_back_once() {
     let rejection = lost.results[0].rejection.clone().unwrap();
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
     assert_eq!(rows(&logs, None).await, row(0, "one"));
-    // One that was refused takes nothing back: that of the other can still be taken back.
+    // A rejected undo reverses nothing: the other undo can still be undone.
     logs.append(undo(2, at(0, 3), at(0, 4))).await.unwrap();
     assert_eq!(rows(&logs, None).await, []);
 }

@@ -1,4 +1,4 @@
-//! Snapshot entries and new segments behind appends.
+//! Snapshot entries and rolls after appends.
 
 use cellar_base::limits::ROLL_TRY_ENTRIES;
 use cellar_log::upkeep::LogPolicy;
@@ -12,23 +12,23 @@ const POLICY: LogPolicy = LogPolicy {
     segment_bytes: 1 << 30,
 };
 
-/// No call goes wrong; they are counted.
+/// Returns ports that only count requests.
 fn counted() -> Arc<FaultyPorts> {
     faulty(usize::MAX, Fault::Refused)
 }
 
 fn calls(tables: &FaultyPorts) -> usize {
-    tables.trouble.take_requests()
+    tables.faults.take_requests()
 }
 
-/// Appends one edit behind the newest entry; gives its position.
+/// Appends an edit after the newest entry; returns its position.
 async fn append(logs: &Logs, id: u64) -> Position {
-    let base = logs.known.last(logs.clock.now_ms(), log()).unwrap().position;
+    let base = logs.tails.last(logs.clock.now_ms(), log()).unwrap().position;
     logs.append(request(1, id - 1, id, base, &format!("edit {id}"))).await.unwrap().tail
 }
 
 #[tokio::test]
-async fn every_so_many_entries_one_put_and_no_read_make_a_snapshot_entry() {
+async fn a_snapshot_entry_costs_one_put_and_no_read() {
     let tables = counted();
     let logs = logs(&tables);
     logs.create(log(), None).await.unwrap();
@@ -37,11 +37,11 @@ async fn every_so_many_entries_one_put_and_no_read_make_a_snapshot_entry() {
         append(&logs, id).await;
         calls(&tables);
         let upkept = logs.upkeep(log(), &POLICY).await.unwrap();
-        let put = upkept != Upkept::Nothing;
+        let put = upkept != UpkeepOutcome::Nothing;
         assert_eq!(calls(&tables), usize::from(put), "{id}: {upkept:?}");
-        if let Upkept::Snapshot(position) = upkept {
+        if let UpkeepOutcome::Snapshot(position) = upkept {
             snapshots.push(position);
-            assert_eq!(logs.upkeep(log(), &POLICY).await, Ok(Upkept::Nothing), "it is done");
+            assert_eq!(logs.upkeep(log(), &POLICY).await, Ok(UpkeepOutcome::Nothing), "it is done");
             assert_eq!(calls(&tables), 0);
         }
     }
@@ -55,17 +55,17 @@ async fn every_so_many_entries_one_put_and_no_read_make_a_snapshot_entry() {
 }
 
 #[tokio::test]
-async fn a_process_that_knows_no_tail_does_nothing() {
+async fn upkeep_without_a_cached_tail_does_nothing() {
     let tables = counted();
     logs(&tables).create(log(), None).await.unwrap();
     calls(&tables);
     let always = LogPolicy { snapshot_entries: 0, segment_entries: 0, ..POLICY };
-    assert_eq!(logs(&tables).upkeep(log(), &always).await, Ok(Upkept::Nothing));
+    assert_eq!(logs(&tables).upkeep(log(), &always).await, Ok(UpkeepOutcome::Nothing));
     assert_eq!(calls(&tables), 0);
 }
 
 #[tokio::test]
-async fn of_many_processes_at_once_one_puts_the_snapshot_entry() {
+async fn concurrent_upkeep_appends_one_snapshot_entry() {
     let tables = Arc::new(MemoryTables::default());
     let (one, two) = (logs(&tables), logs(&tables));
     one.create(log(), None).await.unwrap();
@@ -74,14 +74,14 @@ async fn of_many_processes_at_once_one_puts_the_snapshot_entry() {
     }
     two.load(log(), None).await.unwrap();
     let due = LogPolicy { snapshot_entries: 10, ..POLICY };
-    assert_eq!(one.upkeep(log(), &due).await, Ok(Upkept::Snapshot(at(0, 11))));
-    // The other knows nothing of it, loses, and learns that it is done.
-    assert_eq!(two.upkeep(log(), &due).await, Ok(Upkept::Nothing));
+    assert_eq!(one.upkeep(log(), &due).await, Ok(UpkeepOutcome::Snapshot(at(0, 11))));
+    // The other process has not cached the Snapshot entry: its put fails, and it gives up.
+    assert_eq!(two.upkeep(log(), &due).await, Ok(UpkeepOutcome::Nothing));
     assert_eq!(append(&two, 11).await, at(0, 12));
 }
 
 #[tokio::test]
-async fn behind_an_edit_that_was_faster_the_snapshot_entry_is_put_all_the_same() {
+async fn appends_the_snapshot_entry_after_a_concurrent_edit() {
     let tables = Arc::new(MemoryTables::default());
     let (one, two) = (logs(&tables), logs(&tables));
     one.create(log(), None).await.unwrap();
@@ -90,7 +90,7 @@ async fn behind_an_edit_that_was_faster_the_snapshot_entry_is_put_all_the_same()
     }
     two.load(log(), None).await.unwrap();
     append(&one, 11).await;
-    assert_eq!(two.upkeep(log(), &POLICY).await, Ok(Upkept::Snapshot(at(0, 12))));
+    assert_eq!(two.upkeep(log(), &POLICY).await, Ok(UpkeepOutcome::Snapshot(at(0, 12))));
 }
 
 #[tokio::test]
@@ -104,21 +104,21 @@ async fn a_long_segment_is_rolled_once_it_has_a_snapshot() {
     for id in 1..=3 * u64::from(ROLL_TRY_ENTRIES) {
         tail = append(&logs, id).await;
         calls(&tables);
-        assert_eq!(logs.upkeep(log(), &never).await, Ok(Upkept::Nothing));
+        assert_eq!(logs.upkeep(log(), &never).await, Ok(UpkeepOutcome::Nothing));
         tries.extend((calls(&tables) > 0).then_some(tail.num()));
     }
     assert_eq!(tries, [32, 48], "it has none, which is read now and then");
     logs.segments.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
     assert_eq!(tail, at(0, 48));
-    assert_eq!(logs.upkeep(log(), &never).await, Ok(Upkept::Rolled { segment: 1 }));
+    assert_eq!(logs.upkeep(log(), &never).await, Ok(UpkeepOutcome::Rolled { segment: 1 }));
     assert_eq!(append(&logs, 49).await, at(1, 1));
-    assert_eq!(logs.upkeep(log(), &never).await, Ok(Upkept::Nothing));
-    // Whoever knows only the old segment finds that it is done.
+    assert_eq!(logs.upkeep(log(), &never).await, Ok(UpkeepOutcome::Nothing));
+    // A process that has cached only the old segment finds that it was rolled.
     assert_eq!(logs.head(log(), None).await.unwrap().head, at(1, 1));
 }
 
 #[tokio::test]
-async fn an_upkeep_whose_reply_is_lost_costs_the_next_append_nothing() {
+async fn a_lost_reply_of_upkeep_costs_the_next_append_nothing() {
     for fault in [Fault::Refused, Fault::ReplyLost] {
         let tables = faulty(11, fault);
         let logs = logs(&tables);
@@ -126,13 +126,13 @@ async fn an_upkeep_whose_reply_is_lost_costs_the_next_append_nothing() {
         for id in 1..=10 {
             append(&logs, id).await;
         }
-        assert_eq!(tables.trouble.requests(), 11);
+        assert_eq!(tables.faults.requests(), 11);
         assert!(matches!(logs.upkeep(log(), &POLICY).await, Err(LogError::Store(_))));
         let tail = append(&logs, 11).await;
         let expected = if fault == Fault::Refused { at(0, 11) } else { at(0, 12) };
         assert_eq!(tail, expected);
         let upkept = logs.upkeep(log(), &POLICY).await.unwrap();
-        let again = Upkept::Snapshot(at(0, 12));
-        assert_eq!(upkept, if fault == Fault::Refused { again } else { Upkept::Nothing });
+        let again = UpkeepOutcome::Snapshot(at(0, 12));
+        assert_eq!(upkept, if fault == Fault::Refused { again } else { UpkeepOutcome::Nothing });
     }
 }

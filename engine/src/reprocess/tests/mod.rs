@@ -19,10 +19,8 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::*;
 use crate::logs::Logs;
-use crate::memory::{
-    ManualClock, MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryTables, QueueRules,
-};
-use crate::ports::{BlobKey, Clock as _, Jobs as _, NewBlob, PutOutcome, WriteOutcome};
+use crate::memory::{ManualClock, MemoryBlobs, MemoryPendingSnapshots, MemoryQueue, MemoryTables};
+use crate::ports::{BlobKey, Clock as _, Jobs as _, NewBlob, PutOutcome, QueueRules, WriteOutcome};
 use crate::sha256::sha256;
 use crate::snapshots::{LevelsBuilder, SnapshotPorts, Snapshots};
 use crate::system::SystemRandom;

@@ -135,7 +135,7 @@ async fn what_was_passed_over_is_made() {
     // As it is left behind when the one before it is given up.
     let now_s = world.clock.now_ms() / 1_000;
     let rebuild = Some(Rebuild { run: 1, replaces: None });
-    let progress = LevelsBuilder::anew(None);
+    let progress = LevelsBuilder::rebuild_progress(None);
     let anew = PendingSnapshot { active: false, progress, rebuild, ..record(job, now_s) };
     assert_eq!(world.pending.create(&anew).await, WriteOutcome::Written);
     world.queue.send(&job.encode()).await.unwrap();

@@ -229,7 +229,7 @@ impl World {
         offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
         planned.retain(|planned| planned.segment.log == log.id);
         assert_eq!(planned[0].plan, Plan::OffloadAndTrim);
-        offloader.carry_out(&planned[0]).await.unwrap();
+        offloader.execute(&planned[0]).await.unwrap();
     }
 }
 

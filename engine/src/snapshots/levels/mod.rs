@@ -1,14 +1,15 @@
-//! The builder of snapshots: folds the log into levels, step by step.
+//! Builds snapshots: folds the log into levels, one compaction step after another.
 //!
-//! The progress says from which root the compaction step begins, and how far its merge is. Everything else is
-//! found again by reading the log and the objects once more, so any worker goes on anywhere.
+//! The progress contains the root that the current compaction step starts from, and the progress of its
+//! merge. Everything else is read again from the log and the objects, so any worker can resume the work.
 
 #[cfg(test)]
 mod crashes;
+mod entries_read;
 mod progress;
+mod snapshot_work;
 #[cfg(test)]
 mod tests;
-mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,8 +17,8 @@ use async_trait::async_trait;
 use cellar_base::position::Position;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use self::progress::{Begin, BuildProgress};
-use self::work::{Piece, Work};
+use self::progress::{BuildProgress, StoredProgress};
+use self::snapshot_work::{PieceResult, SnapshotWork};
 use super::builder::{BuildError, BuildStep, SnapshotBuilder};
 use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
@@ -27,95 +28,111 @@ use crate::ports::Blobs;
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
-    /// The work that was done last, so that the next piece of it need not read everything again.
-    last: Mutex<Option<Kept>>,
+    /// The most recent work, so that its next piece need not read everything again.
+    cached: Mutex<Option<CachedWork>>,
 }
 
-/// Work, and the progress behind its last piece.
-struct Kept {
+/// Work in memory, with the progress after its last piece.
+struct CachedWork {
     job: SnapshotJob,
     progress: Vec<u8>,
-    work: Work,
+    work: SnapshotWork,
 }
 
-/// What a piece begins with.
-enum Begun {
-    Work(Box<Work>),
-    /// The snapshot is made already.
+/// The work at the start of a piece.
+enum OpenedWork {
+    InProgress(Box<SnapshotWork>),
+    /// The snapshot exists already.
     Finished {
         root: String,
     },
 }
 
 impl LevelsBuilder {
-    /// A builder that reads logs and stores objects.
+    /// Creates a builder that reads `logs` and stores objects in `blobs`.
     #[must_use]
     pub fn new(logs: Arc<Logs>, blobs: Arc<dyn Blobs>) -> Self {
-        Self { logs, store: ObjectStore::new(blobs), last: Mutex::new(None) }
+        Self { logs, store: ObjectStore::new(blobs), cached: Mutex::new(None) }
     }
 
-    /// The first progress of a snapshot that is made anew: on the one that stands at `behind` when
-    /// the work begins, or from the log's first entry on.
+    /// Returns the initial progress of a rebuild. The rebuild is based on the root that the Snapshot entry
+    /// at `base` has when the work starts; without `base`, on the log's first entry.
     #[must_use]
-    pub fn anew(behind: Option<Position>) -> Vec<u8> {
-        Begin::anew(behind)
+    pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
+        StoredProgress::encode_rebuild_start(base)
     }
 
-    fn kept(&self, job: &SnapshotJob, progress: &[u8]) -> Option<Work> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = last.take()?;
-        (kept.job == *job && kept.progress == progress).then_some(kept.work)
+    /// Takes the cached work if it matches the job and progress.
+    fn take_cached(&self, job: &SnapshotJob, progress: &[u8]) -> Option<SnapshotWork> {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = cached.take()?;
+        (cached.job == *job && cached.progress == progress).then_some(cached.work)
     }
 
-    fn keep(&self, job: &SnapshotJob, progress: &[u8], work: Work) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Kept { job: *job, progress: progress.to_vec(), work });
+    fn cache(&self, job: &SnapshotJob, progress: &[u8], work: SnapshotWork) {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        *cached = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
     }
 
-    async fn begin(&self, job: &SnapshotJob, progress: &[u8]) -> Result<Begun, BuildError> {
+    /// Opens the work on a job at its stored progress.
+    async fn open(&self, job: &SnapshotJob, progress: &[u8]) -> Result<OpenedWork, BuildError> {
         if progress.is_empty() {
-            return match self.logs.snapshot_before(job.log, job.position).await? {
-                Some((position, root)) if position == job.position => Ok(Begun::Finished { root }),
-                newest => {
-                    let root = newest.map(|(_, root)| root);
-                    self.open(job, BuildProgress { root, ..BuildProgress::default() }).await
-                }
-            };
+            return self.start_from_newest_snapshot(job).await;
         }
-        let begin = Begin::decode(progress).map_err(|why| BuildError {
+        let progress = StoredProgress::decode(progress).map_err(|why| BuildError {
             temporary: false,
-            message: format!("the progress of {} cannot be read: {why}", job.position),
+            message: format!("the progress of the snapshot {} is invalid: {why}", job.position),
         })?;
-        match begin {
-            Begin::At(progress) => self.open(job, progress).await,
-            Begin::Anew { behind } => self.begin_anew(job, behind).await,
+        match progress {
+            StoredProgress::InProgress(progress) => self.resume(job, progress).await,
+            StoredProgress::RebuildStart { base } => self.start_rebuild(job, base).await,
         }
     }
 
-    async fn open(&self, job: &SnapshotJob, progress: BuildProgress) -> Result<Begun, BuildError> {
-        let family = self.logs.family(job.log).await?;
-        Ok(Begun::Work(Box::new(Work::open(&self.store, *job, family, progress).await?)))
-    }
-
-    async fn begin_anew(
+    async fn start_from_newest_snapshot(
         &self,
         job: &SnapshotJob,
-        behind: Option<Position>,
-    ) -> Result<Begun, BuildError> {
-        let root = match behind {
-            None => None,
-            Some(behind) => self.logs.root_at(job.log, behind).await?,
+    ) -> Result<OpenedWork, BuildError> {
+        let root = match self.logs.snapshot_before(job.log, job.position).await? {
+            Some((position, root)) if position == job.position => {
+                return Ok(OpenedWork::Finished { root });
+            }
+            newest => newest.map(|(_, root)| root),
         };
-        let progress = BuildProgress { root, anew: true, ..BuildProgress::default() };
+        self.resume(job, BuildProgress { root, ..BuildProgress::default() }).await
+    }
+
+    async fn resume(
+        &self,
+        job: &SnapshotJob,
+        progress: BuildProgress,
+    ) -> Result<OpenedWork, BuildError> {
         let family = self.logs.family(job.log).await?;
-        match Work::open(&self.store, *job, family, progress.clone()).await {
-            Ok(work) => Ok(Begun::Work(Box::new(work))),
-            // It was trimmed before it was its turn: the log itself is always there.
+        let work = SnapshotWork::open(&self.store, *job, family, progress).await?;
+        Ok(OpenedWork::InProgress(Box::new(work)))
+    }
+
+    /// Starts a rebuild. If the base's root was deleted or damaged in the meantime, rebuilds from the
+    /// log's first entry: the log itself always exists.
+    async fn start_rebuild(
+        &self,
+        job: &SnapshotJob,
+        base: Option<Position>,
+    ) -> Result<OpenedWork, BuildError> {
+        let root = match base {
+            None => None,
+            Some(base) => self.logs.root_at(job.log, base).await?,
+        };
+        let progress = BuildProgress { root, is_rebuild: true, ..BuildProgress::default() };
+        let family = self.logs.family(job.log).await?;
+        match SnapshotWork::open(&self.store, *job, family, progress.clone()).await {
+            Ok(work) => Ok(OpenedWork::InProgress(Box::new(work))),
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })
                 if progress.root.is_some() =>
             {
-                tracing::warn!(log = %job.log, at = %job.position, "made anew from the beginning");
-                self.open(job, BuildProgress { root: None, ..progress }).await
+                let (log, at) = (job.log, job.position);
+                tracing::warn!(%log, %at, "rebuilding the snapshot from the log's first entry");
+                self.resume(job, BuildProgress { root: None, ..progress }).await
             }
             Err(fault) => Err(fault.into()),
         }
@@ -125,19 +142,19 @@ impl LevelsBuilder {
 #[async_trait]
 impl SnapshotBuilder for LevelsBuilder {
     async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
-        let mut work = match self.kept(job, progress) {
+        let mut work = match self.take_cached(job, progress) {
             Some(work) => work,
-            None => match self.begin(job, progress).await? {
-                Begun::Work(work) => *work,
-                Begun::Finished { root } => return Ok(BuildStep::Finished { root }),
+            None => match self.open(job, progress).await? {
+                OpenedWork::InProgress(work) => *work,
+                OpenedWork::Finished { root } => return Ok(BuildStep::Finished { root }),
             },
         };
-        match work.piece(&self.logs, &self.store).await? {
-            Piece::Finished { root } => Ok(BuildStep::Finished { root }),
-            Piece::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
-            Piece::Progress(next) => {
+        match work.perform_piece(&self.logs, &self.store).await? {
+            PieceResult::Finished { root } => Ok(BuildStep::Finished { root }),
+            PieceResult::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
+            PieceResult::Progress(next) => {
                 let next = next.encode();
-                self.keep(job, &next, work);
+                self.cache(job, &next, work);
                 Ok(BuildStep::Progress(next))
             }
         }

@@ -1,84 +1,87 @@
-//! Where the work on a snapshot goes on.
+//! The progress of the work on a snapshot, and its stored encoding.
 
 use cellar_base::position::Position;
 use cellar_snapshot::level::{ChunkHash, ChunkRef};
 use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use serde::{Deserialize, Serialize};
 
-/// The version of the layout.
+/// Version of the encoding.
 const VERSION: u8 = 1;
-/// The same layout, of a snapshot that is made anew.
-const VERSION_ANEW: u8 = 2;
-/// The layout of where such work begins, before anything of it is done.
-const VERSION_ANEW_START: u8 = 3;
-/// The first layout, of a round that is merged into narrow stripes.
+/// Version of the progress of a rebuild. Same layout as [`VERSION`].
+const VERSION_REBUILD: u8 = 2;
+/// Version of the initial progress of a rebuild, which has a layout of its own.
+const VERSION_REBUILD_START: u8 = 3;
+/// Version of the progress of a compaction step with narrow stripes. Same layout as [`VERSION`].
 const VERSION_NARROW: u8 = 4;
-/// The same, of a snapshot that is made anew.
-const VERSION_ANEW_NARROW: u8 = 5;
-/// Tiles that progress names itself; older ones are in a chain of objects.
+/// Version of the progress of a rebuild with narrow stripes. Same layout as [`VERSION`].
+const VERSION_REBUILD_NARROW: u8 = 5;
+/// Maximum tiles that the progress lists itself; older tiles are in a chain of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
-/// Where the work goes on.
+/// The progress of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
-    /// Key of the root that the round begins from; none at the beginning of a log.
+    /// Key of the root that the current compaction step starts from; `None` at the beginning of a log.
     pub(super) root: Option<String>,
-    /// How far the round's merge is; none before it has given a tile.
+    /// Progress of the compaction step's merge; `None` before its first tile.
     pub(super) merge: Option<MergeProgress>,
-    /// Whether the snapshot is made anew: what is not made before it is not waited for.
-    pub(super) anew: bool,
-    /// Whether the round is merged into the narrowest stripes: a row was too large for wide ones.
-    pub(super) narrow: bool,
+    /// Whether the snapshot is rebuilt. A rebuild does not wait for earlier snapshots.
+    pub(super) is_rebuild: bool,
+    /// Whether the step merges into the narrowest stripes, because a row was too large for wide ones.
+    pub(super) has_narrow_stripes: bool,
 }
 
-/// What progress's bytes say.
+/// The decoded progress of a pending record.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Begin {
-    /// Go on from there.
-    At(BuildProgress),
-    /// Make the snapshot anew on the one that stands there, or from the log's first entry on.
-    Anew { behind: Option<Position> },
+pub(super) enum StoredProgress {
+    /// The work has started.
+    InProgress(BuildProgress),
+    /// A rebuild has not started. It is based on the snapshot at `base`, or on the log's first entry.
+    RebuildStart { base: Option<Position> },
 }
 
-/// How far a merge is.
+/// The progress of a merge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MergeProgress {
+    /// The point from which the merge is resumed.
     pub(super) cursor: MergeCursor,
-    /// The newest object of the chain of its older tiles.
+    /// Newest object in the chain of older finished tiles.
     pub(super) chain: Option<ChunkRef>,
+    /// Finished tiles that are not in the chain.
     pub(super) recent: Vec<MergedTile>,
 }
 
-/// A part of the tiles that a merge has given: those before it, and these.
+/// An object in the chain of finished tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TileChain {
-    pub(super) before: Option<ChunkRef>,
+    /// The previous object in the chain, with older tiles.
+    pub(super) previous: Option<ChunkRef>,
     pub(super) tiles: Vec<MergedTile>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredCheckpoint {
+struct StoredBuildProgress {
     version: u8,
     root: Option<String>,
-    merge: Option<StoredProgress>,
+    merge: Option<StoredMergeProgress>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredStart {
+struct StoredRebuildStart {
     version: u8,
     /// A packed position.
-    behind: Option<u64>,
+    base: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredProgress {
+struct StoredMergeProgress {
     cursor: MergeCursor,
     tiles: StoredChain,
 }
 
 #[derive(Serialize, Deserialize)]
 struct StoredChain {
-    before: Option<StoredRef>,
+    previous: Option<StoredRef>,
     tiles: Vec<StoredTile>,
 }
 
@@ -92,8 +95,8 @@ struct StoredRef {
 struct StoredTile {
     sheet: u32,
     stripe: u32,
-    first: u32,
-    count: u32,
+    first_row: u32,
+    row_count: u32,
     cells: u32,
     chunk: StoredRef,
 }
@@ -110,36 +113,48 @@ impl From<StoredRef> for ChunkRef {
     }
 }
 
+impl StoredTile {
+    /// Returns the stored form of a finished tile. Finished tiles are never inline.
+    fn from_merged(tile: &MergedTile) -> Option<Self> {
+        use cellar_snapshot::level::StoredTile::Chunk;
+        let Chunk(chunk) = tile.place.stored else { return None };
+        Some(Self {
+            sheet: tile.sheet,
+            stripe: tile.stripe,
+            first_row: tile.place.rows.first,
+            row_count: tile.place.rows.count,
+            cells: tile.place.cells,
+            chunk: chunk.into(),
+        })
+    }
+
+    fn into_merged(self) -> MergedTile {
+        use cellar_sheet::operation::Span;
+        use cellar_snapshot::level::{StoredTile::Chunk, TilePlace};
+        let rows = Span { first: self.first_row, count: self.row_count };
+        let place = TilePlace { rows, cells: self.cells, stored: Chunk(self.chunk.into()) };
+        MergedTile { sheet: self.sheet, stripe: self.stripe, place }
+    }
+}
+
 impl From<&TileChain> for StoredChain {
     fn from(chain: &TileChain) -> Self {
-        use cellar_snapshot::level::StoredTile::Chunk;
-        let tiles = chain.tiles.iter().filter_map(|tile| {
-            let Chunk(chunk) = tile.place.stored else { return None };
-            let (rows, cells) = (tile.place.rows, tile.place.cells);
-            let (sheet, stripe, chunk) = (tile.sheet, tile.stripe, chunk.into());
-            Some(StoredTile { sheet, stripe, first: rows.first, count: rows.count, cells, chunk })
-        });
-        Self { before: chain.before.map(StoredRef::from), tiles: tiles.collect() }
+        let tiles = chain.tiles.iter().filter_map(StoredTile::from_merged);
+        Self { previous: chain.previous.map(StoredRef::from), tiles: tiles.collect() }
     }
 }
 
 impl From<StoredChain> for TileChain {
     fn from(stored: StoredChain) -> Self {
-        use cellar_sheet::operation::Span;
-        use cellar_snapshot::level::{StoredTile::Chunk, TilePlace};
-        let tiles = stored.tiles.into_iter().map(|tile| {
-            let rows = Span { first: tile.first, count: tile.count };
-            let place = TilePlace { rows, cells: tile.cells, stored: Chunk(tile.chunk.into()) };
-            MergedTile { sheet: tile.sheet, stripe: tile.stripe, place }
-        });
-        Self { before: stored.before.map(ChunkRef::from), tiles: tiles.collect() }
+        let tiles = stored.tiles.into_iter().map(StoredTile::into_merged);
+        Self { previous: stored.previous.map(ChunkRef::from), tiles: tiles.collect() }
     }
 }
 
 impl TileChain {
-    /// The bytes of its object.
+    /// Encodes the contents of the chain's object.
     pub(super) fn encode(&self) -> Vec<u8> {
-        // Plain structures in memory: the encoder has nothing to refuse.
+        // Encoding plain structs to memory cannot fail.
         postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default()
     }
 
@@ -149,54 +164,55 @@ impl TileChain {
 }
 
 impl BuildProgress {
-    /// The bytes of a pending record's progress.
+    /// Encodes the progress for a pending record.
     pub(super) fn encode(&self) -> Vec<u8> {
         let merge = self.merge.as_ref().map(|merge| {
-            let chain = TileChain { before: merge.chain, tiles: merge.recent.clone() };
-            StoredProgress { cursor: merge.cursor, tiles: StoredChain::from(&chain) }
+            let chain = TileChain { previous: merge.chain, tiles: merge.recent.clone() };
+            StoredMergeProgress { cursor: merge.cursor, tiles: StoredChain::from(&chain) }
         });
-        let version = match (self.anew, self.narrow) {
+        let version = match (self.is_rebuild, self.has_narrow_stripes) {
             (false, false) => VERSION,
-            (true, false) => VERSION_ANEW,
+            (true, false) => VERSION_REBUILD,
             (false, true) => VERSION_NARROW,
-            (true, true) => VERSION_ANEW_NARROW,
+            (true, true) => VERSION_REBUILD_NARROW,
         };
-        let stored = StoredCheckpoint { version, root: self.root.clone(), merge };
+        let stored = StoredBuildProgress { version, root: self.root.clone(), merge };
         postcard::to_allocvec(&stored).unwrap_or_default()
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        let stored: StoredCheckpoint = postcard::from_bytes(bytes)?;
-        let (anew, narrow) = match stored.version {
+        let stored: StoredBuildProgress = postcard::from_bytes(bytes)?;
+        let (is_rebuild, has_narrow_stripes) = match stored.version {
             VERSION => (false, false),
-            VERSION_ANEW => (true, false),
+            VERSION_REBUILD => (true, false),
             VERSION_NARROW => (false, true),
-            VERSION_ANEW_NARROW => (true, true),
+            VERSION_REBUILD_NARROW => (true, true),
             _ => return Err(postcard::Error::SerdeDeCustom),
         };
         let merge = stored.merge.map(|merge| {
             let chain = TileChain::from(merge.tiles);
-            MergeProgress { cursor: merge.cursor, chain: chain.before, recent: chain.tiles }
+            MergeProgress { cursor: merge.cursor, chain: chain.previous, recent: chain.tiles }
         });
-        Ok(Self { root: stored.root, merge, anew, narrow })
+        Ok(Self { root: stored.root, merge, is_rebuild, has_narrow_stripes })
     }
 }
 
-impl Begin {
-    /// The bytes of a pending record's first progress.
-    pub(super) fn anew(behind: Option<Position>) -> Vec<u8> {
-        let start = StoredStart { version: VERSION_ANEW_START, behind: behind.map(Position::pack) };
+impl StoredProgress {
+    /// Encodes the initial progress of a rebuild.
+    pub(super) fn encode_rebuild_start(base: Option<Position>) -> Vec<u8> {
+        let base = base.map(Position::pack);
+        let start = StoredRebuildStart { version: VERSION_REBUILD_START, base };
         postcard::to_allocvec(&start).unwrap_or_default()
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        if bytes.first() != Some(&VERSION_ANEW_START) {
-            return BuildProgress::decode(bytes).map(Self::At);
+        if bytes.first() != Some(&VERSION_REBUILD_START) {
+            return BuildProgress::decode(bytes).map(Self::InProgress);
         }
-        let start: StoredStart = postcard::from_bytes(bytes)?;
-        let behind = start.behind.map(Position::unpack).transpose();
-        let behind = behind.map_err(|_| postcard::Error::SerdeDeCustom)?;
-        Ok(Self::Anew { behind })
+        let start: StoredRebuildStart = postcard::from_bytes(bytes)?;
+        let base = start.base.map(Position::unpack).transpose();
+        let base = base.map_err(|_| postcard::Error::SerdeDeCustom)?;
+        Ok(Self::RebuildStart { base })
     }
 }
 
@@ -219,44 +235,51 @@ mod tests {
         let recent = vec![tile; MAX_RECENT_TILES];
         let merge = Some(MergeProgress { cursor, chain: Some(chunk), recent });
         let root = Some(format!("sheets/{}/roots/{}", "0".repeat(36), "f".repeat(64)));
-        for (anew, narrow) in [(false, false), (true, false), (false, true), (true, true)] {
+        for (is_rebuild, has_narrow_stripes) in
+            [(false, false), (true, false), (false, true), (true, true)]
+        {
             let (root, merge) = (root.clone(), merge.clone());
-            let progress = BuildProgress { root, merge, anew, narrow };
+            let progress = BuildProgress { root, merge, is_rebuild, has_narrow_stripes };
             let bytes = progress.encode();
             assert!(bytes.len() <= MAX_PROGRESS_BYTES, "{}", bytes.len());
-            assert_eq!(Begin::decode(&bytes), Ok(Begin::At(progress)));
+            assert_eq!(StoredProgress::decode(&bytes), Ok(StoredProgress::InProgress(progress)));
             for cut in 0..bytes.len() {
-                assert!(Begin::decode(&bytes[..cut]).is_err());
+                assert!(StoredProgress::decode(&bytes[..cut]).is_err());
             }
             let mut later = bytes;
-            later[0] = VERSION_ANEW_NARROW + 1;
-            assert!(Begin::decode(&later).is_err());
+            later[0] = VERSION_REBUILD_NARROW + 1;
+            assert!(StoredProgress::decode(&later).is_err());
         }
     }
 
     #[test]
-    fn where_work_anew_begins_reads_back() {
-        for behind in [None, Some(Position::FIRST), Position::new(7, u32::MAX).ok()] {
-            let bytes = Begin::anew(behind);
-            assert_eq!(Begin::decode(&bytes), Ok(Begin::Anew { behind }));
+    fn the_start_of_a_rebuild_reads_back() {
+        for base in [None, Some(Position::FIRST), Position::new(7, u32::MAX).ok()] {
+            let bytes = StoredProgress::encode_rebuild_start(base);
+            assert_eq!(StoredProgress::decode(&bytes), Ok(StoredProgress::RebuildStart { base }));
             for cut in 0..bytes.len() {
-                assert!(Begin::decode(&bytes[..cut]).is_err());
+                assert!(StoredProgress::decode(&bytes[..cut]).is_err());
             }
         }
-        let nowhere = StoredStart { version: VERSION_ANEW_START, behind: Some(u64::MAX) };
-        assert!(Begin::decode(&postcard::to_allocvec(&nowhere).unwrap()).is_err());
+        let nowhere = StoredRebuildStart { version: VERSION_REBUILD_START, base: Some(u64::MAX) };
+        assert!(StoredProgress::decode(&postcard::to_allocvec(&nowhere).unwrap()).is_err());
     }
 
-    /// Work is under way while a later build is deployed.
+    /// A later build must read the progress of work in progress.
     #[test]
-    fn the_released_layouts_do_not_change() {
+    fn the_released_encodings_do_not_change() {
         let root = Some("r".to_owned());
-        let of =
-            |anew, narrow| BuildProgress { root: root.clone(), merge: None, anew, narrow }.encode();
-        assert_eq!(of(false, false), [1, 1, 1, b'r', 0]);
-        assert_eq!(of(true, false), [2, 1, 1, b'r', 0]);
-        assert_eq!(of(false, true), [4, 1, 1, b'r', 0]);
-        assert_eq!(of(true, true), [5, 1, 1, b'r', 0]);
-        assert_eq!(Begin::anew(Position::new(0, 300).ok()), [3, 1, 0xAC, 2]);
+        let encode = |is_rebuild, has_narrow_stripes| {
+            let root = root.clone();
+            BuildProgress { root, merge: None, is_rebuild, has_narrow_stripes }.encode()
+        };
+        assert_eq!(encode(false, false), [1, 1, 1, b'r', 0]);
+        assert_eq!(encode(true, false), [2, 1, 1, b'r', 0]);
+        assert_eq!(encode(false, true), [4, 1, 1, b'r', 0]);
+        assert_eq!(encode(true, true), [5, 1, 1, b'r', 0]);
+        assert_eq!(
+            StoredProgress::encode_rebuild_start(Position::new(0, 300).ok()),
+            [3, 1, 0xAC, 2]
+        );
     }
 }

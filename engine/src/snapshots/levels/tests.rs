@@ -10,7 +10,7 @@ use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 
-use super::progress::{Begin, BuildProgress};
+use super::progress::{BuildProgress, StoredProgress};
 use super::*;
 use crate::logs::{CellsQuery, SheetName};
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
@@ -82,7 +82,7 @@ impl World {
 
     /// The same, from the log's first entry on, whatever was made of it before.
     async fn rebuild(&self, job: SnapshotJob) -> String {
-        self.build_from(job, LevelsBuilder::anew(None), false).await
+        self.build_from(job, LevelsBuilder::rebuild_progress(None), false).await
     }
 
     async fn build_from(&self, job: SnapshotJob, begin: Vec<u8>, restless: bool) -> String {
@@ -281,7 +281,10 @@ async fn a_row_that_fits_no_chunk_of_a_wide_stripe_has_narrow_ones() {
         let second = world.mark().await;
         let mut narrow = world.builder().step(&second, &[]).await;
         while let Ok(BuildStep::Progress(next)) = &narrow
-            && !matches!(Begin::decode(next), Ok(Begin::At(BuildProgress { narrow: true, .. })))
+            && !matches!(
+                StoredProgress::decode(next),
+                Ok(StoredProgress::InProgress(BuildProgress { has_narrow_stripes: true, .. }))
+            )
         {
             narrow = world.builder().step(&second, next).await;
         }
@@ -349,7 +352,7 @@ async fn snapshots_are_made_anew_one_on_the_other() {
         }));
         let mut behind = None;
         for job in &jobs {
-            world.build_from(*job, LevelsBuilder::anew(behind), true).await;
+            world.build_from(*job, LevelsBuilder::rebuild_progress(behind), true).await;
             behind = Some(job.position);
         }
         for job in &jobs {
@@ -368,7 +371,7 @@ async fn what_is_not_made_before_does_not_hold_up_what_is_made_anew() {
     world.append(block(9, 2, 10)).await;
     let second = world.mark().await;
     // Nobody needs the first one for it, in whatever round it is met.
-    world.build_from(second, LevelsBuilder::anew(None), true).await;
+    world.build_from(second, LevelsBuilder::rebuild_progress(None), true).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
 
@@ -379,7 +382,7 @@ async fn what_it_would_be_made_on_may_be_gone() {
     let roots = [jobs[0].position, Position::FIRST, Position::new(0, 1).unwrap()];
     delete_all(&world, "/roots/").await;
     for behind in roots {
-        world.build_from(jobs[1], LevelsBuilder::anew(Some(behind)), true).await;
+        world.build_from(jobs[1], LevelsBuilder::rebuild_progress(Some(behind)), true).await;
         assert_eq!(world.cells(None).await, world.replayed(None).await);
     }
 }
@@ -413,7 +416,7 @@ async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
     // Made from the beginning in one piece, its objects are others than those made step by step.
     let old = reader.root_at(log(), jobs[1].position).await.unwrap();
     let new = {
-        let (builder, mut progress) = (world.builder(), LevelsBuilder::anew(None));
+        let (builder, mut progress) = (world.builder(), LevelsBuilder::rebuild_progress(None));
         loop {
             match builder.step(&jobs[1], &progress).await.unwrap() {
                 BuildStep::Progress(next) => progress = next,

@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use cellar_engine::memory::{ManualClock, QueueRules};
+use cellar_engine::memory::ManualClock;
+use cellar_engine::ports::QueueRules;
 use cellar_stacks::{Architecture, Config, cellar_stack};
 
 use super::*;

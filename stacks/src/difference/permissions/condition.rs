@@ -1,4 +1,4 @@
-//! Conditions of statements, and which of them let more through.
+//! Conditions of policy statements, and whether one condition permits all requests that another permits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,89 +8,90 @@ use serde_json::Value;
 use super::pattern::{Case, covers};
 use crate::difference::text::substitution_text;
 
-/// Operators and keys with their values; all of them have to hold.
+/// A condition: values by operator and key. All operators must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Condition(BTreeMap<(String, String), BTreeSet<String>>);
 
-/// What more values of an operator do.
+/// How an operator uses its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Values {
-    /// Let more through: one of them has to match.
-    Alternatives,
-    /// Let less through: none of them may match.
-    Exclusions,
-    /// One can only say whether they are the same.
-    Opaque,
+enum ValueSemantics {
+    /// One value must match, so more values permit more requests.
+    AnyOf,
+    /// No value may match, so more values permit fewer requests.
+    NoneOf,
+    /// Unknown: only equal sets of values can be compared.
+    Unknown,
 }
 
 impl Condition {
-    /// The condition of a statement in normal form.
-    pub(super) fn of(value: Option<&Value>) -> Self {
+    /// Reads the `Condition` of a statement in normal form.
+    pub(super) fn parse(value: Option<&Value>) -> Self {
         let mut condition = Self::default();
         match value {
             None => {}
             Some(Value::Object(operators)) => {
                 for (operator, keys) in operators {
-                    condition.read(operator, keys);
+                    condition.add_keys(operator, keys);
                 }
             }
-            Some(other) => condition.add("", "", [text(other)]),
+            Some(other) => condition.add("", "", [to_text(other)]),
         }
         condition
     }
 
-    fn read(&mut self, operator: &str, keys: &Value) {
+    fn add_keys(&mut self, operator: &str, keys: &Value) {
         match keys {
             Value::Object(keys) => {
                 for (key, values) in keys {
                     let values = match values {
-                        Value::Array(values) => values.iter().map(text).collect(),
-                        single => vec![text(single)],
+                        Value::Array(values) => values.iter().map(to_text).collect(),
+                        single => vec![to_text(single)],
                     };
                     self.add(operator, key, values);
                 }
             }
-            other => self.add(operator, "", [text(other)]),
+            other => self.add(operator, "", [to_text(other)]),
         }
     }
 
-    /// Adds an operator with a key.
     pub(super) fn add(
         &mut self,
         operator: &str,
         key: &str,
         values: impl IntoIterator<Item = String>,
     ) {
-        let place = (operator.to_owned(), key.to_owned());
-        self.0.entry(place).or_default().extend(values);
+        self.0.entry((operator.to_owned(), key.to_owned())).or_default().extend(values);
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The values at a place. The names of keys are the same in upper and lower case.
-    fn values(&self, (operator, key): &(String, String)) -> Option<&BTreeSet<String>> {
-        let is_there =
-            |place: &(String, String)| place.0 == *operator && place.1.eq_ignore_ascii_case(key);
-        self.0.iter().find(|(place, _)| is_there(place)).map(|(_, values)| values)
+    /// Returns the values of an operator and a key. Keys are case-insensitive.
+    fn values_of(&self, operator: &str, key: &str) -> Option<&BTreeSet<String>> {
+        let mut entries = self.0.iter();
+        let entry = entries.find(|((entry_operator, entry_key), _)| {
+            entry_operator == operator && entry_key.eq_ignore_ascii_case(key)
+        });
+        entry.map(|(_, values)| values)
     }
 
-    /// Whether it lets through all that the other one does. In doubt it does not.
-    pub(super) fn admits_all_of(&self, other: &Self) -> bool {
-        self.0.iter().all(|(place, values)| {
-            let Some(others) = other.values(place) else { return false };
-            let operator = place.0.as_str();
-            let among = |value: &String, all: &BTreeSet<String>| {
-                all.iter().any(|pattern| matches(operator, pattern, value))
-            };
-            match kind(operator) {
-                Values::Alternatives => others.iter().all(|value| among(value, values)),
-                Values::Exclusions => values.iter().all(|value| among(value, others)),
-                Values::Opaque => values == others,
+    /// Returns whether this condition permits every request that `other` permits; `false` if unknown.
+    pub(super) fn permits_all_of(&self, other: &Self) -> bool {
+        self.0.iter().all(|((operator, key), values)| {
+            let Some(other_values) = other.values_of(operator, key) else { return false };
+            match semantics_of(operator) {
+                ValueSemantics::AnyOf => all_covered(operator, other_values, values),
+                ValueSemantics::NoneOf => all_covered(operator, values, other_values),
+                ValueSemantics::Unknown => values == other_values,
             }
         })
     }
+}
+
+/// Returns whether each of `values` matches at least one of `patterns`.
+fn all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSet<String>) -> bool {
+    values.iter().all(|value| patterns.iter().any(|pattern| matches(operator, pattern, value)))
 }
 
 impl fmt::Display for Condition {
@@ -100,26 +101,27 @@ impl fmt::Display for Condition {
                 formatter.write_str(" and ")?;
             }
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            let words = [operator.as_str(), key.as_str(), &values.join(", ")];
-            let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-            formatter.write_str(&words.join(" "))?;
+            let fields = [operator.as_str(), key.as_str(), &values.join(", ")];
+            let fields: Vec<&str> = fields.into_iter().filter(|field| !field.is_empty()).collect();
+            formatter.write_str(&fields.join(" "))?;
         }
         Ok(())
     }
 }
 
-fn text(value: &Value) -> String {
+fn to_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
 
-/// The operator without `ForAllValues:` and its like, and without `IfExists`.
-fn base(operator: &str) -> &str {
+/// Returns the operator without the prefixes `ForAllValues:` and `ForAnyValue:` and without the suffix
+/// `IfExists`.
+fn base_operator(operator: &str) -> &str {
     let name = operator.rsplit_once(':').map_or(operator, |(_, name)| name);
     name.strip_suffix("IfExists").unwrap_or(name)
 }
 
-fn kind(operator: &str) -> Values {
-    match base(operator) {
+fn semantics_of(operator: &str) -> ValueSemantics {
+    match base_operator(operator) {
         "StringEquals"
         | "StringEqualsIgnoreCase"
         | "StringLike"
@@ -129,7 +131,7 @@ fn kind(operator: &str) -> Values {
         | "IpAddress"
         | "ArnEquals"
         | "ArnLike"
-        | "Bool" => Values::Alternatives,
+        | "Bool" => ValueSemantics::AnyOf,
         "StringNotEquals"
         | "StringNotEqualsIgnoreCase"
         | "StringNotLike"
@@ -137,15 +139,15 @@ fn kind(operator: &str) -> Values {
         | "DateNotEquals"
         | "NotIpAddress"
         | "ArnNotEquals"
-        | "ArnNotLike" => Values::Exclusions,
-        _ => Values::Opaque,
+        | "ArnNotLike" => ValueSemantics::NoneOf,
+        _ => ValueSemantics::Unknown,
     }
 }
 
 fn matches(operator: &str, pattern: &str, value: &str) -> bool {
-    match base(operator) {
+    match base_operator(operator) {
         "StringLike" | "StringNotLike" | "ArnLike" | "ArnNotLike" | "ArnEquals"
-        | "ArnNotEquals" => covers(pattern, value, Case::Counts),
+        | "ArnNotEquals" => covers(pattern, value, Case::Sensitive),
         _ => pattern == value,
     }
 }
@@ -159,11 +161,11 @@ mod tests {
     use super::*;
 
     fn admits(one: Value, other: Value) -> bool {
-        Condition::of(Some(&one)).admits_all_of(&Condition::of(Some(&other)))
+        Condition::parse(Some(&one)).permits_all_of(&Condition::parse(Some(&other)))
     }
 
     #[test]
-    fn fewer_keys_let_more_through() {
+    fn fewer_keys_permit_more() {
         let one = json!({"StringEquals": {"a": ["x"]}});
         let two = json!({"StringEquals": {"a": ["x"], "b": ["y"]}});
         assert!(admits(one.clone(), two.clone()));
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn more_values_let_more_through_unless_they_are_left_out() {
+    fn more_values_permit_more_unless_they_are_exclusions() {
         let values = |operator: &str, values: &[&str]| json!({ operator: { "Key": values } });
         for operator in ["StringEquals", "ForAnyValue:StringLike", "BoolIfExists", "IpAddress"] {
             assert!(admits(values(operator, &["x", "y"]), values(operator, &["x"])), "{operator}");
@@ -189,15 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_the_same_in_any_case() {
+    fn keys_are_case_insensitive() {
         let key = |key: &str| json!({"Bool": {key: "false"}});
         assert!(admits(key("aws:SecureTransport"), key("aws:securetransport")));
     }
 
     #[test]
-    fn it_is_shown_on_one_line() {
+    fn a_condition_is_displayed_on_one_line() {
         let condition = json!({"Bool": {"k": "false"}, "StringLike": {"p": ["a", {"Ref": "B"}]}});
-        let text = Condition::of(Some(&condition)).to_string();
+        let text = Condition::parse(Some(&condition)).to_string();
         assert_eq!(text, "Bool k false and StringLike p ${B}, a");
     }
 }

@@ -1,66 +1,70 @@
-//! Single permissions, put together again so that people can read them.
+//! Groups single permissions into readable grants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::rule::{PermissionKind, Single};
+use super::rule::{PermissionKind, SinglePermission};
 use crate::constructs::Effect;
 
-/// Permissions that differ only in what is listed.
+/// Permissions of a resource with the same kind, effect and condition. Each principal has each action on
+/// each resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Grant {
-    /// The resource whose properties say so.
+    /// The template resource that defines the permissions.
     pub logical_id: String,
-    /// Where they stand.
     pub kind: PermissionKind,
-    /// Whether they permit or forbid.
     pub effect: Effect,
-    /// Who: `*` is everybody.
+    /// Principals; `*` means everyone.
     pub principals: Vec<String>,
-    /// What is done.
     pub actions: Vec<String>,
-    /// What it is done to.
+    /// Resources on which the actions are permitted or forbidden.
     pub resources: Vec<String>,
-    /// Under which condition only.
+    /// Condition of the permissions, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
-/// What grants are put together by.
-type Place = (String, PermissionKind, Effect, Option<String>);
+/// The fields that all permissions of a grant share: logical id, kind, effect and condition.
+type GrantKey = (String, PermissionKind, Effect, Option<String>);
 
-/// Puts together actions first, then resources, then principals.
-pub(super) fn grouped<'a>(singles: impl IntoIterator<Item = Single<'a>>) -> Vec<Grant> {
-    let mut by_resource: BTreeMap<(Place, String, String), BTreeSet<String>> = BTreeMap::new();
-    for single in singles {
-        let rule = single.rule;
-        let condition = (!rule.condition.is_empty()).then(|| rule.condition.to_string());
-        let place = (rule.holder.clone(), rule.kind, rule.effect, condition);
-        let key = (place, single.principal.text(), single.resource.text());
-        by_resource.entry(key).or_default().insert(single.action.text());
+type Names = BTreeSet<String>;
+
+/// Groups permissions into grants: first the actions on the same resource, then resources with the same
+/// actions, then principals with the same actions and resources.
+pub(super) fn group_permissions<'a>(
+    permissions: impl IntoIterator<Item = SinglePermission<'a>>,
+) -> Vec<Grant> {
+    let mut actions_by_resource: BTreeMap<(GrantKey, String, String), Names> = BTreeMap::new();
+    for permission in permissions {
+        let rule = permission.rule;
+        let condition =
+            if rule.condition.is_empty() { None } else { Some(rule.condition.to_string()) };
+        let grant_key = (rule.holder.clone(), rule.kind, rule.effect, condition);
+        let key = (grant_key, permission.principal.text(), permission.resource.text());
+        actions_by_resource.entry(key).or_default().insert(permission.action.text());
     }
-    let mut by_actions: BTreeMap<(Place, String, BTreeSet<String>), BTreeSet<String>> =
-        BTreeMap::new();
-    for ((place, principal, resource), actions) in by_resource {
-        by_actions.entry((place, principal, actions)).or_default().insert(resource);
+    let mut resources_by_actions: BTreeMap<(GrantKey, String, Names), Names> = BTreeMap::new();
+    for ((grant_key, principal, resource), actions) in actions_by_resource {
+        resources_by_actions.entry((grant_key, principal, actions)).or_default().insert(resource);
     }
-    let mut by_both: BTreeMap<(Place, BTreeSet<String>, BTreeSet<String>), BTreeSet<String>> =
-        BTreeMap::new();
-    for ((place, principal, actions), resources) in by_actions {
-        by_both.entry((place, actions, resources)).or_default().insert(principal);
+    let mut principals_by_access: BTreeMap<(GrantKey, Names, Names), Names> = BTreeMap::new();
+    for ((grant_key, principal, actions), resources) in resources_by_actions {
+        principals_by_access.entry((grant_key, actions, resources)).or_default().insert(principal);
     }
-    let list = |set: BTreeSet<String>| set.into_iter().collect();
-    by_both
-        .into_iter()
-        .map(|(((logical_id, kind, effect, condition), actions, resources), principals)| Grant {
-            logical_id,
-            kind,
-            effect,
-            principals: list(principals),
-            actions: list(actions),
-            resources: list(resources),
-            condition,
-        })
-        .collect()
+    let to_list = |names: Names| names.into_iter().collect();
+    let grants =
+        principals_by_access.into_iter().map(|((grant_key, actions, resources), names)| {
+            let (logical_id, kind, effect, condition) = grant_key;
+            Grant {
+                logical_id,
+                kind,
+                effect,
+                principals: to_list(names),
+                actions: to_list(actions),
+                resources: to_list(resources),
+                condition,
+            }
+        });
+    grants.collect()
 }

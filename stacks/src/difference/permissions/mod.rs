@@ -1,9 +1,9 @@
-//! Permissions as sets: what one template lets somebody do that another does not.
+//! Compares the permissions of two templates.
 //!
-//! A rule is taken apart into single permissions: one principal, one action, one resource. What the
-//! new template permits and no single rule of the old one covers is broadened, and so is what the
-//! old one forbade and no rule of the new one covers. In doubt something counts as broadened: two
-//! rules that only together cover a third are not seen to.
+//! Each rule is split into single permissions of one principal, one action and one resource. A permission is
+//! broadened if the new template permits it and no single rule of the old one covers it, or if the old
+//! template forbids it and no rule of the new one covers it. The comparison may report too much, but not too
+//! little: it does not detect that two rules cover a third one only together.
 
 mod condition;
 mod grant;
@@ -16,130 +16,148 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::DifferenceError;
-use super::document::{Document, keeps, policy};
+use super::document::{Document, is_retained, removal_policy};
 use super::limits::PERMISSIONS_MAX;
 use crate::constructs::Effect;
-use rule::{Rule, Single};
+use rule::{Rule, SinglePermission};
 
 pub use grant::Grant;
 pub use rule::PermissionKind;
 
-/// What may be done that could not be, and the other way round.
+/// Broadened and narrowed permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PermissionChanges {
-    /// Permitted now, or forbidden no longer.
+    /// Permissions that are newly permitted or no longer forbidden.
     pub broadened: Vec<Grant>,
-    /// Permitted no longer, or forbidden now.
+    /// Permissions that are no longer permitted or newly forbidden.
     pub narrowed: Vec<Grant>,
 }
 
 impl PermissionChanges {
-    /// Whether nothing changes.
+    /// Returns whether no permission changes.
     pub fn is_empty(&self) -> bool {
         self.broadened.is_empty() && self.narrowed.is_empty()
     }
 
-    /// Whether it is a resource by whose properties something is broadened.
+    /// Returns whether a resource defines a broadened permission.
     pub fn are_broadened_by(&self, logical_id: &str) -> bool {
         self.broadened.iter().any(|grant| grant.logical_id == logical_id)
     }
 }
 
-/// The changes of permissions from one template to another.
-pub(super) fn changes(
+/// Compares the permissions of two templates.
+///
+/// # Errors
+/// [`TooManyPermissions`] if a template has more than [`PERMISSIONS_MAX`] single permissions.
+pub(super) fn compare_permissions(
     old: &Document,
     new: &Document,
-) -> Result<PermissionChanges, DifferenceError> {
-    let (before, after) = (rules(old)?, rules(new)?);
-    let (was, will) = (Side::new(old, &before), Side::new(new, &after));
-    // What is left behind in the account goes on permitting; whether it goes on forbidding nobody
-    // knows.
-    let left_behind = |single: &Single<'_>| {
-        let resource = old.resources.get(&single.rule.holder);
-        resource.is_some_and(|it| keeps(policy(it, "DeletionPolicy")))
-            && !new.resources.contains_key(&single.rule.holder)
-    };
-    let permitted = will.beyond(&was, Effect::Allow);
-    let unforbidden =
-        was.beyond(&will, Effect::Deny).filter(|it| !will.lacks(&it.rule.scope, &was));
-    let unpermitted = was.beyond(&will, Effect::Allow).filter(|it| !left_behind(it));
-    let forbidden = will.beyond(&was, Effect::Deny).filter(|it| !was.lacks(&it.rule.scope, &will));
+) -> Result<PermissionChanges, TooManyPermissions> {
+    let (old_rules, new_rules) = (read_rules(old)?, read_rules(new)?);
+    let (old, new) = (RuleSet::new(old, &old_rules), RuleSet::new(new, &new_rules));
+    let newly_permitted = new.permissions_beyond(&old, Effect::Allow);
+    let no_longer_forbidden = old
+        .permissions_beyond(&new, Effect::Deny)
+        .filter(|it| !new.has_lost_resource(&it.rule.scope, &old));
+    // A resource that stays in the account still permits. Whether it still forbids is unknown.
+    let no_longer_permitted = old
+        .permissions_beyond(&new, Effect::Allow)
+        .filter(|it| !old.abandons(&it.rule.holder, &new));
+    let newly_forbidden = new
+        .permissions_beyond(&old, Effect::Deny)
+        .filter(|it| !old.has_lost_resource(&it.rule.scope, &new));
     Ok(PermissionChanges {
-        broadened: grant::grouped(permitted.chain(unforbidden)),
-        narrowed: grant::grouped(unpermitted.chain(forbidden)),
+        broadened: grant::group_permissions(newly_permitted.chain(no_longer_forbidden)),
+        narrowed: grant::group_permissions(no_longer_permitted.chain(newly_forbidden)),
     })
 }
 
-/// One of the two templates.
-struct Side<'a> {
+/// The rules of a template.
+struct RuleSet<'a> {
     document: &'a Document,
     rules: BTreeSet<&'a Rule>,
-    /// Rules by the actions that they name outright, in lower case.
-    naming: BTreeMap<String, Vec<&'a Rule>>,
-    /// Rules with an action that stands for others.
-    wild: Vec<&'a Rule>,
+    /// Rules without wildcards in their actions, by lowercase action.
+    rules_by_action: BTreeMap<String, Vec<&'a Rule>>,
+    /// Rules with wildcards or exclusions in their actions.
+    wildcard_rules: Vec<&'a Rule>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> RuleSet<'a> {
     fn new(document: &'a Document, rules: &'a [Rule]) -> Self {
-        let mut naming: BTreeMap<String, Vec<&'a Rule>> = BTreeMap::new();
-        let mut wild = Vec::new();
+        let mut rules_by_action: BTreeMap<String, Vec<&'a Rule>> = BTreeMap::new();
+        let mut wildcard_rules = Vec::new();
         for rule in rules {
             match rule.plain_actions() {
                 Some(actions) => {
                     for action in actions {
-                        naming.entry(action.to_ascii_lowercase()).or_default().push(rule);
+                        rules_by_action.entry(action.to_ascii_lowercase()).or_default().push(rule);
                     }
                 }
-                None => wild.push(rule),
+                None => wildcard_rules.push(rule),
             }
         }
-        Self { document, rules: rules.iter().collect(), naming, wild }
+        Self { document, rules: rules.iter().collect(), rules_by_action, wildcard_rules }
     }
 
-    /// The single permissions of this side that the other one does not cover.
-    fn beyond<'b>(
+    /// Returns the single permissions of these rules that no rule of `other` covers.
+    fn permissions_beyond<'b>(
         &'b self,
         other: &'b Self,
         effect: Effect,
-    ) -> impl Iterator<Item = Single<'a>> + use<'a, 'b> {
+    ) -> impl Iterator<Item = SinglePermission<'a>> + use<'a, 'b> {
         let rules = self.rules.iter().copied().filter(move |rule| rule.effect == effect);
-        let singles = rules.filter(|rule| !other.rules.contains(rule)).flat_map(Rule::singles);
-        singles.filter(|single| !other.covers(*single))
+        let changed_rules = rules.filter(|rule| !other.rules.contains(rule));
+        let permissions = changed_rules.flat_map(Rule::single_permissions);
+        permissions.filter(|permission| !other.covers(*permission))
     }
 
-    fn covers(&self, single: Single<'_>) -> bool {
-        let naming = self.naming.get(&single.action.text().to_ascii_lowercase());
-        let mut rules = naming.into_iter().flatten().chain(&self.wild);
-        rules.any(|rule| rule.covers(single))
+    fn covers(&self, permission: SinglePermission<'_>) -> bool {
+        let action = permission.action.text().to_ascii_lowercase();
+        let plain_rules = self.rules_by_action.get(&action).into_iter().flatten();
+        plain_rules.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
     }
 
-    /// Whether a resource is gone here that the other side has: there is nothing left to forbid.
-    fn lacks(&self, scope: &str, other: &Self) -> bool {
-        let kept = |document: &Document| {
-            let resource = document.resources.get(scope);
-            resource.map(|resource| keeps(policy(resource, "DeletionPolicy")))
-        };
-        kept(self.document).is_none() && kept(other.document) == Some(false)
+    /// Returns whether a resource of this template is removed from the stack in `new`, but kept in the
+    /// account.
+    fn abandons(&self, logical_id: &str, new: &Self) -> bool {
+        let Some(resource) = self.document.resources.get(logical_id) else { return false };
+        is_retained(removal_policy(resource, "DeletionPolicy"))
+            && !new.document.resources.contains_key(logical_id)
+    }
+
+    /// Returns whether a resource of `other` does not exist in this template and is not kept in the account
+    /// either, so that it needs no rule.
+    fn has_lost_resource(&self, logical_id: &str, other: &Self) -> bool {
+        if self.document.resources.contains_key(logical_id) {
+            return false;
+        }
+        let Some(resource) = other.document.resources.get(logical_id) else { return false };
+        !is_retained(removal_policy(resource, "DeletionPolicy"))
     }
 }
 
-fn rules(document: &Document) -> Result<Vec<Rule>, DifferenceError> {
-    let mut found = Vec::new();
-    let mut count = 0_usize;
+/// A template has too many single permissions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TooManyPermissions {
+    /// The resource at which the limit was exceeded.
+    pub(super) logical_id: String,
+}
+
+fn read_rules(document: &Document) -> Result<Vec<Rule>, TooManyPermissions> {
+    let mut rules = Vec::new();
+    let mut permission_count = 0_usize;
     for (logical_id, resource) in &document.resources {
-        let here = policies::rules(logical_id, resource).into_iter();
-        for rule in here.chain(reach::rules(logical_id, resource)) {
-            count = count.saturating_add(rule.count());
-            found.push(rule);
+        let rules_of_policies = policies::read_rules(logical_id, resource);
+        let rules_of_access = reach::read_rules(logical_id, resource);
+        for rule in rules_of_policies.into_iter().chain(rules_of_access) {
+            permission_count = permission_count.saturating_add(rule.permission_count());
+            rules.push(rule);
         }
-        if count > PERMISSIONS_MAX {
-            let logical_id = logical_id.clone();
-            return Err(DifferenceError::TooManyPermissions { logical_id });
+        if permission_count > PERMISSIONS_MAX {
+            return Err(TooManyPermissions { logical_id: logical_id.clone() });
         }
     }
-    Ok(found)
+    Ok(rules)
 }
 
 #[cfg(test)]

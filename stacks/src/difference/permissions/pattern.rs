@@ -1,18 +1,18 @@
-//! Names with `*` and `?` in them, and which of them cover others.
+//! Names and patterns of policy statements, and whether one pattern covers another.
 
 pub(super) use crate::wildcard::Case;
 use crate::wildcard::glob;
 
-/// What a statement names: principals, actions or resources.
+/// Principals, actions or resources of a statement. Names may contain the wildcards `*` and `?`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Names {
-    /// These.
+    /// Exactly the listed names.
     Only(Vec<String>),
-    /// All but these: `NotAction` and its like.
+    /// All names except the listed ones, as in `NotAction`.
     AllBut(Vec<String>),
 }
 
-/// One element of [`Names`], or all of those that are named by what they are not.
+/// An element of [`Names`]. An exclusion list is a single element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     Only(&'a str),
@@ -24,7 +24,6 @@ impl Names {
         Self::Only(vec![name.into()])
     }
 
-    /// How many elements there are.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Only(names) => names.len(),
@@ -32,7 +31,6 @@ impl Names {
         }
     }
 
-    /// The elements one by one.
     pub(super) fn elements(&self) -> Vec<Name<'_>> {
         match self {
             Self::Only(names) => names.iter().map(|name| Name::Only(name)).collect(),
@@ -40,7 +38,7 @@ impl Names {
         }
     }
 
-    /// Whether everything that the element stands for is among these. In doubt it is not.
+    /// Returns whether these names cover everything that `element` matches; `false` if unknown.
     pub(super) fn cover(&self, element: Name<'_>, case: Case) -> bool {
         let covers = |pattern: &String, name: &str| covers(pattern, name, case);
         match (self, element) {
@@ -48,19 +46,19 @@ impl Names {
                 patterns.iter().any(|pattern| covers(pattern, name))
             }
             (Self::Only(patterns), Name::AllBut(_)) => patterns.iter().any(|p| p == "*"),
-            // A pattern may reach into what is left out; a plain name does or does not.
-            (Self::AllBut(left_out), Name::Only(name)) => {
-                !name.contains(['*', '?']) && !left_out.iter().any(|pattern| covers(pattern, name))
+            // A name with wildcards could match an excluded name.
+            (Self::AllBut(excluded), Name::Only(name)) => {
+                !name.contains(['*', '?']) && !excluded.iter().any(|pattern| covers(pattern, name))
             }
-            (Self::AllBut(left_out), Name::AllBut(others)) => {
-                left_out.iter().all(|name| others.iter().any(|pattern| covers(pattern, name)))
-            }
+            (Self::AllBut(excluded), Name::AllBut(other_excluded)) => excluded
+                .iter()
+                .all(|name| other_excluded.iter().any(|pattern| covers(pattern, name))),
         }
     }
 }
 
 impl Name<'_> {
-    /// As people read it.
+    /// Returns the name for people.
     pub(super) fn text(self) -> String {
         match self {
             Self::Only(name) => name.to_owned(),
@@ -69,18 +67,18 @@ impl Name<'_> {
     }
 }
 
-/// Whether every name that `name` stands for is one that `pattern` stands for. Of a name that is a
-/// pattern itself, its own `*` is only covered by another `*`.
+/// Returns whether `pattern` matches everything that `name` matches. If `name` contains `*`, only a `*` in
+/// `pattern` covers it.
 pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
     if !pattern.contains(['*', '?']) {
         return match case {
-            Case::Ignored => pattern.eq_ignore_ascii_case(name),
-            Case::Counts => pattern == name,
+            Case::Insensitive => pattern.eq_ignore_ascii_case(name),
+            Case::Sensitive => pattern == name,
         };
     }
-    // Names in AWS are ASCII; a part of another letter is none.
-    let one = |letter: u8| usize::from(letter.is_ascii() && letter != b'*');
-    glob(pattern.as_bytes(), name.as_bytes(), case, one)
+    // Names in AWS are ASCII, so `?` does not match bytes of other characters.
+    let wildcard_len = |byte: u8| usize::from(byte.is_ascii() && byte != b'*');
+    glob(pattern.as_bytes(), name.as_bytes(), case, wildcard_len)
 }
 
 #[cfg(test)]
@@ -88,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wildcard_covers_what_it_stands_for() {
+    fn a_wildcard_covers_what_it_matches() {
         for (pattern, name) in [
             ("*", "anything"),
             ("*", "*"),
@@ -100,7 +98,7 @@ mod tests {
             ("a*", "a"),
             ("a", "a"),
         ] {
-            assert!(covers(pattern, name, Case::Counts), "{pattern} {name}");
+            assert!(covers(pattern, name, Case::Sensitive), "{pattern} {name}");
         }
         for (pattern, name) in [
             ("s3:Get*", "s3:*"),
@@ -113,19 +111,19 @@ mod tests {
             ("a?", "a"),
             ("a??", "aé"),
         ] {
-            assert!(!covers(pattern, name, Case::Counts), "{pattern} {name}");
+            assert!(!covers(pattern, name, Case::Sensitive), "{pattern} {name}");
         }
-        assert!(covers("S3:get*", "s3:GetObject", Case::Ignored));
-        assert!(!covers("S3:get*", "s3:GetObject", Case::Counts));
+        assert!(covers("S3:get*", "s3:GetObject", Case::Insensitive));
+        assert!(!covers("S3:get*", "s3:GetObject", Case::Sensitive));
     }
 
     #[test]
-    fn what_is_left_out_is_not_covered() {
+    fn excluded_names_are_not_covered() {
         let all_but =
             |names: &[&str]| Names::AllBut(names.iter().map(|n| (*n).to_owned()).collect());
         let only = |names: &[&str]| Names::Only(names.iter().map(|n| (*n).to_owned()).collect());
         let covers = |these: &Names, those: &Names| {
-            those.elements().into_iter().all(|element| these.cover(element, Case::Counts))
+            those.elements().into_iter().all(|element| these.cover(element, Case::Sensitive))
         };
         assert!(covers(&all_but(&["b"]), &only(&["a"])));
         assert!(!covers(&all_but(&["b*"]), &only(&["bc"])));
@@ -137,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn long_patterns_end_soon() {
+    fn long_patterns_are_matched_fast() {
         let (pattern, name) = ("*a".repeat(2_000), "a".repeat(20_000) + "b");
-        assert!(!covers(&pattern, &name, Case::Counts));
+        assert!(!covers(&pattern, &name, Case::Sensitive));
     }
 }

@@ -1,65 +1,71 @@
-//! Rules from the policies of a template: of roles, of what they trust, of buckets and queues.
-
+//! Reads rules from policies: role policies, trust policies, and policies of buckets, queues and other
+//! resources.
 use serde_json::{Map, Value};
 
 use super::condition::Condition;
 use super::pattern::Names;
 use super::rule::{PermissionKind, Rule};
-use crate::constructs::{DOCUMENTS, Effect, ResourceType};
+use crate::constructs::{Effect, POLICY_DOCUMENTS, ResourceType};
 use crate::difference::document::{known_type, property};
 use crate::difference::text::substitution_text;
 
-/// Everybody.
-pub(super) const EVERYBODY: &str = "*";
+/// The principal that means everyone.
+pub(super) const EVERYONE: &str = "*";
 
-/// Whose policy it is.
-struct Policy<'a> {
+/// The context of a policy document.
+struct PolicyContext<'a> {
     holder: &'a str,
     scope: String,
     kind: PermissionKind,
-    /// Who is meant where a statement names nobody.
-    principal: &'a str,
-    /// What is meant where a statement names nothing.
-    resource: String,
+    /// Principal of statements that name none.
+    default_principal: &'a str,
+    /// Resource of statements that name none.
+    default_resource: String,
 }
 
-/// All rules that the policies of a resource hold.
-pub(super) fn rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+/// Reads all rules from the policies of a resource.
+pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
-        Some(ResourceType::Role) => of_role(logical_id, resource),
+        Some(ResourceType::Role) => read_role(logical_id, resource),
         Some(ResourceType::BucketPolicy) => {
             let buckets = property(resource, &["Bucket"]).into_iter();
-            of_targets(logical_id, resource, buckets)
+            read_attached_policy(logical_id, resource, buckets)
         }
         Some(ResourceType::QueuePolicy) => {
             let queues = property(resource, &["Queues"]).and_then(Value::as_array);
-            of_targets(logical_id, resource, queues.into_iter().flatten())
+            read_attached_policy(logical_id, resource, queues.into_iter().flatten())
         }
-        _ => of_any(logical_id, resource),
+        _ => read_other_resource(logical_id, resource),
     }
 }
 
-fn of_role(logical_id: &str, resource: &Value) -> Vec<Rule> {
-    let own = |kind| Policy {
+/// Returns the context of a policy that applies to the resource that contains it.
+fn own_policy(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
+    PolicyContext {
         holder: logical_id,
         scope: logical_id.to_owned(),
         kind,
-        principal: logical_id,
-        resource: logical_id.to_owned(),
-    };
-    let trust = property(resource, &["AssumeRolePolicyDocument"]);
-    let mut found: Vec<Rule> =
-        trust.into_iter().flat_map(|document| own(PermissionKind::Trust).rules(document)).collect();
-    let policies = property(resource, &["Policies"]).and_then(Value::as_array);
-    for document in policies.into_iter().flatten().filter_map(|it| it.get("PolicyDocument")) {
-        found.extend(own(PermissionKind::Role).rules(document));
+        default_principal: logical_id,
+        default_resource: logical_id.to_owned(),
     }
-    found.extend(attached(logical_id, resource));
-    found
 }
 
-/// Policies of somebody else that widen a role, and the boundary that nothing in it may cross.
-fn attached(logical_id: &str, resource: &Value) -> Vec<Rule> {
+fn read_role(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    if let Some(document) = property(resource, &["AssumeRolePolicyDocument"]) {
+        rules.extend(own_policy(logical_id, PermissionKind::Trust).read_document(document));
+    }
+    let policies = property(resource, &["Policies"]).and_then(Value::as_array);
+    for document in policies.into_iter().flatten().filter_map(|it| it.get("PolicyDocument")) {
+        rules.extend(own_policy(logical_id, PermissionKind::Role).read_document(document));
+    }
+    rules.extend(read_managed_policies(logical_id, resource));
+    rules
+}
+
+/// Returns a rule for each managed policy, which extends a role, and for the permissions boundary, which
+/// restricts the role. The contents of both are outside of the template.
+fn read_managed_policies(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let rule = |effect, action: &str, policy: &Value| Rule {
         holder: logical_id.to_owned(),
         scope: logical_id.to_owned(),
@@ -67,116 +73,126 @@ fn attached(logical_id: &str, resource: &Value) -> Vec<Rule> {
         effect,
         principals: Names::one(logical_id),
         actions: Names::one(action),
-        resources: Names::one(name(policy)),
+        resources: Names::one(to_name(policy)),
         condition: Condition::default(),
     };
-    let managed = property(resource, &["ManagedPolicyArns"]).and_then(Value::as_array);
-    let managed = managed.into_iter().flatten();
-    let managed = managed.map(|arn| rule(Effect::Allow, "whatever this policy allows", arn));
-    let boundary = property(resource, &["PermissionsBoundary"]);
-    let boundary = boundary.map(|arn| rule(Effect::Deny, "whatever this boundary leaves out", arn));
-    managed.chain(boundary).collect()
+    let managed_policies = property(resource, &["ManagedPolicyArns"]).and_then(Value::as_array);
+    let mut rules: Vec<Rule> = managed_policies
+        .into_iter()
+        .flatten()
+        .map(|arn| rule(Effect::Allow, "use the permissions of the managed policy", arn))
+        .collect();
+    if let Some(arn) = property(resource, &["PermissionsBoundary"]) {
+        rules.push(rule(Effect::Deny, "exceed the permissions boundary", arn));
+    }
+    rules
 }
 
-/// A policy that is attached to other resources.
-fn of_targets<'a>(
+/// Reads a policy that is attached to other resources.
+fn read_attached_policy<'a>(
     logical_id: &str,
     resource: &Value,
     targets: impl Iterator<Item = &'a Value>,
 ) -> Vec<Rule> {
-    let document = property(resource, &["PolicyDocument"]);
-    let Some(document) = document else { return Vec::new() };
+    let Some(document) = property(resource, &["PolicyDocument"]) else { return Vec::new() };
     targets
         .flat_map(|target| {
-            let policy = Policy {
+            let context = PolicyContext {
                 holder: logical_id,
-                scope: scope_of(target),
+                scope: referenced_id(target),
                 kind: PermissionKind::Resource,
-                principal: EVERYBODY,
-                resource: name(target),
+                default_principal: EVERYONE,
+                default_resource: to_name(target),
             };
-            policy.rules(document)
+            context.read_document(document)
         })
         .collect()
 }
 
-/// Documents of other types, wherever among the properties they stand.
-fn of_any(logical_id: &str, resource: &Value) -> Vec<Rule> {
-    let policy = || Policy {
-        holder: logical_id,
-        scope: logical_id.to_owned(),
-        kind: PermissionKind::Resource,
-        principal: logical_id,
-        resource: logical_id.to_owned(),
-    };
+/// Reads the policy documents in the properties of other types.
+fn read_other_resource(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    let context = own_policy(logical_id, PermissionKind::Resource);
     let properties = resource.get("Properties");
-    let direct = DOCUMENTS.iter().filter_map(|name| properties?.get(name));
-    let nested = property(resource, &["ResourcePolicy", "PolicyDocument"]);
-    direct.chain(nested).flat_map(|document| policy().rules(document)).collect()
+    let direct_documents = POLICY_DOCUMENTS.iter().filter_map(|name| properties?.get(name));
+    let nested_document = property(resource, &["ResourcePolicy", "PolicyDocument"]);
+    direct_documents
+        .chain(nested_document)
+        .flat_map(|document| context.read_document(document))
+        .collect()
 }
 
-impl Policy<'_> {
-    fn rules(&self, document: &Value) -> Vec<Rule> {
+impl PolicyContext<'_> {
+    fn read_document(&self, document: &Value) -> Vec<Rule> {
         match document.get("Statement").and_then(Value::as_array) {
-            Some(statements) => statements
-                .iter()
-                .map(|statement| self.rule(statement.as_object(), statement))
-                .collect(),
-            None => vec![self.rule(None, document)],
+            Some(statements) => {
+                statements.iter().map(|statement| self.read_statement(statement)).collect()
+            }
+            None => vec![self.unreadable_rule(document)],
         }
     }
 
-    /// What cannot be read – an `Fn::If`, say – is an action of its own: any change of it shows.
-    fn rule(&self, statement: Option<&Map<String, Value>>, whole: &Value) -> Rule {
-        let is_readable = |it: &&Map<String, Value>| {
-            it.contains_key("Effect") || it.contains_key("Action") || it.contains_key("NotAction")
-        };
-        let Some(statement) = statement.filter(is_readable) else {
-            return Rule { actions: Names::one(name(whole)), ..self.blank(Effect::Allow) };
-        };
+    fn read_statement(&self, value: &Value) -> Rule {
+        let Some(statement) = value.as_object() else { return self.unreadable_rule(value) };
+        let is_readable =
+            ["Effect", "Action", "NotAction"].iter().any(|field| statement.contains_key(*field));
+        if !is_readable {
+            return self.unreadable_rule(value);
+        }
         let effect = match statement.get("Effect").and_then(Value::as_str) {
             Some("Deny") => Effect::Deny,
             _ => Effect::Allow,
         };
-        let named = |name: &str, all_but: &str, otherwise: &str| match (
-            statement.get(name),
-            statement.get(all_but),
-        ) {
-            (Some(value), _) => Names::Only(names(value)),
-            (None, Some(value)) => Names::AllBut(names(value)),
-            (None, None) => Names::one(otherwise),
-        };
         let principals = match (statement.get("Principal"), statement.get("NotPrincipal")) {
-            (Some(value), _) => Names::Only(principals(value)),
-            (None, Some(value)) => Names::AllBut(principals(value)),
-            (None, None) => Names::one(self.principal),
+            (Some(value), _) => Names::Only(to_principals(value)),
+            (None, Some(value)) => Names::AllBut(to_principals(value)),
+            (None, None) => Names::one(self.default_principal),
         };
         Rule {
             principals,
-            actions: named("Action", "NotAction", "*"),
-            resources: named("Resource", "NotResource", &self.resource),
-            condition: Condition::of(statement.get("Condition")),
-            ..self.blank(effect)
+            actions: read_names(statement, "Action", "NotAction", "*"),
+            resources: read_names(statement, "Resource", "NotResource", &self.default_resource),
+            condition: Condition::parse(statement.get("Condition")),
+            ..self.default_rule(effect)
         }
     }
 
-    fn blank(&self, effect: Effect) -> Rule {
+    /// Returns a rule for a value that cannot be read, such as an `Fn::If`. The whole value becomes an
+    /// action, so that every change of the value is reported.
+    fn unreadable_rule(&self, value: &Value) -> Rule {
+        Rule { actions: Names::one(to_name(value)), ..self.default_rule(Effect::Allow) }
+    }
+
+    fn default_rule(&self, effect: Effect) -> Rule {
         Rule {
             holder: self.holder.to_owned(),
             scope: self.scope.clone(),
             kind: self.kind,
             effect,
-            principals: Names::one(self.principal),
+            principals: Names::one(self.default_principal),
             actions: Names::one("*"),
-            resources: Names::one(self.resource.clone()),
+            resources: Names::one(self.default_resource.clone()),
             condition: Condition::default(),
         }
     }
 }
 
-/// The logical id that a value refers to, or its text.
-pub(super) fn scope_of(value: &Value) -> String {
-    let text = name(value);
+/// Reads a field of a statement or, if it is missing, the field that excludes names.
+fn read_names(
+    statement: &Map<String, Value>,
+    field: &str,
+    excluding_field: &str,
+    default: &str,
+) -> Names {
+    match (statement.get(field), statement.get(excluding_field)) {
+        (Some(value), _) => Names::Only(to_names(value)),
+        (None, Some(value)) => Names::AllBut(to_names(value)),
+        (None, None) => Names::one(default),
+    }
+}
+
+/// Returns the logical id that a value refers to, or the text of another value.
+pub(super) fn referenced_id(value: &Value) -> String {
+    let text = to_name(value);
     let inside = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     match inside {
         Some(inside) if !inside.contains(['$', '{', '}', '!']) => {
@@ -186,28 +202,30 @@ pub(super) fn scope_of(value: &Value) -> String {
     }
 }
 
-/// A name as text: literal, or as `Fn::Sub` would have it.
-pub(super) fn name(value: &Value) -> String {
+/// Returns a name as text: a literal, or the equivalent text for `Fn::Sub`.
+pub(super) fn to_name(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
 
-pub(super) fn names(value: &Value) -> Vec<String> {
+pub(super) fn to_names(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(items) => items.iter().map(name).collect(),
-        single => vec![name(single)],
+        Value::Array(items) => items.iter().map(to_name).collect(),
+        single => vec![to_name(single)],
     }
 }
 
-fn principals(value: &Value) -> Vec<String> {
-    let Some(by_kind) = value.as_object().filter(|_| substitution_text(value).is_none()) else {
-        return names(value);
-    };
-    let of_kind = |(kind, value): (&String, &Value)| -> Vec<String> {
-        let label = |name: String| match (kind.as_str(), name.as_str()) {
-            ("AWS", EVERYBODY) => name,
-            _ => format!("{kind} {name}"),
-        };
-        names(value).into_iter().map(label).collect()
-    };
-    by_kind.iter().flat_map(of_kind).collect()
+/// Returns principals, each with its kind, such as `Service lambda.amazonaws.com`.
+fn to_principals(value: &Value) -> Vec<String> {
+    let Value::Object(names_by_kind) = value else { return to_names(value) };
+    if substitution_text(value).is_some() {
+        return to_names(value);
+    }
+    let mut principals = Vec::new();
+    for (kind, names) in names_by_kind {
+        for name in to_names(names) {
+            let is_everyone = kind == "AWS" && name == EVERYONE;
+            principals.push(if is_everyone { name } else { format!("{kind} {name}") });
+        }
+    }
+    principals
 }

@@ -1,39 +1,40 @@
-//! Rules about who reaches a function or a bucket at all: URLs, origins of pages, public access.
+//! Reads rules outside of policies: invocation permissions, function URLs, CORS and public access.
 
 use serde_json::Value;
 
 use super::condition::Condition;
 use super::pattern::Names;
-use super::policies::{EVERYBODY, name, names, scope_of};
+use super::policies::{EVERYONE, referenced_id, to_name, to_names};
 use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
-/// All such rules of a resource.
-pub(super) fn rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
+/// Reads all rules of a resource that are not in policies.
+pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
-        Some(ResourceType::Permission) => vec![of_permission(logical_id, resource)],
-        Some(ResourceType::FunctionUrl) => of_url(logical_id, resource),
-        Some(ResourceType::Bucket) => of_bucket(logical_id, resource),
+        Some(ResourceType::Permission) => vec![read_permission(logical_id, resource)],
+        Some(ResourceType::FunctionUrl) => read_function_url(logical_id, resource),
+        Some(ResourceType::Bucket) => read_bucket(logical_id, resource),
         _ => Vec::new(),
     }
 }
 
-fn rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
+/// Returns a rule for everyone and every action on the resource that defines the rule.
+fn default_rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         holder: holder.to_owned(),
         scope: holder.to_owned(),
         kind,
         effect,
-        principals: Names::one(EVERYBODY),
+        principals: Names::one(EVERYONE),
         actions: Names::one("*"),
         resources: Names::one(holder),
         condition: Condition::default(),
     }
 }
 
-/// Properties of a permission that narrow it, and the conditions that they are.
-const NARROWING: [(&str, &str, &str); 6] = [
+/// Properties that restrict an invocation permission, each with the equivalent condition operator and key.
+const RESTRICTIONS: [(&str, &str, &str); 6] = [
     ("EventSourceToken", "StringEquals", "lambda:EventSourceToken"),
     ("FunctionUrlAuthType", "StringEquals", "lambda:FunctionUrlAuthType"),
     ("InvokedViaFunctionUrl", "Bool", "lambda:InvokedViaFunctionUrl"),
@@ -42,113 +43,155 @@ const NARROWING: [(&str, &str, &str); 6] = [
     ("SourceArn", "ArnLike", "aws:SourceArn"),
 ];
 
-fn of_permission(logical_id: &str, resource: &Value) -> Rule {
-    let text = |property_name: &str| {
-        property(resource, &[property_name]).map_or_else(|| "*".to_owned(), name)
+fn read_permission(logical_id: &str, resource: &Value) -> Rule {
+    let text_of = |property_name: &str| {
+        property(resource, &[property_name]).map_or_else(|| "*".to_owned(), to_name)
     };
     let mut condition = Condition::default();
-    for (property_name, operator, key) in NARROWING {
-        let value = property(resource, &[property_name]).map(name);
-        // Not only through the URL is the same as no word of it.
-        if let Some(value) = value.filter(|value| operator != "Bool" || value != "false") {
+    for (property_name, operator, key) in RESTRICTIONS {
+        let Some(value) = property(resource, &[property_name]).map(to_name) else { continue };
+        // `InvokedViaFunctionUrl: false` does not restrict the permission.
+        let has_no_effect = operator == "Bool" && value == "false";
+        if !has_no_effect {
             condition.add(operator, key, [value]);
         }
     }
-    // Its name and its ARN are the same function.
-    let function = property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), scope_of);
+    // The name and the ARN of a function are treated as equal.
+    let function =
+        property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
     Rule {
         scope: function.clone(),
-        principals: Names::Only(vec![text("Principal")]),
-        actions: Names::Only(vec![text("Action")]),
+        principals: Names::Only(vec![text_of("Principal")]),
+        actions: Names::Only(vec![text_of("Action")]),
         resources: Names::one(function),
         condition,
-        ..rule(logical_id, PermissionKind::Invocation, Effect::Allow)
+        ..default_rule(logical_id, PermissionKind::Invocation, Effect::Allow)
     }
 }
 
-fn of_url(logical_id: &str, resource: &Value) -> Vec<Rule> {
-    let authenticated = property(resource, &["AuthType"]).map(name);
-    let callers = match authenticated.as_deref() {
-        Some("AWS_IAM") => "whoever signs with IAM",
-        _ => EVERYBODY,
+fn read_function_url(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    let authentication = property(resource, &["AuthType"]).map(to_name);
+    let callers = match authentication.as_deref() {
+        Some("AWS_IAM") => "any authenticated IAM principal",
+        _ => EVERYONE,
     };
-    let call = Rule {
+    let mut rules = vec![Rule {
         principals: Names::one(callers),
-        actions: Names::one("call its URL"),
-        ..rule(logical_id, PermissionKind::Url, Effect::Allow)
-    };
-    let cors = property(resource, &["Cors"]).map(|cors| {
-        let fields = ["AllowOrigins", "AllowMethods", "AllowHeaders", "ExposeHeaders"];
-        let credentials = cors.get("AllowCredentials").map(name);
-        let credentials = credentials.is_some_and(|allowed| allowed != "false");
-        of_cors(logical_id, cors, fields, credentials)
-    });
-    [call].into_iter().chain(cors).collect()
+        actions: Names::one("call the function URL"),
+        ..default_rule(logical_id, PermissionKind::Url, Effect::Allow)
+    }];
+    if let Some(cors) = property(resource, &["Cors"]) {
+        let credentials = cors.get("AllowCredentials").map(to_name);
+        let allows_credentials = credentials.is_some_and(|allowed| allowed != "false");
+        rules.push(read_cors(logical_id, cors, &FUNCTION_URL_CORS, allows_credentials));
+    }
+    rules
 }
 
-/// What pages of some origins may do. A method and a header are actions of their own.
-fn of_cors(logical_id: &str, cors: &Value, fields: [&str; 4], credentials: bool) -> Rule {
-    let [origins, methods, sent, read] = fields;
-    let listed = |field: &str| cors.get(field).map(names).unwrap_or_default();
-    let with = |field: &str, verb: &str| -> Vec<String> {
-        listed(field).into_iter().map(|name| format!("{verb} {name}")).collect()
-    };
-    let mut actions = with(methods, "request with");
-    actions.extend(with(sent, "send the header"));
-    actions.extend(with(read, "read the header"));
-    if credentials {
+/// Names of the CORS fields of a resource type.
+struct CorsFields {
+    origins: &'static str,
+    methods: &'static str,
+    request_headers: &'static str,
+    exposed_headers: &'static str,
+}
+
+const FUNCTION_URL_CORS: CorsFields = CorsFields {
+    origins: "AllowOrigins",
+    methods: "AllowMethods",
+    request_headers: "AllowHeaders",
+    exposed_headers: "ExposeHeaders",
+};
+
+const BUCKET_CORS: CorsFields = CorsFields {
+    origins: "AllowedOrigins",
+    methods: "AllowedMethods",
+    request_headers: "AllowedHeaders",
+    exposed_headers: "ExposedHeaders",
+};
+
+/// Returns the rule for pages of other origins. Each method and each header is an action.
+fn read_cors(
+    logical_id: &str,
+    cors: &Value,
+    fields: &CorsFields,
+    allows_credentials: bool,
+) -> Rule {
+    let names_of = |field: &str| cors.get(field).map(to_names).unwrap_or_default();
+    let mut actions = Vec::new();
+    for (field, verb) in [
+        (fields.methods, "request with"),
+        (fields.request_headers, "send the header"),
+        (fields.exposed_headers, "read the header"),
+    ] {
+        actions.extend(names_of(field).into_iter().map(|name| format!("{verb} {name}")));
+    }
+    if allows_credentials {
         actions.push("send cookies".to_owned());
     }
     Rule {
-        principals: Names::Only(listed(origins)),
+        principals: Names::Only(names_of(fields.origins)),
         actions: Names::Only(actions),
-        ..rule(logical_id, PermissionKind::Cors, Effect::Allow)
+        ..default_rule(logical_id, PermissionKind::Cors, Effect::Allow)
     }
 }
 
-fn of_bucket(logical_id: &str, resource: &Value) -> Vec<Rule> {
+fn read_bucket(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let cors = property(resource, &["CorsConfiguration", "CorsRules"]).and_then(Value::as_array);
-    let fields = ["AllowedOrigins", "AllowedMethods", "AllowedHeaders", "ExposedHeaders"];
-    let cors = cors.into_iter().flatten().map(|cors| of_cors(logical_id, cors, fields, false));
-    cors.chain(refused(logical_id, resource)).chain(access_list(logical_id, resource)).collect()
+    let mut rules: Vec<Rule> = cors
+        .into_iter()
+        .flatten()
+        .map(|cors| read_cors(logical_id, cors, &BUCKET_CORS, false))
+        .collect();
+    rules.extend(read_blocked_access(logical_id, resource));
+    rules.extend(read_access_list(logical_id, resource));
+    rules
 }
 
-/// What a bucket refuses of public access, and access lists as such.
-fn refused<'a>(logical_id: &'a str, resource: &'a Value) -> impl Iterator<Item = Rule> + use<'a> {
-    const BLOCKS: [(&str, &str); 4] = [
-        ("BlockPublicAcls", "make a public access list"),
-        ("BlockPublicPolicy", "make a public policy"),
+/// Returns a denying rule for each kind of public access that a bucket blocks, and for access control lists
+/// if the bucket disables them.
+fn read_blocked_access(logical_id: &str, resource: &Value) -> Vec<Rule> {
+    const BLOCK_SETTINGS: [(&str, &str); 4] = [
+        ("BlockPublicAcls", "create a public access list"),
+        ("BlockPublicPolicy", "create a public policy"),
         ("IgnorePublicAcls", "use a public access list"),
         ("RestrictPublicBuckets", "use a public policy"),
     ];
-    let blocked = BLOCKS.into_iter().filter_map(move |(block, action)| {
-        let set = property(resource, &["PublicAccessBlockConfiguration", block]).map(name);
-        (set.as_deref() == Some("true")).then_some(action)
-    });
+    let mut blocked_actions = Vec::new();
+    for (setting, action) in BLOCK_SETTINGS {
+        let value = property(resource, &["PublicAccessBlockConfiguration", setting]).map(to_name);
+        if value.as_deref() == Some("true") {
+            blocked_actions.push(action);
+        }
+    }
     let ownership = property(resource, &["OwnershipControls", "Rules"]).and_then(Value::as_array);
-    let mut ownership = ownership.into_iter().flatten();
-    let enforced = ownership
+    let disables_access_lists = ownership
+        .into_iter()
+        .flatten()
         .any(|rule| rule.get("ObjectOwnership").is_some_and(|it| it == "BucketOwnerEnforced"));
-    let actions = blocked.chain(enforced.then_some("use access lists"));
-    actions.map(move |action| Rule {
+    if disables_access_lists {
+        blocked_actions.push("use access lists");
+    }
+    let to_rule = |action| Rule {
         actions: Names::one(action),
-        ..rule(logical_id, PermissionKind::PublicAccess, Effect::Deny)
-    })
+        ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Deny)
+    };
+    blocked_actions.into_iter().map(to_rule).collect()
 }
 
-/// The canned access list, where there is one that lets others in.
-fn access_list(logical_id: &str, resource: &Value) -> Option<Rule> {
-    let list = property(resource, &["AccessControl"]).map(name)?;
-    let (who, actions): (&str, &[&str]) = match list.as_str() {
+/// Returns the rule of a canned access control list that permits access to others.
+fn read_access_list(logical_id: &str, resource: &Value) -> Option<Rule> {
+    let access_list = property(resource, &["AccessControl"]).map(to_name)?;
+    let (principal, actions): (&str, &[&str]) = match access_list.as_str() {
         "Private" | "BucketOwnerRead" | "BucketOwnerFullControl" => return None,
-        "PublicRead" => (EVERYBODY, &["read"]),
-        "PublicReadWrite" => (EVERYBODY, &["read", "write"]),
-        "AuthenticatedRead" => ("whoever has an account of AWS", &["read"]),
+        "PublicRead" => (EVERYONE, &["read"]),
+        "PublicReadWrite" => (EVERYONE, &["read", "write"]),
+        "AuthenticatedRead" => ("any AWS account", &["read"]),
         other => (other, &["use the access list"]),
     };
     Some(Rule {
-        principals: Names::one(who),
+        principals: Names::one(principal),
         actions: Names::Only(actions.iter().map(|action| (*action).to_owned()).collect()),
-        ..rule(logical_id, PermissionKind::PublicAccess, Effect::Allow)
+        ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Allow)
     })
 }

@@ -1,4 +1,4 @@
-//! One rule of a template: who may, or may not, do what to what.
+//! Rules of a template: which principals may or may not perform which actions on which resources.
 
 use serde::Serialize;
 
@@ -6,32 +6,33 @@ use super::condition::Condition;
 use super::pattern::{Case, Name, Names};
 use crate::constructs::Effect;
 
-/// Where a permission is written down.
+/// The kind of setting that defines a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionKind {
-    /// A policy of a role: what whoever has the role may do.
+    /// Policy of a role.
     Role,
-    /// The trust policy of a role: who may have it.
+    /// Trust policy of a role, which defines the principals that can assume the role.
     Trust,
-    /// A policy of a bucket, a queue or another resource.
+    /// Policy of a bucket, a queue or another resource.
     Resource,
-    /// A permission to call a function.
+    /// Permission to invoke a function.
     Invocation,
-    /// The URL of a function.
+    /// URL of a function.
     Url,
-    /// CORS: pages of which origins.
+    /// CORS settings for pages of other origins.
     Cors,
-    /// What a bucket refuses, whatever its policy and its access lists say.
+    /// Public access settings of a bucket, which override its policy and its access control lists.
     PublicAccess,
 }
 
-/// A rule before it is taken apart into single permissions.
+/// A rule, which combines several principals, actions and resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rule {
-    /// The resource that says so.
+    /// Logical id of the resource that defines the rule.
     pub(super) holder: String,
-    /// The resource that it is said of: a bucket, not its policy. Rules are compared within one.
+    /// Resource to which the rule applies, for example the bucket of a bucket policy. Rules only cover other
+    /// rules with the same scope.
     pub(super) scope: String,
     pub(super) kind: PermissionKind,
     pub(super) effect: Effect,
@@ -41,9 +42,9 @@ pub(super) struct Rule {
     pub(super) condition: Condition,
 }
 
-/// A single permission of a rule.
+/// A permission of a rule for one principal, one action and one resource.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Single<'a> {
+pub(super) struct SinglePermission<'a> {
     pub(super) rule: &'a Rule,
     pub(super) principal: Name<'a>,
     pub(super) action: Name<'a>,
@@ -51,17 +52,17 @@ pub(super) struct Single<'a> {
 }
 
 impl Rule {
-    /// How many single permissions it stands for.
-    pub(super) fn count(&self) -> usize {
+    /// Returns the number of single permissions.
+    pub(super) fn permission_count(&self) -> usize {
         let counts = [&self.principals, &self.actions, &self.resources].map(Names::count);
         counts.into_iter().fold(1, usize::saturating_mul)
     }
 
-    /// All of them.
-    pub(super) fn singles(&self) -> impl Iterator<Item = Single<'_>> {
+    /// Splits the rule into all combinations of a principal, an action and a resource.
+    pub(super) fn single_permissions(&self) -> impl Iterator<Item = SinglePermission<'_>> {
         self.principals.elements().into_iter().flat_map(move |principal| {
             self.actions.elements().into_iter().flat_map(move |action| {
-                self.resources.elements().into_iter().map(move |resource| Single {
+                self.resources.elements().into_iter().map(move |resource| SinglePermission {
                     rule: self,
                     principal,
                     action,
@@ -71,7 +72,7 @@ impl Rule {
         })
     }
 
-    /// Its actions, if none of them stands for others.
+    /// Returns the actions, or `None` if an action has a wildcard or is excluded.
     pub(super) fn plain_actions(&self) -> Option<&[String]> {
         match &self.actions {
             Names::Only(names) if !names.iter().any(|name| name.contains(['*', '?'])) => {
@@ -81,17 +82,17 @@ impl Rule {
         }
     }
 
-    /// Whether it says of the same things the same kind of thing.
-    fn is_beside(&self, other: &Self) -> bool {
+    /// Returns whether both rules have the same kind, effect and scope.
+    fn is_comparable_to(&self, other: &Self) -> bool {
         self.kind == other.kind && self.effect == other.effect && self.scope == other.scope
     }
 
-    /// Whether it says all that the single permission of another says.
-    pub(super) fn covers(&self, single: Single<'_>) -> bool {
-        self.is_beside(single.rule)
-            && self.principals.cover(single.principal, Case::Counts)
-            && self.actions.cover(single.action, Case::Ignored)
-            && self.resources.cover(single.resource, Case::Counts)
-            && self.condition.admits_all_of(&single.rule.condition)
+    /// Returns whether this rule has at least the effect of a single permission of another rule.
+    pub(super) fn covers(&self, permission: SinglePermission<'_>) -> bool {
+        self.is_comparable_to(permission.rule)
+            && self.principals.cover(permission.principal, Case::Sensitive)
+            && self.actions.cover(permission.action, Case::Insensitive)
+            && self.resources.cover(permission.resource, Case::Sensitive)
+            && self.condition.permits_all_of(&permission.rule.condition)
     }
 }

@@ -1,4 +1,4 @@
-//! Each way to broaden or narrow, on templates with one resource or two.
+//! Tests of every way to broaden or narrow permissions, on templates with one or two resources.
 
 #![allow(clippy::needless_pass_by_value, reason = "values as json! gives them")]
 
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What is broadened and what is narrowed, a line each.
+/// Returns the broadened and the narrowed grants, each as a line.
 fn compared(old: Value, new: Value) -> (Vec<String>, Vec<String>) {
     let document =
         |resources: Value| Document::read(&json!({ "Resources": resources }).to_string()).unwrap();
-    let found = changes(&document(old), &document(new)).unwrap();
+    let found = compare_permissions(&document(old), &document(new)).unwrap();
     let lines = |grants: Vec<Grant>| grants.iter().map(line).collect();
     (lines(found.broadened), lines(found.narrowed))
 }
@@ -114,12 +114,12 @@ fn a_deny_that_goes_is_broader() {
     conditional["Condition"] = json!({"Bool": {"aws:SecureTransport": "false"}});
     let (broader, narrower) = compared(with.clone(), role(json!([allowed, conditional])));
     assert_eq!((broader.len(), narrower.len()), (1, 0));
-    // With the role goes all that it forbids.
+    // Without the role, its Deny statements are not needed.
     assert_eq!(compared(with, json!({})), (none(), vec!["R Allow R s3:GetObject b".to_owned()]));
 }
 
 #[test]
-fn all_but_some_actions_is_broader_the_fewer_are_left_out() {
+fn excluding_fewer_actions_is_broader() {
     let all_but =
         |actions: Value| role(json!([{"Effect": "Allow", "NotAction": actions, "Resource": "*"}]));
     let (broader, narrower) = compared(all_but(json!(["a:B", "a:C"])), all_but(json!(["a:B"])));
@@ -128,7 +128,7 @@ fn all_but_some_actions_is_broader_the_fewer_are_left_out() {
 }
 
 #[test]
-fn whoever_may_have_a_role_is_broader() {
+fn more_principals_of_a_trust_policy_are_broader() {
     let trust = |principal: Value| {
         json!({"R": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument":
             {"Statement": [{"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}]}}}})
@@ -148,13 +148,13 @@ fn whoever_may_have_a_role_is_broader() {
 }
 
 #[test]
-fn policies_of_others_and_boundaries_count() {
+fn managed_policies_and_boundaries_count() {
     let with =
         |properties: Value| json!({"R": {"Type": "AWS::IAM::Role", "Properties": properties}});
     let (broader, _) = compared(with(json!({})), with(json!({"ManagedPolicyArns": ["arn"]})));
-    assert_eq!(broader, ["R Allow R whatever this policy allows arn"]);
+    assert_eq!(broader, ["R Allow R use the permissions of the managed policy arn"]);
     let (broader, _) = compared(with(json!({"PermissionsBoundary": "arn"})), with(json!({})));
-    assert_eq!(broader, ["R Deny R whatever this boundary leaves out arn"]);
+    assert_eq!(broader, ["R Deny R exceed the permissions boundary arn"]);
 }
 
 fn bucket_policy(statements: Value) -> Value {
@@ -178,7 +178,7 @@ fn a_policy_of_a_bucket_counts_by_its_bucket() {
     let line = vec!["P Deny * s3:* x".to_owned()];
     assert_eq!(compared(with.clone(), without.clone()), (line.clone(), none()));
     assert_eq!(compared(without, with.clone()), (none(), line));
-    // The bucket is kept, so what protects it matters.
+    // The bucket is kept, so the policy that protects it matters.
     assert_eq!(compared(with.clone(), json!({})).0.len(), 1);
     let mut gone = with;
     gone["B"]["DeletionPolicy"] = "Delete".into();
@@ -186,7 +186,7 @@ fn a_policy_of_a_bucket_counts_by_its_bucket() {
 }
 
 #[test]
-fn what_is_left_behind_goes_on_permitting() {
+fn abandoned_resources_still_permit() {
     let allowed =
         json!([{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "x"}]);
     let with = bucket_policy(allowed);
@@ -238,7 +238,7 @@ fn permissions_to_call_a_function_count() {
 fn a_url_without_authentication_is_broader() {
     let url = |authentication: &str| json!({"U": {"Type": "AWS::Lambda::Url", "Properties": {"AuthType": authentication}}});
     let (broader, narrower) = compared(url("AWS_IAM"), url("NONE"));
-    assert_eq!((broader, narrower), (vec!["U Allow * call its URL U".to_owned()], none()));
+    assert_eq!((broader, narrower), (vec!["U Allow * call the function URL U".to_owned()], none()));
     assert_eq!(compared(url("NONE"), url("AWS_IAM")).0, none());
 }
 
@@ -265,15 +265,15 @@ fn origins_methods_headers_and_cookies_count() {
 }
 
 #[test]
-fn a_bucket_that_refuses_less_is_broader() {
+fn a_bucket_that_blocks_less_is_broader() {
     let bucket =
         |properties: Value| json!({"B": {"Type": "AWS::S3::Bucket", "Properties": properties}});
     let blocked = |policy: bool| {
         bucket(json!({"PublicAccessBlockConfiguration":
             {"BlockPublicAcls": true, "BlockPublicPolicy": policy}}))
     };
-    assert_eq!(compared(blocked(true), blocked(false)).0, ["B Deny * make a public policy B"]);
-    assert_eq!(compared(blocked(false), blocked(true)).1, ["B Deny * make a public policy B"]);
+    assert_eq!(compared(blocked(true), blocked(false)).0, ["B Deny * create a public policy B"]);
+    assert_eq!(compared(blocked(false), blocked(true)).1, ["B Deny * create a public policy B"]);
     assert_eq!(compared(blocked(true), bucket(json!({}))).0.len(), 1);
     let owned =
         |by: &str| bucket(json!({"OwnershipControls": {"Rules": [{"ObjectOwnership": by}]}}));
@@ -286,7 +286,7 @@ fn a_bucket_that_refuses_less_is_broader() {
 }
 
 #[test]
-fn what_cannot_be_read_shows_when_it_changes() {
+fn unreadable_statements_are_reported_when_they_change() {
     let odd = |name: &str| {
         role(json!([{"Fn::If": [name, {"Effect": "Allow"}, {"Ref": "AWS::NoValue"}]}]))
     };
@@ -318,15 +318,15 @@ fn the_number_of_permissions_is_bounded() {
     };
     let fits = document(PERMISSIONS_MAX);
     let (old, new) = (Document::empty(), &fits);
-    assert_eq!(changes(&old, new).unwrap().broadened[0].actions.len(), PERMISSIONS_MAX);
-    let error = changes(&old, &document(PERMISSIONS_MAX + 1)).unwrap_err();
-    assert_eq!(error, DifferenceError::TooManyPermissions { logical_id: "R".to_owned() });
+    assert_eq!(compare_permissions(&old, new).unwrap().broadened[0].actions.len(), PERMISSIONS_MAX);
+    let error = compare_permissions(&old, &document(PERMISSIONS_MAX + 1)).unwrap_err();
+    assert_eq!(error, TooManyPermissions { logical_id: "R".to_owned() });
 }
 
 #[test]
-fn the_most_permissions_are_compared_soon() {
+fn the_maximum_number_of_permissions_is_compared_fast() {
     let document = |suffix: &str| {
-        // Half of them with a wildcard, which any other one may be covered by.
+        // Half of the statements have a wildcard, so they must be compared with all others.
         let statement = |number: usize| match number % 2 {
             0 => allow(json!(format!("a:B{number}{suffix}")), json!("x")),
             _ => allow(json!(format!("a:*{number}{suffix}")), json!("x")),
@@ -334,6 +334,6 @@ fn the_most_permissions_are_compared_soon() {
         let statements: Vec<Value> = (0..PERMISSIONS_MAX / 8).map(statement).collect();
         Document::read(&json!({ "Resources": role(json!(statements)) }).to_string()).unwrap()
     };
-    let found = changes(&document("x"), &document("y")).unwrap();
+    let found = compare_permissions(&document("x"), &document("y")).unwrap();
     assert_eq!(found.broadened[0].actions.len(), PERMISSIONS_MAX / 8);
 }

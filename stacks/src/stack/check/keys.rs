@@ -1,4 +1,4 @@
-//! The keys of a table and its attribute definitions have to be the same set.
+//! Checks that the keys of a table and its attribute definitions are the same set.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,16 @@ use crate::constructs::ResourceType;
 use crate::stack::error::{Holder, SynthesisError};
 use crate::template::{Resource, Template};
 
-/// Keys without a definition and definitions without a key; CloudFormation refuses both.
-pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
+/// Returns keys without a definition and definitions without a key. CloudFormation rejects both.
+pub(super) fn find_key_faults(template: &Template) -> Vec<SynthesisError> {
     let tables = template
         .resources
         .iter()
         .filter(|(_, resource)| resource.resource_type == ResourceType::Table.name());
-    tables.flat_map(|(logical_id, table)| of_table(logical_id, table)).collect()
+    tables.flat_map(|(logical_id, table)| key_faults_of_table(logical_id, table)).collect()
 }
 
-fn of_table(logical_id: &str, table: &Resource) -> Vec<SynthesisError> {
+fn key_faults_of_table(logical_id: &str, table: &Resource) -> Vec<SynthesisError> {
     let holder = Holder::new(logical_id, &table.resource_type);
     let keys = attribute_names(table, "KeySchema");
     let defined = attribute_names(table, "AttributeDefinitions");
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_definitions_have_to_agree() {
+    fn keys_and_definitions_must_match() {
         let table = Table::new("id").attribute("id", AttributeType::String);
         assert_eq!(faults(table.clone()), "");
         assert_eq!(
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(
             faults(table.attribute("at", AttributeType::Number)),
             "`Orders` (AWS::DynamoDB::Table): the attribute `at` is defined but no key uses it, \
-             which DynamoDB refuses; remove the definition"
+             which DynamoDB rejects; remove the definition"
         );
     }
 }

@@ -1,6 +1,6 @@
-//! Everything that can be told about a template before AWS sees it.
+//! Validation of a template before it is sent to AWS.
 
-mod circles;
+mod cycles;
 mod keys;
 mod permissions;
 mod references;
@@ -10,13 +10,13 @@ mod visibility;
 use super::error::SynthesisError;
 use crate::template::Template;
 
-/// All faults, in a fixed order.
-pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
-    let mut findings = references::findings(template);
-    findings.extend(circles::findings(template));
-    findings.extend(keys::findings(template));
-    findings.extend(permissions::findings(template));
-    findings.extend(visibility::findings(template));
-    findings.extend(size::findings(template));
-    findings
+/// Returns all faults in a fixed order.
+pub(super) fn find_faults(template: &Template) -> Vec<SynthesisError> {
+    let mut faults = references::find_reference_faults(template);
+    faults.extend(cycles::find_cycles(template));
+    faults.extend(keys::find_key_faults(template));
+    faults.extend(permissions::find_permission_faults(template));
+    faults.extend(visibility::find_short_visibility_timeouts(template));
+    faults.extend(size::find_exceeded_limits(template));
+    faults
 }

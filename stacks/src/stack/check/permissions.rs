@@ -1,4 +1,5 @@
-//! Roles name each action and each resource; policies of buckets and queues only deny.
+//! Checks that roles name each action and each resource, and that policies of buckets and queues
+//! only deny.
 
 use serde_json::{Map, Value};
 
@@ -7,19 +8,22 @@ use crate::stack::REASONS;
 use crate::stack::error::{Holder, SynthesisError};
 use crate::template::{Resource, Template};
 
-/// Wildcards in what a role allows. `*` as a resource passes where the role's metadata holds the
-/// reason; patterns below a resource's own ARN are built by an expression and pass too.
-pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
+/// Returns wildcards that a role allows, and resource policies that allow anything.
+///
+/// The resource `*` is accepted if the metadata of the role contains a reason. Patterns under the
+/// ARN of a resource are expressions rather than text, so they are accepted too.
+pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError> {
     let roles = template
         .resources
         .iter()
         .filter(|(_, resource)| resource.resource_type == ResourceType::Role.name());
-    let of_roles = roles.flat_map(|(logical_id, role)| of_role(logical_id, role));
-    of_roles.chain(allowing_policies(template)).collect()
+    let wildcards = roles.flat_map(|(logical_id, role)| find_wildcards(logical_id, role));
+    wildcards.chain(find_allowing_policies(template)).collect()
 }
 
-/// What a policy of a resource allows comes on top of every role, and is not seen in any.
-fn allowing_policies(template: &Template) -> impl Iterator<Item = SynthesisError> {
+/// Returns the statements of resource policies that allow something. Such permissions add to those
+/// of every role without being visible in a role.
+fn find_allowing_policies(template: &Template) -> impl Iterator<Item = SynthesisError> {
     const POLICIES: [ResourceType; 2] = [ResourceType::BucketPolicy, ResourceType::QueuePolicy];
     let is_policy = |name: &str| ResourceType::named(name).is_some_and(|t| POLICIES.contains(&t));
     let policies = template.resources.iter();
@@ -27,8 +31,8 @@ fn allowing_policies(template: &Template) -> impl Iterator<Item = SynthesisError
     policies.flat_map(|(logical_id, policy)| {
         let document = policy.properties.get("PolicyDocument");
         let statements = document.into_iter().flat_map(statements_of);
-        let allowing =
-            statements.filter(|statement| statement.get("Effect").is_none_or(|e| e != "Deny"));
+        let allowing = statements
+            .filter(|statement| statement.get("Effect").is_none_or(|effect| effect != "Deny"));
         allowing.map(|statement| SynthesisError::AllowingPolicy {
             holder: Holder::new(logical_id, &policy.resource_type),
             statement: text_of(statement, "Sid").to_owned(),
@@ -40,7 +44,7 @@ fn text_of<'a>(statement: &'a Map<String, Value>, name: &str) -> &'a str {
     statement.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn of_role(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
+fn find_wildcards(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
     let holder = Holder::new(logical_id, &role.resource_type);
     let policies = role.properties.get("Policies").and_then(Value::as_array).into_iter().flatten();
     let statements = policies
@@ -50,9 +54,11 @@ fn of_role(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
     statements
         .flat_map(|statement| {
             let id = text_of(statement, "Sid");
-            let excused = role.metadata.get(REASONS).is_some_and(|all| all.get(id).is_some());
-            patterns(statement, "Action")
-                .chain(patterns(statement, "Resource").filter(move |_| !excused))
+            let has_reason = role.metadata.get(REASONS).is_some_and(|all| all.get(id).is_some());
+            let resources = if has_reason { Vec::new() } else { wildcards(statement, "Resource") };
+            wildcards(statement, "Action")
+                .into_iter()
+                .chain(resources)
                 .map(|pattern| SynthesisError::WildcardPermission {
                     holder: holder.clone(),
                     statement: id.to_owned(),
@@ -63,17 +69,14 @@ fn of_role(logical_id: &str, role: &Resource) -> Vec<SynthesisError> {
         .collect()
 }
 
-/// Strings with `*` in them, of a list or of a single value.
-fn patterns<'a>(
-    statement: &'a Map<String, Value>,
-    name: &str,
-) -> impl Iterator<Item = &'a str> + use<'a> {
-    let values = match statement.get(name) {
+/// Returns the texts with `*` in a field of a statement, which is a list or a single value.
+fn wildcards<'a>(statement: &'a Map<String, Value>, field: &str) -> Vec<&'a str> {
+    let values = match statement.get(field) {
         Some(Value::Array(items)) => items.as_slice(),
         Some(single) => std::slice::from_ref(single),
         None => &[],
     };
-    values.iter().filter_map(Value::as_str).filter(|text| text.contains('*'))
+    values.iter().filter_map(Value::as_str).filter(|text| text.contains('*')).collect()
 }
 
 #[cfg(test)]
@@ -90,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_are_refused() {
+    fn wildcards_are_rejected() {
         let arn = "arn:aws:s3:::b/k".into();
         assert_eq!(faults(Statement::allow("Read", ["s3:GetObject"], [arn])), "");
         let arn = "arn:aws:s3:::b/k".into();
@@ -106,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_excuses_the_resource_but_not_the_action() {
+    fn a_reason_permits_any_resource_but_not_any_action() {
         let any = |action| Statement::allow_on_any_resource("Trace", [action], "knows no ARN");
         assert_eq!(faults(any("xray:PutTraceSegments")), "");
         assert!(faults(any("xray:*")).contains("allows `xray:*`"));
@@ -121,14 +124,14 @@ mod tests {
                     "Resources": {{"Open": {{"Type": "{policy}", "Properties": {{"PolicyDocument":
                     {{"Statement": [{{"Sid": "All", "Effect": "{effect}"}}]}}}}}}}}}}"#
                 );
-                super::findings(&Template::from_json(&text).unwrap())
+                super::find_permission_faults(&Template::from_json(&text).unwrap())
             };
             assert_eq!(with("Deny"), []);
             assert_eq!(
                 with("Allow")[0].to_string(),
                 format!(
-                    "`Open` ({policy}): statement `All` allows; such policies may only deny, \
-                     roles allow"
+                    "`Open` ({policy}): statement `All` has the effect Allow, but a resource policy \
+                     may only deny; allow it in a role instead"
                 )
             );
         }

@@ -1,4 +1,4 @@
-//! Every reference has to name something that the stack has.
+//! Checks that every reference names something in the stack.
 
 use serde_json::Value;
 
@@ -10,129 +10,138 @@ use crate::stack::error::{Holder, SynthesisError};
 use crate::suggest;
 use crate::template::Template;
 
-/// All references of resources and outputs that lead nowhere.
-pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
-    let mut findings = Vec::new();
+/// Returns all invalid references in resources and outputs.
+pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> {
+    let mut faults = Vec::new();
     for (logical_id, resource) in &template.resources {
         let holder = Holder::new(logical_id, &resource.resource_type);
-        let mut search = Search { template, holder: &holder, found: &mut findings };
+        let mut checker = ReferenceChecker { template, holder: &holder, faults: &mut faults };
         for (name, value) in &resource.properties {
-            search.value(name, value, 0);
+            checker.check_value(name, value, 0);
         }
-        for earlier in &resource.depends_on {
-            search.resource("DependsOn", earlier);
+        for dependency in &resource.depends_on {
+            checker.check_resource("DependsOn", dependency);
         }
     }
     for (name, output) in &template.outputs {
         let holder = Holder::output(name);
-        Search { template, holder: &holder, found: &mut findings }.value("Value", &output.value, 0);
+        let mut checker = ReferenceChecker { template, holder: &holder, faults: &mut faults };
+        checker.check_value("Value", &output.value, 0);
     }
-    findings
+    faults
 }
 
-/// A walk through the values of one part of the template.
-struct Search<'a> {
+/// Checks the values of one part of the template.
+struct ReferenceChecker<'a> {
     template: &'a Template,
     holder: &'a Holder,
-    found: &'a mut Vec<SynthesisError>,
+    faults: &'a mut Vec<SynthesisError>,
 }
 
-impl Search<'_> {
-    fn value(&mut self, path: &str, value: &Value, depth: usize) {
-        let holder = self.holder.clone();
-        let place = path.to_owned();
+impl ReferenceChecker<'_> {
+    fn check_value(&mut self, path: &str, value: &Value, depth: usize) {
         if depth > NESTING_MAX {
-            self.found.push(SynthesisError::TooDeep { holder, path: place });
+            let holder = self.holder.clone();
+            self.faults.push(SynthesisError::TooDeep { holder, path: path.to_owned() });
             return;
         }
         match intrinsic_in(value) {
-            Ok(None) => self.inside(path, value, depth),
-            Ok(Some(intrinsic)) => self.intrinsic(path, &intrinsic, depth),
+            Ok(None) => self.check_inner_values(path, value, depth),
+            Ok(Some(intrinsic)) => self.check_intrinsic(path, &intrinsic, depth),
             Err(fault) => {
-                self.found.push(SynthesisError::Intrinsic { holder, path: place, fault });
+                let holder = self.holder.clone();
+                self.faults.push(SynthesisError::Intrinsic {
+                    holder,
+                    path: path.to_owned(),
+                    fault,
+                });
             }
         }
     }
 
-    fn inside(&mut self, path: &str, value: &Value, depth: usize) {
+    fn check_inner_values(&mut self, path: &str, value: &Value, depth: usize) {
         match value {
-            Value::Array(items) => self.items(path, items, depth),
+            Value::Array(items) => self.check_items(path, items, depth),
             Value::Object(entries) => {
                 for (name, inner) in entries {
-                    self.value(&format!("{path}.{name}"), inner, depth + 1);
+                    self.check_value(&format!("{path}.{name}"), inner, depth + 1);
                 }
             }
             _ => {}
         }
     }
 
-    fn items(&mut self, path: &str, items: &[Value], depth: usize) {
+    fn check_items(&mut self, path: &str, items: &[Value], depth: usize) {
         for (index, inner) in items.iter().enumerate() {
-            self.value(&format!("{path}[{index}]"), inner, depth + 1);
+            self.check_value(&format!("{path}[{index}]"), inner, depth + 1);
         }
     }
 
-    fn intrinsic(&mut self, path: &str, intrinsic: &Intrinsic<'_>, depth: usize) {
+    fn check_intrinsic(&mut self, path: &str, intrinsic: &Intrinsic<'_>, depth: usize) {
         match *intrinsic {
-            Intrinsic::Reference(name) => self.name(path, name),
+            Intrinsic::Reference(name) => self.check_name(path, name),
             Intrinsic::Attribute { logical_id, attribute } => {
-                self.attribute(path, logical_id, attribute);
+                self.check_attribute(path, logical_id, attribute);
             }
-            Intrinsic::Join { parts, .. } => self.items(path, parts, depth),
+            Intrinsic::Join { parts, .. } => self.check_items(path, parts, depth),
             Intrinsic::Substitution { text, variables } => {
                 for (name, value) in variables.into_iter().flatten() {
-                    self.value(&format!("{path}.{name}"), value, depth + 1);
+                    self.check_value(&format!("{path}.{name}"), value, depth + 1);
                 }
                 let is_variable =
                     |name: &str| variables.is_some_and(|variables| variables.contains_key(name));
-                self.substitution(path, text, is_variable);
+                self.check_substitution(path, text, is_variable);
             }
         }
     }
 
-    fn substitution(&mut self, path: &str, text: &str, is_variable: impl Fn(&str) -> bool) {
-        match parse_substitution(text) {
-            Err(fault) => self.found.push(SynthesisError::Substitution {
-                holder: self.holder.clone(),
-                path: path.to_owned(),
-                fault,
-            }),
-            Ok(parts) => {
-                for part in parts {
-                    match part {
-                        SubstitutionPart::Name(name) if !is_variable(&name) => {
-                            self.name(path, &name);
-                        }
-                        SubstitutionPart::Attribute { logical_id, attribute } => {
-                            self.attribute(path, &logical_id, &attribute);
-                        }
-                        SubstitutionPart::Name(_) | SubstitutionPart::Text(_) => {}
-                    }
+    fn check_substitution(&mut self, path: &str, text: &str, is_variable: impl Fn(&str) -> bool) {
+        let parts = match parse_substitution(text) {
+            Ok(parts) => parts,
+            Err(fault) => {
+                let holder = self.holder.clone();
+                self.faults.push(SynthesisError::Substitution {
+                    holder,
+                    path: path.to_owned(),
+                    fault,
+                });
+                return;
+            }
+        };
+        for part in parts {
+            match part {
+                SubstitutionPart::Name(name) if !is_variable(&name) => {
+                    self.check_name(path, &name);
                 }
+                SubstitutionPart::Attribute { logical_id, attribute } => {
+                    self.check_attribute(path, &logical_id, &attribute);
+                }
+                SubstitutionPart::Name(_) | SubstitutionPart::Text(_) => {}
             }
         }
     }
 
-    /// A resource, a parameter or a pseudo parameter.
-    fn name(&mut self, path: &str, name: &str) {
+    /// Checks that a resource, a parameter or a pseudo parameter has the name.
+    fn check_name(&mut self, path: &str, name: &str) {
         let template = self.template;
-        if template.kind_of(name).is_none() && !PSEUDO_PARAMETERS.contains(&name) {
-            let own = template.resources.keys().chain(template.parameters.keys());
-            let all = own.map(String::as_str).chain(PSEUDO_PARAMETERS);
-            self.unknown(path, name, suggest::closest(name, all));
+        if template.kind_of(name).is_some() || PSEUDO_PARAMETERS.contains(&name) {
+            return;
         }
+        let own_names = template.resources.keys().chain(template.parameters.keys());
+        let known_names = own_names.map(String::as_str).chain(PSEUDO_PARAMETERS);
+        self.report_unknown(path, name, suggest::closest(name, known_names));
     }
 
-    fn resource(&mut self, path: &str, logical_id: &str) {
+    fn check_resource(&mut self, path: &str, logical_id: &str) {
         let resources = &self.template.resources;
         if !resources.contains_key(logical_id) {
-            let nearest = suggest::closest(logical_id, resources.keys().map(String::as_str));
-            self.unknown(path, logical_id, nearest);
+            let suggestion = suggest::closest(logical_id, resources.keys().map(String::as_str));
+            self.report_unknown(path, logical_id, suggestion);
         }
     }
 
-    fn unknown(&mut self, path: &str, target: &str, suggestion: Option<&str>) {
-        self.found.push(SynthesisError::UnknownReference {
+    fn report_unknown(&mut self, path: &str, target: &str, suggestion: Option<&str>) {
+        self.faults.push(SynthesisError::UnknownReference {
             holder: self.holder.clone(),
             path: path.to_owned(),
             target: target.to_owned(),
@@ -140,29 +149,28 @@ impl Search<'_> {
         });
     }
 
-    fn attribute(&mut self, path: &str, logical_id: &str, attribute: &str) {
+    fn check_attribute(&mut self, path: &str, logical_id: &str, attribute: &str) {
         let Some(resource) = self.template.resources.get(logical_id) else {
-            return self.resource(path, logical_id);
+            return self.check_resource(path, logical_id);
         };
-        // A type that has no construct cannot get here through a stack, so nothing is known of it.
+        // Stacks contain only types with a construct; the attributes of other types are unknown.
         let Some(resource_type) = ResourceType::named(&resource.resource_type) else { return };
         let holder = self.holder.clone();
         let target = Box::new(Holder::new(logical_id, resource_type.name()));
         let (path, attribute) = (path.to_owned(), attribute.to_owned());
         let available = resource_type.attributes();
         if !available.contains(&attribute.as_str()) {
-            self.found.push(SynthesisError::UnknownAttribute {
+            self.faults.push(SynthesisError::UnknownAttribute {
                 holder,
                 path,
                 target,
                 attribute,
                 available,
             });
-        } else if let Some(property) = resource_type
-            .required_property(&attribute)
-            .filter(|property| !resource.properties.contains_key(*property))
+        } else if let Some(property) = resource_type.required_property(&attribute)
+            && !resource.properties.contains_key(property)
         {
-            self.found.push(SynthesisError::MissingProperty {
+            self.faults.push(SynthesisError::MissingProperty {
                 holder,
                 path,
                 target,
@@ -177,9 +185,10 @@ impl Search<'_> {
 mod tests {
     use crate::constructs::{AttributeType, LogGroup, Role, Service, Statement, Table};
     use crate::expression::Expression;
-    use crate::stack::{Output, Parameter, Stack};
+    use crate::stack::Stack;
+    use crate::template::{Output, Parameter};
 
-    /// The faults of a stack with a table, a parameter and an output of this value.
+    /// Returns the faults of a stack with a table, a parameter and an output with `value`.
     fn faults(value: impl Into<Expression>) -> String {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);
@@ -190,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_may_be_referred_to() {
+    fn existing_names_are_accepted() {
         for value in [
             Expression::reference("EntryTable"),
             Expression::reference("ArtifactKey"),
@@ -207,22 +216,22 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_refused_with_the_nearest_one() {
+    fn an_unknown_name_is_rejected_with_a_suggestion() {
         assert_eq!(
             faults(Expression::reference("EntryTabel")),
-            "`Result` (output): Value refers to `EntryTabel`, which the stack does not have; did \
-             you mean `EntryTable`?"
+            "`Result` (output): Value refers to `EntryTabel`, which does not exist in the stack; \
+             did you mean `EntryTable`?"
         );
         assert_eq!(
             faults(Expression::reference("ArtefactKey")),
-            "`Result` (output): Value refers to `ArtefactKey`, which the stack does not have; did \
-             you mean `ArtifactKey`?"
+            "`Result` (output): Value refers to `ArtefactKey`, which does not exist in the stack; \
+             did you mean `ArtifactKey`?"
         );
         assert_eq!(
             faults(Expression::reference("AWS::NoValue")),
-            "`Result` (output): Value refers to `AWS::NoValue`, which the stack does not have"
+            "`Result` (output): Value refers to `AWS::NoValue`, which does not exist in the stack"
         );
-        assert!(faults(Expression::attribute("ArtifactKey", "Arn")).contains("does not have"));
+        assert!(faults(Expression::attribute("ArtifactKey", "Arn")).contains("does not exist"));
     }
 
     #[test]
@@ -240,21 +249,22 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_those_of_the_type() {
+    fn attributes_depend_on_the_type() {
         assert_eq!(
             faults(Expression::attribute("EntryTable", "Name")),
-            "`Result` (output): Value asks `EntryTable` (AWS::DynamoDB::Table) for `Name`, which \
-             it does not have; use one of Arn, StreamArn"
+            "`Result` (output): Value refers to `Name` of `EntryTable` (AWS::DynamoDB::Table), \
+             which does not exist; use one of Arn, StreamArn"
         );
         assert_eq!(
             faults(Expression::attribute("EntryTable", "StreamArn")),
-            "`Result` (output): Value asks `EntryTable` (AWS::DynamoDB::Table) for `StreamArn`, \
-             which exists only with `StreamSpecification`; set it"
+            "`Result` (output): Value refers to `StreamArn` of `EntryTable` \
+             (AWS::DynamoDB::Table), which requires the property `StreamSpecification`; set that \
+             property"
         );
     }
 
     #[test]
-    fn the_construct_and_the_place_in_it_are_named() {
+    fn messages_contain_the_construct_and_the_path() {
         let mut stack = Stack::new("test");
         let arn = Expression::attribute("Entries", "Arn");
         let statement = Statement::allow("Read", ["dynamodb:Query"], [arn]);
@@ -263,20 +273,20 @@ mod tests {
         assert_eq!(
             stack.synthesize().unwrap_err().to_string(),
             "`ApiRole` (AWS::IAM::Role): Policies[0].PolicyDocument.Statement[0].Resource[0] \
-             refers to `Entries`, which the stack does not have"
+             refers to `Entries`, which does not exist in the stack"
         );
     }
 
     #[test]
-    fn a_dependency_on_another_stacks_resource_is_refused() {
+    fn a_dependency_on_another_stacks_resource_is_rejected() {
         let mut stack = Stack::new("test");
         let own = stack.add("Own", LogGroup::new(1)).unwrap();
         let foreign = Stack::new("other").add("Foreign", LogGroup::new(1)).unwrap();
         stack.depends_on(&own, &foreign);
         assert_eq!(
             stack.synthesize().unwrap_err().to_string(),
-            "`Own` (AWS::Logs::LogGroup): DependsOn refers to `Foreign`, which the stack does not \
-             have"
+            "`Own` (AWS::Logs::LogGroup): DependsOn refers to `Foreign`, which does not exist in \
+             the stack"
         );
     }
 
@@ -286,6 +296,6 @@ mod tests {
             (0..levels).fold(Expression::from("x"), |inner, _| Expression::concatenation([inner]))
         };
         assert_eq!(faults(nested(crate::expression::NESTING_MAX)), "");
-        assert!(faults(nested(crate::expression::NESTING_MAX + 1)).contains("nested deeper"));
+        assert!(faults(nested(crate::expression::NESTING_MAX + 1)).contains("nested more than"));
     }
 }

@@ -1,31 +1,30 @@
-//! CloudFormation's limits on a whole template.
+//! Checks CloudFormation's limits on a whole template.
 
 use crate::stack::error::SynthesisError;
-use crate::stack::limits::{
+use crate::template::Template;
+use crate::template::limits::{
     DESCRIPTION_BYTES_MAX, OUTPUTS_MAX, PARAMETERS_MAX, RESOURCES_MAX, TEMPLATE_BYTES_MAX,
 };
-use crate::template::Template;
 
-/// What there is too much of.
-pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
-    let mut findings = Vec::new();
-    let resources = template.resources.keys();
-    let parameters = template.parameters.keys();
-    findings.extend(too_many("resources", resources, RESOURCES_MAX));
-    findings.extend(too_many("parameters", parameters, PARAMETERS_MAX));
-    findings.extend(too_many("outputs", template.outputs.keys(), OUTPUTS_MAX));
-    let bytes = template.description.len();
-    if bytes > DESCRIPTION_BYTES_MAX {
-        findings.push(SynthesisError::DescriptionTooLong { bytes });
+/// Returns the limits that a template exceeds.
+pub(super) fn find_exceeded_limits(template: &Template) -> Vec<SynthesisError> {
+    let mut faults = Vec::new();
+    faults.extend(check_count("resources", template.resources.keys(), RESOURCES_MAX));
+    faults.extend(check_count("parameters", template.parameters.keys(), PARAMETERS_MAX));
+    faults.extend(check_count("outputs", template.outputs.keys(), OUTPUTS_MAX));
+    let description_bytes = template.description.len();
+    if description_bytes > DESCRIPTION_BYTES_MAX {
+        faults.push(SynthesisError::DescriptionTooLong { bytes: description_bytes });
     }
     let bytes = template.to_json().len();
     if bytes > TEMPLATE_BYTES_MAX {
-        findings.push(SynthesisError::TemplateTooLarge { bytes, largest: largest(template) });
+        let largest = largest_resource(template);
+        faults.push(SynthesisError::TemplateTooLarge { bytes, largest });
     }
-    findings
+    faults
 }
 
-fn too_many<'a>(
+fn check_count<'a>(
     section: &'static str,
     mut names: impl ExactSizeIterator<Item = &'a String>,
     limit: usize,
@@ -35,7 +34,7 @@ fn too_many<'a>(
     Some(SynthesisError::TooMany { section, count, limit, first_beyond })
 }
 
-fn largest(template: &Template) -> String {
+fn largest_resource(template: &Template) -> String {
     let by_size = template
         .resources
         .iter()
@@ -47,16 +46,17 @@ fn largest(template: &Template) -> String {
 mod tests {
     use super::*;
     use crate::constructs::LogGroup;
-    use crate::stack::{Output, Parameter, Stack};
+    use crate::stack::Stack;
+    use crate::template::{Output, Parameter};
 
-    fn findings_of(fill: impl FnOnce(&mut Stack)) -> Vec<SynthesisError> {
+    fn faults_of(fill: impl FnOnce(&mut Stack)) -> Vec<SynthesisError> {
         let mut stack = Stack::new("test");
         fill(&mut stack);
         stack.synthesize().map_or_else(|errors| errors.0, |_| Vec::new())
     }
 
     fn resources(count: usize) -> Vec<SynthesisError> {
-        findings_of(|stack| {
+        faults_of(|stack| {
             for number in 0..count {
                 stack.add(&format!("Logs{number:03}"), LogGroup::new(1)).unwrap();
             }
@@ -68,8 +68,8 @@ mod tests {
         assert_eq!(resources(RESOURCES_MAX), []);
         assert_eq!(
             resources(RESOURCES_MAX + 1)[0].to_string(),
-            "the stack has 501 resources, CloudFormation accepts 500; `Logs500` is the first \
-             beyond"
+            "the stack has 501 resources, but CloudFormation accepts at most 500; `Logs500` is the \
+             first one over the limit"
         );
     }
 
@@ -81,7 +81,7 @@ mod tests {
             ("outputs", OUTPUTS_MAX, true),
             ("outputs", OUTPUTS_MAX + 1, false),
         ] {
-            let findings = findings_of(|stack| {
+            let faults = faults_of(|stack| {
                 for number in 0..count {
                     let name = format!("N{number}");
                     if section == "outputs" {
@@ -91,7 +91,7 @@ mod tests {
                     }
                 }
             });
-            assert_eq!(findings.is_empty(), is_fine, "{count} {section}: {findings:?}");
+            assert_eq!(faults.is_empty(), is_fine, "{count} {section}: {faults:?}");
         }
     }
 

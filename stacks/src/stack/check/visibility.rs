@@ -1,31 +1,33 @@
-//! A queue that feeds a function hides a message for longer than the function may run.
+//! Checks that queues hide a message for longer than the function that processes the message may
+//! run.
 
 use serde_json::Value;
 
 use crate::constructs::ResourceType;
 use crate::expression::{Intrinsic, intrinsic_in};
 use crate::stack::error::{Holder, SynthesisError};
-use crate::stack::limits::VISIBILITY_TIMEOUTS;
+use crate::template::limits::VISIBILITY_TIMEOUTS;
 use crate::template::{Resource, Template};
 
-/// What SQS takes where nothing is said.
+/// Visibility timeout of SQS if none is set.
 const DEFAULT_VISIBILITY_S: u64 = 30;
-/// What Lambda takes where nothing is said.
+/// Timeout of Lambda if none is set.
 const DEFAULT_TIMEOUT_S: u64 = 3;
 
-/// Queues whose messages come back too soon.
-pub(super) fn findings(template: &Template) -> Vec<SynthesisError> {
-    let sources = template.resources.values();
-    let sources = sources
+/// Returns queues that could deliver a message again while a function still processes it.
+pub(super) fn find_short_visibility_timeouts(template: &Template) -> Vec<SynthesisError> {
+    let event_sources = template
+        .resources
+        .values()
         .filter(|resource| resource.resource_type == ResourceType::EventSourceMapping.name());
-    sources.filter_map(|source| of_source(template, source)).collect()
+    event_sources.filter_map(|source| check_event_source(template, source)).collect()
 }
 
-fn of_source(template: &Template, source: &Resource) -> Option<SynthesisError> {
+fn check_event_source(template: &Template, source: &Resource) -> Option<SynthesisError> {
     let (queue_id, queue) =
-        named(template, source.properties.get("EventSourceArn")?, ResourceType::Queue)?;
+        find_target(template, source.properties.get("EventSourceArn")?, ResourceType::Queue)?;
     let (function_id, function) =
-        named(template, source.properties.get("FunctionName")?, ResourceType::Function)?;
+        find_target(template, source.properties.get("FunctionName")?, ResourceType::Function)?;
     let number = |resource: &Resource, name: &str| resource.properties.get(name)?.as_u64();
     let visibility_s = number(queue, "VisibilityTimeout").unwrap_or(DEFAULT_VISIBILITY_S);
     let timeout_s = number(function, "Timeout").unwrap_or(DEFAULT_TIMEOUT_S);
@@ -37,8 +39,8 @@ fn of_source(template: &Template, source: &Resource) -> Option<SynthesisError> {
     Some(SynthesisError::VisibilityTooShort { holder, visibility_s, function, timeout_s })
 }
 
-/// The resource of a type that a reference or an attribute names.
-fn named<'a>(
+/// Returns the resource that a `Ref` or `Fn::GetAtt` names, if the resource has the type.
+fn find_target<'a>(
     template: &'a Template,
     value: &'a Value,
     resource_type: ResourceType,
@@ -64,22 +66,24 @@ mod tests {
                 "EventSourceArn": {{"Fn::GetAtt": ["Jobs", "Arn"]}},
                 "FunctionName": {{"Ref": "Worker"}}}}}}}}}}"#
         );
-        let found = findings(&Template::from_json(&text).unwrap());
+        let found = find_short_visibility_timeouts(&Template::from_json(&text).unwrap());
         found.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn a_message_is_hidden_for_six_timeouts() {
+    fn the_visibility_timeout_is_a_multiple_of_the_function_timeout() {
         assert!(faults(r#""VisibilityTimeout": 600"#, r#""Timeout": 100"#).is_empty());
         assert_eq!(
             faults(r#""VisibilityTimeout": 599"#, r#""Timeout": 100"#),
-            ["`Jobs` (AWS::SQS::Queue): a message is hidden for 599 s, but `Worker` may run for \
-              100 s; set `VisibilityTimeout` to 600 or more"]
+            [
+                "`Jobs` (AWS::SQS::Queue): the visibility timeout is 599 s, but `Worker` has a timeout \
+              of 100 s; set `VisibilityTimeout` to 600 or more"
+            ]
         );
     }
 
     #[test]
-    fn what_is_not_said_is_the_services_default() {
+    fn missing_timeouts_are_the_defaults_of_the_service() {
         assert!(faults("", "").is_empty());
         assert_eq!(faults("", r#""Timeout": 6"#).len(), 1);
         assert_eq!(faults(r#""VisibilityTimeout": 17"#, "").len(), 1);

@@ -14,13 +14,13 @@ const OPERATION: Operation = Operation {
     service: "logs",
     target: "Logs_20140328.FilterLogEvents",
     json: "1.1",
-    what: "read the logs",
+    name: "read the logs",
 };
 
-/// A service that answers one request after the other as it is told, and the last way for ever.
+/// A service with scripted replies; it repeats the last one forever.
 struct Service {
     aws: Aws,
-    asked: Arc<AtomicU32>,
+    requests: Arc<AtomicU32>,
     task: JoinHandle<()>,
 }
 
@@ -31,17 +31,17 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// An answer is a status and a body; a status of 0 is a connection that is lost.
-    async fn start(answers: Vec<(u16, Vec<u8>)>) -> Self {
+    /// Starts the service. A reply is a status and a body; status 0 closes the connection.
+    async fn start(replies: Vec<(u16, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(AtomicU32::new(0));
-        let counter = Arc::clone(&asked);
+        let requests = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&requests);
         let task = tokio::spawn(async move {
             loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 let number = usize::try_from(counter.fetch_add(1, Ordering::SeqCst)).unwrap();
-                let (status, body) = &answers[number.min(answers.len() - 1)];
+                let (status, body) = &replies[number.min(replies.len() - 1)];
                 let mut request = vec![0; 8_192];
                 let read = stream.read(&mut request).await.unwrap();
                 let request = String::from_utf8_lossy(&request[..read]).to_lowercase();
@@ -56,33 +56,33 @@ impl Service {
                     "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                     body.len()
                 );
-                // Who was told too much goes away.
+                // A client that rejects a large body closes the connection.
                 let _ = stream.write_all(head.as_bytes()).await;
                 let _ = stream.write_all(body).await;
             }
         });
-        Self { aws: Aws::at(&url), asked, task }
+        Self { aws: Aws::at(&url), requests, task }
     }
 
-    async fn answers_of(answers: &[(u16, &str)]) -> Self {
+    async fn with_replies(replies: &[(u16, &str)]) -> Self {
         Self::start(
-            answers.iter().map(|(status, body)| (*status, body.as_bytes().to_vec())).collect(),
+            replies.iter().map(|(status, body)| (*status, body.as_bytes().to_vec())).collect(),
         )
         .await
     }
 
-    async fn ask(&self) -> Result<Value, AwsError> {
+    async fn read(&self) -> Result<Value, AwsError> {
         self.aws.read(OPERATION, &json!({ "limit": 1 })).await
     }
 
-    fn asked(&self) -> u32 {
-        self.asked.load(Ordering::SeqCst)
+    fn request_count(&self) -> u32 {
+        self.requests.load(Ordering::SeqCst)
     }
 }
 
 #[test]
-fn a_signature_is_the_one_that_others_reckon() {
-    // By an implementation of our own of the algorithm as it is documented, in another language.
+fn signatures_match_another_implementation() {
+    // Computed by an independent implementation of the documented algorithm.
     let credentials = Credentials::new("key", "secret", Some("session".to_owned()), None, "test");
     let now = UNIX_EPOCH + Duration::from_secs(1_793_516_645);
     let url = "https://logs.eu-west-1.amazonaws.com/";
@@ -102,37 +102,37 @@ fn a_signature_is_the_one_that_others_reckon() {
 }
 
 #[tokio::test]
-async fn what_passes_is_tried_again() {
+async fn retries_temporary_failures() {
     let throttled = r#"{"__type":"ThrottlingException","message":"slow down"}"#;
-    let answers = [(500, "oops"), (429, "{}"), (400, throttled), (0, ""), (200, r#"{"ok":1}"#)];
-    let service = Service::answers_of(&answers).await;
-    assert_eq!(service.ask().await.unwrap(), json!({ "ok": 1 }));
-    assert_eq!(service.asked(), ATTEMPTS);
-    // One more is one too many.
-    let service = Service::answers_of(&[(503, "oops")]).await;
-    let error = service.ask().await.unwrap_err();
+    let replies = [(500, "oops"), (429, "{}"), (400, throttled), (0, ""), (200, r#"{"ok":1}"#)];
+    let service = Service::with_replies(&replies).await;
+    assert_eq!(service.read().await.unwrap(), json!({ "ok": 1 }));
+    assert_eq!(service.request_count(), ATTEMPTS);
+    // All attempts fail.
+    let service = Service::with_replies(&[(503, "oops")]).await;
+    let error = service.read().await.unwrap_err();
     assert_eq!(error.to_string(), "cannot read the logs: HTTP 503: oops");
-    assert_eq!(service.asked(), ATTEMPTS);
+    assert_eq!(service.request_count(), ATTEMPTS);
 }
 
 #[tokio::test]
-async fn what_is_refused_for_good_is_told_at_once() {
+async fn does_not_retry_final_failures() {
     let denied = r#"{"__type":"com.amazon.coral.service#AccessDeniedException:http://x","Message":"not authorized to perform: logs:FilterLogEvents"}"#;
-    let service = Service::answers_of(&[(400, denied)]).await;
-    let error = service.ask().await.unwrap_err();
+    let service = Service::with_replies(&[(400, denied)]).await;
+    let error = service.read().await.unwrap_err();
     assert!(matches!(error, AwsError::Denied { .. }), "{error}");
     assert!(error.to_string().contains("logs:FilterLogEvents"), "{error}");
-    assert_eq!(service.asked(), 1);
+    assert_eq!(service.request_count(), 1);
     for (code, expected) in [
         ("ExpiredTokenException", "have expired"),
-        ("UnrecognizedClientException", "does not accept the credentials"),
+        ("UnrecognizedClientException", "AWS rejected the credentials"),
         ("ResourceNotFoundException", "ResourceNotFoundException: m"),
     ] {
         let body = json!({ "__type": code, "message": "m" }).to_string();
-        let error = Service::answers_of(&[(400, &body)]).await.ask().await.unwrap_err();
+        let error = Service::with_replies(&[(400, &body)]).await.read().await.unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
-    let error = Service::answers_of(&[(200, "no JSON")]).await.ask().await.unwrap_err();
+    let error = Service::with_replies(&[(200, "no JSON")]).await.read().await.unwrap_err();
     assert!(matches!(error, AwsError::Refused { .. }), "{error}");
 }
 
@@ -141,27 +141,27 @@ async fn replies_are_bounded() {
     for (more, is_read) in [(0, true), (1, false)] {
         let text = format!("\"{}\"", "x".repeat(REPLY_BYTES_MAX - 2 + more));
         let service = Service::start(vec![(200, text.into_bytes())]).await;
-        assert_eq!(service.ask().await.is_ok(), is_read);
-        assert_eq!(service.asked(), 1);
+        assert_eq!(service.read().await.is_ok(), is_read);
+        assert_eq!(service.request_count(), 1);
     }
 }
 
 #[tokio::test]
-async fn a_list_that_does_not_end_is_told() {
+async fn pages_are_bounded() {
     let page = r#"{"MetricAlarms":[{"AlarmName":"a"}],"NextToken":"more"}"#;
     let last = r#"{"MetricAlarms":[{"AlarmName":"b"}]}"#;
     let names = ["a".to_owned(), "b".to_owned()];
     let mut pages = vec![(200, page); PAGES_MAX - 1];
-    let service = Service::answers_of(&[pages.as_slice(), &[(200, last)]].concat()).await;
-    assert_eq!(service.aws.alarms_off(&names).await.unwrap().len(), PAGES_MAX);
+    let service = Service::with_replies(&[pages.as_slice(), &[(200, last)]].concat()).await;
+    assert_eq!(service.aws.active_alarms(&names).await.unwrap().len(), PAGES_MAX);
     pages.push((200, page));
-    let service = Service::answers_of(&[pages.as_slice(), &[(200, last)]].concat()).await;
-    let error = service.aws.alarms_off(&names).await.unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the alarms: the answer goes on beyond 100 pages");
+    let service = Service::with_replies(&[pages.as_slice(), &[(200, last)]].concat()).await;
+    let error = service.aws.active_alarms(&names).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the alarms: the reply has more than 100 pages");
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_reached() {
+async fn a_closed_port_is_unreachable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let aws = Aws::at(&format!("http://{}", listener.local_addr().unwrap()));
     drop(listener);
@@ -170,7 +170,7 @@ async fn what_is_not_there_is_not_reached() {
 }
 
 #[test]
-fn services_are_where_aws_has_them() {
+fn service_urls_contain_region_and_domain() {
     let mut aws = Aws::at("http://127.0.0.1:1");
     assert_eq!(aws.service_url("logs"), "http://127.0.0.1:1/");
     aws.endpoint_url = None;

@@ -1,12 +1,13 @@
-//! What cargo says: to programs, where the binary is; to people, how far it is.
+//! Messages of cargo: JSON lines with the path of the binary, and status lines with the progress.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// The column that the words end in by which cargo says what it does.
-const STATUS_COLUMNS: usize = 12;
+/// Width of the right-aligned verb in a status line.
+const VERB_COLUMNS: usize = 12;
 
+/// A line of `--message-format=json`.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -20,23 +21,23 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// The executable of that name, if a line of `--message-format=json` says where it is.
-pub(super) fn executable(line: &str, name: &str) -> Option<PathBuf> {
+/// Returns the path of an executable, if a line of `--message-format=json` reports it.
+pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     let message: Message = serde_json::from_str(line).ok()?;
     let target = message.target?;
-    let is_it = message.reason == "compiler-artifact"
+    let is_executable = message.reason == "compiler-artifact"
         && target.name == name
         && target.kind.iter().any(|kind| kind == "bin");
-    message.executable.filter(|_| is_it)
+    if is_executable { message.executable } else { None }
 }
 
-/// What cargo does right now, if a line for people says so: `Compiling serde v1.0.229`. All other lines
-/// are what the compiler or a person's own code says.
-pub(super) fn status(line: &str) -> Option<&str> {
-    let (word, rest) = line.split_at_checked(STATUS_COLUMNS)?;
-    let is_word = word.trim_start().chars().all(char::is_alphabetic);
-    let is_status = is_word && !word.trim_start().is_empty() && rest.starts_with(' ');
-    is_status.then(|| line.trim())
+/// Returns the text of a status line, such as `Compiling serde v1.0.229`; `None` for other lines, such as those
+/// of the compiler.
+pub(super) fn parse_status(line: &str) -> Option<&str> {
+    let (column, rest) = line.split_at_checked(VERB_COLUMNS)?;
+    let verb = column.trim_start();
+    let is_verb = !verb.is_empty() && verb.chars().all(char::is_alphabetic);
+    if is_verb && rest.starts_with(' ') { Some(line.trim()) } else { None }
 }
 
 #[cfg(test)]
@@ -44,11 +45,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_executable_is_found_among_other_messages() {
+    fn finds_the_executable_among_other_messages() {
         let line = r#"{"reason":"compiler-artifact","package_id":"p","target":{"kind":["bin"],
             "name":"bootstrap"},"executable":"/t/lambda/bootstrap","fresh":true}"#;
-        assert_eq!(executable(line, "bootstrap"), Some(PathBuf::from("/t/lambda/bootstrap")));
-        assert_eq!(executable(line, "other"), None);
+        assert_eq!(parse_executable(line, "bootstrap"), Some(PathBuf::from("/t/lambda/bootstrap")));
+        assert_eq!(parse_executable(line, "other"), None);
         for other in [
             r#"{"reason":"build-finished","success":true}"#,
             r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"bootstrap"},
@@ -58,15 +59,18 @@ mod tests {
             "Hello",
             "",
         ] {
-            assert_eq!(executable(other, "bootstrap"), None, "{other}");
+            assert_eq!(parse_executable(other, "bootstrap"), None, "{other}");
         }
     }
 
     #[test]
-    fn what_cargo_does_is_told_from_what_others_say() {
+    fn recognizes_status_lines() {
         let line = "   Compiling serde v1.0.229";
-        assert_eq!(status(line), Some("Compiling serde v1.0.229"));
-        assert_eq!(status("    Finished `lambda` profile"), Some("Finished `lambda` profile"));
+        assert_eq!(parse_status(line), Some("Compiling serde v1.0.229"));
+        assert_eq!(
+            parse_status("    Finished `lambda` profile"),
+            Some("Finished `lambda` profile")
+        );
         for other in [
             "warning: unused variable: `x`",
             "error[E0308]: mismatched types",
@@ -78,7 +82,7 @@ mod tests {
             "éééééééééééé x",
             "",
         ] {
-            assert_eq!(status(other), None, "{other}");
+            assert_eq!(parse_status(other), None, "{other}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Builds the binary from the sources that this program came from.
+//! Builds the binary from the sources of this program.
 
 mod messages;
 mod run;
@@ -10,21 +10,24 @@ use std::process::{Command, Stdio};
 
 use cellar_stacks::Architecture;
 
-use self::run::run;
-use super::elf::{ElfFault, GLIBC, without_tables};
+use self::run::run_build;
+use super::checked::CheckedBinary;
+use super::elf::{ElfFault, GLIBC, blank_unwind_tables};
 use super::error::BundleError;
-use super::host::{Host, target};
-use super::{Fit, file};
+use super::file;
+use super::host::{Host, target_triple};
 use crate::cli::Output;
 
-/// The folder of this crate when it was built: the sources are above it.
-const CRATE: &str = env!("CARGO_MANIFEST_DIR");
-/// What is built, as `Cargo.toml` has it.
+/// Folder of this crate at build time; its parent contains the sources.
+const CRATE_FOLDER: &str = env!("CARGO_MANIFEST_DIR");
+/// Package of the binary.
 const PACKAGE: &str = "cellar-runtime";
+/// Name of the binary.
 const BINARY: &str = "bootstrap";
+/// Cargo profile of the build.
 const PROFILE: &str = "lambda";
-/// Where builds go, if not below the sources.
-const TARGET_FOLDER: &str = "CARGO_TARGET_DIR";
+/// Environment variable with cargo's target folder.
+const TARGET_FOLDER_VARIABLE: &str = "CARGO_TARGET_DIR";
 
 /// Builds the binary.
 #[derive(Debug)]
@@ -35,63 +38,72 @@ pub(super) struct Builder<'a> {
     output: &'a Output,
 }
 
-/// Who links.
+/// The cargo command that builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tool {
-    /// `cargo build`, with this machine's linker and GLIBC.
+enum BuildTool {
+    /// `cargo build`: links with the GLIBC of this machine.
     Build,
-    /// `cargo zigbuild`, with any processor's linker and the GLIBC that is asked for.
+    /// `cargo zigbuild`: cross-compiles, and links with a given GLIBC version.
     Zigbuild,
 }
 
 impl<'a> Builder<'a> {
-    /// With the cargo that runs this program, or the usual one.
+    /// Uses the cargo that runs this program, or the one in PATH.
     pub(super) fn new(output: &'a Output) -> Self {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
-        let sources = Path::new(CRATE).parent().unwrap_or(Path::new(CRATE)).to_owned();
+        let crate_folder = Path::new(CRATE_FOLDER);
+        let sources = crate_folder.parent().unwrap_or(crate_folder).to_owned();
         Self { cargo, sources, host: Host::this(), output }
     }
 
-    /// A binary that functions of that architecture can run.
-    pub(super) fn build(&self, architecture: Architecture) -> Result<Fit, BundleError> {
+    /// Builds a binary for functions of an architecture. If the GLIBC of this machine is too new, builds again
+    /// with `cargo zigbuild`, if that is installed.
+    pub(super) fn build(&self, architecture: Architecture) -> Result<CheckedBinary, BundleError> {
         if !self.sources.join("runtime/Cargo.toml").is_file() {
             return Err(BundleError::Sources { path: self.sources.clone() });
         }
-        if self.host.builds(architecture) {
-            match self.build_with(Tool::Build, architecture) {
-                Err(BundleError::Unfit { fault, .. })
-                    if matches!(*fault, ElfFault::TooNew { .. }) && self.has_zigbuild() =>
-                {
-                    self.output.note(&format!(
-                        "That binary does not fit, {fault}: cargo zigbuild links it with GLIBC \
-                         {GLIBC}."
-                    ));
-                }
-                result => return result,
+        if !self.host.can_build(architecture) {
+            if !self.has_zigbuild() {
+                return Err(BundleError::cross(self.host, architecture));
             }
-        } else if !self.has_zigbuild() {
-            return Err(BundleError::cross(self.host, architecture));
+            return self.build_with(BuildTool::Zigbuild, architecture);
         }
-        self.build_with(Tool::Zigbuild, architecture)
+        match self.build_with(BuildTool::Build, architecture) {
+            Err(BundleError::Unfit { fault, .. })
+                if matches!(*fault, ElfFault::TooNew { .. }) && self.has_zigbuild() =>
+            {
+                self.output.note(&format!(
+                    "Lambda cannot run this binary: {fault}. Building again with GLIBC {GLIBC} (cargo \
+                     zigbuild)."
+                ));
+                self.build_with(BuildTool::Zigbuild, architecture)
+            }
+            result => result,
+        }
     }
 
-    fn build_with(&self, tool: Tool, architecture: Architecture) -> Result<Fit, BundleError> {
+    fn build_with(
+        &self,
+        tool: BuildTool,
+        architecture: Architecture,
+    ) -> Result<CheckedBinary, BundleError> {
         let step = self.output.step("Build the bundle");
-        let built = run(self.command(tool, architecture), tool.name(), &step);
-        let built = built.and_then(|path| {
-            let binary = without_tables(file::read_binary(&path)?);
-            Fit::check(binary, format!("the binary of {}", tool.name()), architecture)
+        let command = self.command(tool, architecture);
+        let checked = run_build(command, tool.name(), BINARY, &step).and_then(|path| {
+            let binary = blank_unwind_tables(file::read_binary(&path)?);
+            CheckedBinary::check(binary, format!("the binary of {}", tool.name()), architecture)
         });
-        step.ended(built, |_| format!("{BINARY} for {architecture}"))
+        step.finish(checked, |_| format!("{BINARY} for {architecture}"))
     }
 
-    fn command(&self, tool: Tool, architecture: Architecture) -> Command {
+    fn command(&self, tool: BuildTool, architecture: Architecture) -> Command {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&self.sources).args(tool.arguments(architecture));
-        // It is meant from where this program was called.
-        let folder = std::env::var_os(TARGET_FOLDER).and_then(|set| std::path::absolute(set).ok());
-        if let Some(folder) = folder {
-            command.env(TARGET_FOLDER, folder);
+        // A relative target folder refers to the current folder of this program, not to that of cargo.
+        if let Some(folder) = std::env::var_os(TARGET_FOLDER_VARIABLE)
+            && let Ok(folder) = std::path::absolute(folder)
+        {
+            command.env(TARGET_FOLDER_VARIABLE, folder);
         }
         command
     }
@@ -104,7 +116,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-impl Tool {
+impl BuildTool {
     fn name(self) -> &'static str {
         match self {
             Self::Build => "cargo build",
@@ -123,7 +135,10 @@ impl Tool {
                 .to_vec();
         arguments.push("--message-format=json-render-diagnostics".to_owned());
         if self == Self::Zigbuild {
-            arguments.extend(["--target".to_owned(), format!("{}.{GLIBC}", target(architecture))]);
+            arguments.extend([
+                "--target".to_owned(),
+                format!("{}.{GLIBC}", target_triple(architecture)),
+            ]);
         }
         arguments
     }

@@ -1,4 +1,4 @@
-//! Runs cargo, and shows what it says.
+//! Runs cargo and shows its output.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -6,60 +6,75 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use super::messages::{executable, status};
-use super::{BINARY, BundleError};
-use crate::bundle::limits::MAX_SAID_LINES;
+use super::messages::{parse_executable, parse_status};
+use crate::bundle::error::BundleError;
+use crate::bundle::limits::MAX_OUTPUT_LINES;
 use crate::cli::ProgressStep;
 
-/// Builds, and says where the binary is.
-pub(super) fn run(
+/// Runs a build and returns the path of the executable `binary`. `program` names the command in errors.
+pub(super) fn run_build(
     mut command: Command,
     program: &'static str,
+    binary: &str,
     step: &ProgressStep,
 ) -> Result<PathBuf, BundleError> {
     let cargo = PathBuf::from(command.get_program());
-    let failed = |cause| BundleError::Cargo { program: cargo.clone(), cause };
+    let cargo_error = |cause| BundleError::Cargo { program: cargo.clone(), cause };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = command.spawn().map_err(cargo_error)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let mut said = VecDeque::new();
-    // Both pipes at once: cargo stops when either is full.
-    let found = thread::scope(|scope| {
-        let found = scope.spawn(|| {
-            let mut found = None;
-            each_line(stdout, |line| found = executable(line, BINARY).or(found.take()))?;
-            Ok(found)
+    let mut last_lines = VecDeque::new();
+    // Reads both pipes concurrently, because cargo blocks if one of them is full.
+    let executable = thread::scope(|scope| {
+        let stdout_reader = scope.spawn(|| find_executable(stdout, binary));
+        let stderr_result = for_each_line(stderr, |line| {
+            show_line(line, step);
+            remember_line(line, &mut last_lines);
         });
-        let heard = each_line(stderr, |line| show(line, step, &mut said));
-        let found = found.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
-        heard.and(found)
+        let executable =
+            stdout_reader.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
+        stderr_result.map(|()| executable)
     });
-    let status = child.wait().map_err(failed)?;
+    let status = child.wait().map_err(cargo_error)?;
     if !status.success() {
-        let said = said.into_iter().collect::<Vec<_>>().join("\n");
-        return Err(BundleError::Build { program, status, said });
+        let last_lines = last_lines.into_iter().collect::<Vec<_>>().join("\n");
+        return Err(BundleError::Build { program, status, last_lines });
     }
-    found.map_err(failed)?.ok_or(BundleError::Nothing { program })
+    executable.map_err(cargo_error)?.ok_or(BundleError::Nothing { program })
 }
 
-/// Shows what cargo does for as long as it does it, and keeps what anybody else says.
-fn show(line: &str, step: &ProgressStep, said: &mut VecDeque<String>) {
-    match status(line) {
-        Some(doing) => step.does(doing),
-        None => step.says(line),
-    }
-    if said.len() == MAX_SAID_LINES {
-        said.pop_front();
-    }
-    said.push_back(line.to_owned());
+/// Returns the last executable `binary` that cargo reports.
+fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option<PathBuf>> {
+    let mut executable = None;
+    for_each_line(stdout, |line| {
+        if let Some(path) = parse_executable(line, binary) {
+            executable = Some(path);
+        }
+    })?;
+    Ok(executable)
 }
 
-fn each_line(pipe: Option<impl Read>, mut heard: impl FnMut(&str)) -> io::Result<()> {
+/// Shows a status line as the current activity; prints other lines permanently.
+fn show_line(line: &str, step: &ProgressStep) {
+    match parse_status(line) {
+        Some(activity) => step.update(activity),
+        None => step.print(line),
+    }
+}
+
+fn remember_line(line: &str, last_lines: &mut VecDeque<String>) {
+    if last_lines.len() == MAX_OUTPUT_LINES {
+        last_lines.pop_front();
+    }
+    last_lines.push_back(line.to_owned());
+}
+
+fn for_each_line(pipe: Option<impl Read>, mut handle_line: impl FnMut(&str)) -> io::Result<()> {
     let Some(pipe) = pipe else { return Ok(()) };
     let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
-        heard(String::from_utf8_lossy(&line).trim_end());
+        handle_line(String::from_utf8_lossy(&line).trim_end());
         line.clear();
     }
     Ok(())

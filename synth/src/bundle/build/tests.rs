@@ -1,4 +1,4 @@
-//! Cargo's part is played by a script.
+//! Tests of the build; a script replaces cargo.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,17 +10,18 @@ use super::super::elf::fixture::Fixture;
 use super::super::host::tests::{GRAVITON, MAC};
 use super::*;
 
-/// Written at no time: a program that another thread's child still holds open cannot be run.
+/// A committed file: a script that a test writes may be open in the child of another thread, and cannot be
+/// executed then.
 const CARGO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bundle/build/test-cargo");
 
-/// Sources, and what cargo does with them.
+/// A folder of sources with scripts that replace the commands of cargo.
 struct Checkout {
     folder: TempDir,
     output: Output,
 }
 
 impl Checkout {
-    /// `build` and `zigbuild` are scripts; zigbuild is not installed if it has none.
+    /// `build` and `zigbuild` are scripts. If `zigbuild` is empty, it counts as not installed.
     fn new(build: &str, zigbuild: &str) -> Self {
         let checkout = Self { folder: tempfile::tempdir().unwrap(), output: Output::new(true) };
         fs::create_dir(checkout.path("runtime")).unwrap();
@@ -45,7 +46,7 @@ impl Checkout {
         self.folder.path().join(name)
     }
 
-    fn build(&self, host: Host, architecture: Architecture) -> Result<Fit, BundleError> {
+    fn build(&self, host: Host, architecture: Architecture) -> Result<CheckedBinary, BundleError> {
         self.build_by(CARGO, host, architecture)
     }
 
@@ -54,7 +55,7 @@ impl Checkout {
         cargo: &str,
         host: Host,
         architecture: Architecture,
-    ) -> Result<Fit, BundleError> {
+    ) -> Result<CheckedBinary, BundleError> {
         let (sources, output) = (self.folder.path().to_owned(), &self.output);
         Builder { cargo: cargo.into(), sources, host, output }.build(architecture)
     }
@@ -65,22 +66,23 @@ impl Checkout {
     }
 }
 
-/// What cargo says of a binary in its working folder.
-fn built(name: &str) -> String {
+/// Returns a script that reports a binary in the working folder, like cargo.
+fn report_binary(name: &str) -> String {
     let message = r#"{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"bootstrap"},"#;
     format!(r#"echo '{{"reason":"x"}}'; echo '{message}"executable":"'"$PWD/{name}"'"}}'"#)
 }
 
-fn newer(architecture: Architecture) -> Fixture {
+/// Returns a binary that needs a GLIBC newer than that of Lambda.
+fn too_new(architecture: Architecture) -> Fixture {
     Fixture::sound(architecture).with("libc.so.6", ("GLIBC_2.38", 0, "strtol"))
 }
 
 #[test]
-fn the_binary_is_where_cargo_says() {
-    let checkout = Checkout::new(&built("some-where"), "");
+fn uses_the_binary_that_cargo_reports() {
+    let checkout = Checkout::new(&report_binary("some-where"), "");
     let checkout = checkout.with_binary("some-where", &Fixture::sound(Arm64));
-    let fit = checkout.build(GRAVITON, Arm64).unwrap();
-    assert!(fit.name().ends_with("-arm64.zip"), "{}", fit.name());
+    let checked = checkout.build(GRAVITON, Arm64).unwrap();
+    assert!(checked.bundle_name().ends_with("-arm64.zip"), "{}", checked.bundle_name());
     assert_eq!(
         checkout.calls(),
         ["build --locked --profile lambda -p cellar-runtime --bin bootstrap \
@@ -89,27 +91,30 @@ fn the_binary_is_where_cargo_says() {
 }
 
 #[test]
-fn a_failed_build_is_told_with_its_last_words() {
+fn a_failed_build_is_reported_with_its_last_lines() {
     let mut script =
         "i=0; while [ $i -lt 40 ]; do echo \"line $i\" >&2; i=$((i+1)); done".to_owned();
     script.push_str("; exit 101");
     let error = Checkout::new(&script, "").build(GRAVITON, Arm64).unwrap_err();
-    let BundleError::Build { said, status, .. } = error else { panic!("{error:?}") };
+    let BundleError::Build { last_lines, status, .. } = error else { panic!("{error:?}") };
     assert_eq!(status.code(), Some(101));
-    assert!(said.starts_with("line 10\n") && said.ends_with("\nline 39"), "{said}");
+    assert!(
+        last_lines.starts_with("line 10\n") && last_lines.ends_with("\nline 39"),
+        "{last_lines}"
+    );
 }
 
 #[test]
-fn much_output_on_both_pipes_stops_nothing() {
+fn much_output_on_both_pipes_does_not_block() {
     let noise = "i=0; while [ $i -lt 3000 ]; do echo \"0123456789012345678901234567890 $i\"; echo \
                  \"0123456789012345678901234567890 $i\" >&2; i=$((i+1)); done; ";
-    let checkout = Checkout::new(&format!("{noise}{}", built("b")), "");
+    let checkout = Checkout::new(&format!("{noise}{}", report_binary("b")), "");
     let checkout = checkout.with_binary("b", &Fixture::sound(Arm64));
     assert!(checkout.build(GRAVITON, Arm64).is_ok());
 }
 
 #[test]
-fn a_build_of_nothing_and_a_missing_cargo_are_named() {
+fn a_missing_binary_and_a_missing_cargo_are_reported() {
     let error = Checkout::new("true", "").build(GRAVITON, Arm64).unwrap_err();
     assert!(matches!(error, BundleError::Nothing { .. }), "{error:?}");
     let checkout = Checkout::new("true", "");
@@ -121,12 +126,12 @@ fn a_build_of_nothing_and_a_missing_cargo_are_named() {
 }
 
 #[test]
-fn for_another_processor_there_are_two_commands_to_type() {
+fn another_architecture_needs_a_cross_compiler() {
     for (host, architecture) in [(MAC, Arm64), (GRAVITON, X86_64)] {
         let checkout = Checkout::new("true", "");
         let error = checkout.build(host, architecture).unwrap_err();
         let BundleError::Cross { help, .. } = error else { panic!("{error:?}") };
-        let target = target(architecture);
+        let target = target_triple(architecture);
         assert!(help.contains("\n  pip install cargo-zigbuild\n"), "{help}");
         assert!(help.contains(&format!("\n  rustup target add {target}\n")), "{help}");
         assert_eq!(checkout.calls(), ["zigbuild --version"]);
@@ -134,32 +139,33 @@ fn for_another_processor_there_are_two_commands_to_type() {
 }
 
 #[test]
-fn zigbuild_builds_for_another_processor() {
-    let checkout = Checkout::new("exit 1", &built("b"));
+fn zigbuild_builds_for_another_architecture() {
+    let checkout = Checkout::new("exit 1", &report_binary("b"));
     let checkout = checkout.with_binary("b", &Fixture::sound(X86_64));
-    assert!(checkout.build(GRAVITON, X86_64).unwrap().name().ends_with("-x86_64.zip"));
+    assert!(checkout.build(GRAVITON, X86_64).unwrap().bundle_name().ends_with("-x86_64.zip"));
     let last = checkout.calls().pop().unwrap();
     assert!(last.starts_with("zigbuild --locked"), "{last}");
     assert!(last.ends_with("--target x86_64-unknown-linux-gnu.2.34"), "{last}");
 }
 
 #[test]
-fn a_glibc_that_is_too_new_is_linked_anew_where_zigbuild_is() {
-    let checkout = Checkout::new(&built("new"), "").with_binary("new", &newer(Arm64));
+fn zigbuild_replaces_a_binary_with_a_too_new_glibc() {
+    let checkout = Checkout::new(&report_binary("new"), "").with_binary("new", &too_new(Arm64));
     let error = checkout.build(GRAVITON, Arm64).unwrap_err();
     assert!(error.to_string().contains("GLIBC_2.38"), "{error}");
-    let checkout = Checkout::new(&built("new"), &built("old")).with_binary("new", &newer(Arm64));
+    let checkout = Checkout::new(&report_binary("new"), &report_binary("old"))
+        .with_binary("new", &too_new(Arm64));
     let checkout = checkout.with_binary("old", &Fixture::sound(Arm64));
     assert!(checkout.build(GRAVITON, Arm64).is_ok());
     assert_eq!(checkout.calls().len(), 3);
 }
 
 #[test]
-fn a_binary_for_another_processor_is_not_taken() {
-    let checkout = Checkout::new(&built("b"), &built("b"));
+fn a_binary_for_another_architecture_is_rejected() {
+    let checkout = Checkout::new(&report_binary("b"), &report_binary("b"));
     let checkout = checkout.with_binary("b", &Fixture::sound(X86_64));
     let error = checkout.build(GRAVITON, Arm64).unwrap_err();
     assert!(matches!(error, BundleError::Unfit { .. }), "{error:?}");
-    // It would be the same one again.
+    // Zigbuild is not tried, because it would not change the architecture.
     assert_eq!(checkout.calls().len(), 1);
 }

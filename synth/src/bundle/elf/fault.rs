@@ -1,109 +1,100 @@
-//! Why Lambda could not run a binary.
+//! Faults of a binary that Lambda cannot run.
 
 use cellar_stacks::Architecture;
 
-use super::rules;
-use super::version::Version;
-use crate::bundle::host::target;
+use super::platform::{GLIBC, loader_path, newest_version};
+use crate::bundle::host::target_triple;
 
-/// Why Lambda could not run a binary.
+/// Why Lambda cannot run a binary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ElfFault {
-    /// It is of another format.
+    /// The file has another format.
     #[error("it is {found}, not a Linux program")]
     NotElf {
-        /// What it looks like.
+        /// Description of the format.
         found: &'static str,
     },
-    /// It is for 32 bits, or another order of bytes.
-    #[error("it is not for a 64-bit processor with the lowest byte first")]
+    /// The binary is for 32 bits, or big-endian.
+    #[error("it is not for a 64-bit little-endian processor")]
     Class,
-    /// It is for another processor.
-    #[error("it is for {found}, and the functions are for {wanted}")]
+    /// The binary is for another processor.
+    #[error("it is for {found}, but the functions are for {wanted}")]
     Machine {
-        /// The processor it is for.
+        /// Processor of the binary.
         found: String,
-        /// The one that is configured.
+        /// Architecture of the functions.
         wanted: Architecture,
     },
-    /// It is a library or an object file.
-    #[error("it is not a program that can be started, but a library or a part of one")]
+    /// The binary is a library or an object file.
+    #[error("it is a library or an object file, not an executable program")]
     NotProgram,
-    /// Something of it cannot be read.
+    /// The headers cannot be parsed.
     #[error("it is damaged: {0}")]
     Malformed(String),
-    /// It has more of something than any real program.
-    #[error("it has more than {limit} {what}")]
+    /// The binary exceeds a bound that no real program reaches.
+    #[error("it has more than {limit} {item}")]
     TooMany {
-        /// What.
-        what: &'static str,
-        /// How many are read.
+        /// The counted items.
+        item: &'static str,
+        /// The bound.
         limit: usize,
     },
-    /// It names a loader that Lambda does not have.
-    #[error("it is started by `{found}`, which Amazon Linux 2023 has not")]
+    /// Lambda does not have the loader of the binary.
+    #[error("it needs the loader `{found}`, which Amazon Linux 2023 does not have")]
     Loader {
-        /// Path of the loader.
+        /// Path of the loader in the binary.
         found: String,
     },
-    /// It needs a library that Lambda does not have.
-    #[error("it needs the library `{name}`, which Amazon Linux 2023 has not")]
+    /// Lambda does not have a library of the binary.
+    #[error("it needs the library `{name}`, which Amazon Linux 2023 does not have")]
     Library {
         /// Name of the library.
         name: String,
     },
-    /// It needs a newer library than Lambda has.
+    /// The binary needs a newer library version than Lambda has.
     #[error(
         "it needs {version} of {library}{}; Amazon Linux 2023 has {}",
         symbol.as_ref().map(|symbol| format!(" (for `{symbol}`)")).unwrap_or_default(),
-        rules::newest(version)
+        newest_version(version)
     )]
     TooNew {
-        /// The version, as the binary names it.
+        /// Name of the version, such as `GLIBC_2.38`.
         version: String,
-        /// The library's file.
+        /// File name of the library.
         library: String,
-        /// A symbol that needs it.
+        /// A symbol that needs the version.
         symbol: Option<String>,
     },
 }
 
 impl ElfFault {
-    /// What to do about it.
+    /// Returns the remedy.
     pub(crate) fn help(&self, architecture: Architecture) -> String {
-        let target = target(architecture);
+        let target = target_triple(architecture);
         match self {
             Self::Machine { .. } => format!(
-                "build it for {target}, or say what it is for: --architecture, or `architecture` in \
-                 cellar.yaml"
+                "build the binary for {target}, or set its architecture: --architecture of `synth bundle`, or \
+                 `architecture` in cellar.yaml"
             ),
             Self::Loader { .. } => format!(
-                "build it with the usual tools of the target {target}, which name the loader `{}`",
-                rules::loader(architecture)
+                "build the binary with the standard toolchain of {target}, which uses the loader `{}`",
+                loader_path(architecture)
             ),
             Self::Library { .. } => {
-                "link that library statically, or leave it out: there are only \
-                                     GLIBC's own libraries and libgcc_s"
+                "link that library statically, or remove it: Lambda has only the libraries of \
+                                     GLIBC and libgcc_s"
                     .to_owned()
             }
             Self::TooNew { .. } => format!(
-                "link it with an older GLIBC: `pip install cargo-zigbuild`, after which `synth \
-                 bundle` does so by itself; elsewhere `cargo zigbuild --profile lambda -p \
-                 cellar-runtime --bin bootstrap --target {target}.{}`, and pass the binary to \
-                 `synth bundle --binary FILE`",
-                rules::GLIBC
+                "link the binary with an older GLIBC: run `pip install cargo-zigbuild`, then `synth bundle`, which \
+                 uses it automatically; or run `cargo zigbuild --profile lambda -p cellar-runtime --bin \
+                 bootstrap --target {target}.{GLIBC}` elsewhere, and pass the binary to `synth bundle \
+                 --binary FILE`"
             ),
             _ => format!(
-                "pass the binary that `cargo build --profile lambda -p cellar-runtime --bin \
-                 bootstrap` makes on {target}, or a zip with it"
+                "pass a binary that `cargo build --profile lambda -p cellar-runtime --bin bootstrap` built for \
+                 {target}, or a zip that contains it"
             ),
         }
     }
-}
-
-/// What a binary needs of the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Needs {
-    /// The least GLIBC; `None` if it is linked statically.
-    pub(crate) glibc: Option<Version>,
 }

@@ -1,23 +1,23 @@
-//! Small binaries for tests, laid out as linkers do it.
+//! Small ELF binaries for tests, with the layout that linkers use.
 
 use cellar_stacks::Architecture;
 
-/// What a binary is to say of itself.
+/// Description of an ELF binary.
 #[derive(Debug, Clone)]
 pub(in crate::bundle) struct Fixture {
-    /// Number of the processor.
+    /// Machine number of the processor.
     pub(in crate::bundle) machine: u16,
-    /// 2: a program at a fixed place; 3: anywhere, as compilers do it today.
+    /// ELF type: 2 is a program with fixed addresses, 3 a position-independent one.
     pub(in crate::bundle) kind: u16,
-    /// Path of its loader.
+    /// Path of the loader.
     pub(in crate::bundle) loader: Option<&'static str>,
-    /// Libraries, each with versions, their flags, and a symbol that has it.
+    /// Libraries with their required versions.
     pub(in crate::bundle) libraries: Vec<(&'static str, Vec<Need>)>,
-    /// Bytes that follow, so that there is something to pack.
+    /// Additional bytes, so that packing has an effect.
     pub(in crate::bundle) payload: Vec<u8>,
 }
 
-/// A version, its flags, and a symbol that has it.
+/// A required version, its flags, and a symbol with this version.
 pub(in crate::bundle) type Need = (&'static str, u16, &'static str);
 
 const HEADER_BYTES: usize = 64;
@@ -25,7 +25,7 @@ const SEGMENT_BYTES: usize = 56;
 const TEXT: &[u8] = b"payload";
 
 impl Fixture {
-    /// As a plain build makes them.
+    /// Describes a binary that Lambda can run.
     pub(in crate::bundle) fn sound(architecture: Architecture) -> Self {
         let (machine, loader) = match architecture {
             Architecture::X86_64 => (62, "/lib64/ld-linux-x86-64.so.2"),
@@ -37,13 +37,13 @@ impl Fixture {
         Self { machine, kind: 3, loader: Some(loader), libraries, payload: TEXT.to_vec() }
     }
 
-    /// The same with one need more.
+    /// Adds a library with a required version.
     pub(in crate::bundle) fn with(mut self, library: &'static str, need: Need) -> Self {
         self.libraries.push((library, vec![need]));
         self
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the binary.
     pub(in crate::bundle) fn bytes(&self) -> Vec<u8> {
         let parts = self.parts();
         let segments = if self.loader.is_some() { 2 } else { 1 };
@@ -73,7 +73,7 @@ impl Fixture {
         out
     }
 
-    /// Loader, names, symbols, their versions' numbers, versions, dynamic section.
+    /// Returns loader, strings, symbols, version indexes, required versions, and dynamic section.
     fn parts(&self) -> [Vec<u8>; 6] {
         let loader = self.loader.map_or(vec![], |path| [path.as_bytes(), b"\0"].concat());
         let mut strings = vec![0];

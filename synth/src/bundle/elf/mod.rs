@@ -1,9 +1,10 @@
-//! Whether Lambda can run a binary: for which processor it is, what it is linked with, and which GLIBC
-//! it needs. A function whose binary the system cannot load says no more than "exit status 1".
+//! Checks that Lambda can run a binary: processor, libraries, and GLIBC version. Without this check, a
+//! function whose binary cannot be loaded reports only "exit status 1".
 
 mod fault;
 #[cfg(test)]
 pub(super) mod fixture;
+mod platform;
 mod read;
 mod rules;
 #[cfg(test)]
@@ -13,12 +14,16 @@ mod version;
 
 use cellar_stacks::Architecture;
 
-pub(crate) use fault::{ElfFault, Needs};
-pub(crate) use rules::GLIBC;
-pub(super) use unwind::without_tables;
+pub(crate) use fault::ElfFault;
+pub(crate) use platform::GLIBC;
+pub(super) use rules::SystemNeeds;
+pub(super) use unwind::blank_unwind_tables;
 pub(crate) use version::Version;
 
-/// What a binary needs of the system, if functions of that architecture can run it.
-pub(super) fn check(binary: &[u8], architecture: Architecture) -> Result<Needs, ElfFault> {
-    rules::check(&read::read(binary)?, architecture)
+/// Returns the system requirements of a binary.
+///
+/// # Errors
+/// [`ElfFault`] if functions of the architecture cannot run the binary.
+pub(super) fn check(binary: &[u8], architecture: Architecture) -> Result<SystemNeeds, ElfFault> {
+    rules::check(&read::read_headers(binary)?, architecture)
 }

@@ -1,5 +1,4 @@
-//! What a binary says of itself. Its bytes are not trusted: whatever they are, reading them ends, and
-//! takes no more memory than the bounds allow.
+//! Reads the headers of a binary. The bytes are not trusted: reading always ends, and needs bounded memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,37 +17,37 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// Behind it are the class and the order of bytes.
+/// First bytes of an ELF file, before its class and byte order.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
-/// What a binary says of itself.
+/// Headers of a binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Linked {
-    /// Number of the processor.
+pub(super) struct BinaryHeaders {
+    /// Machine number of the processor.
     pub(super) machine: u16,
-    /// Whether it can be started.
+    /// Whether the binary is executable.
     pub(super) is_program: bool,
-    /// The loader that starts it; `None` if it is linked statically.
+    /// Path of the loader; `None` if the binary is linked statically.
     pub(super) loader: Option<String>,
-    /// Libraries that are loaded with it.
+    /// File names of the shared libraries.
     pub(super) libraries: Vec<String>,
-    /// Versions that these must have.
+    /// Required versions of the libraries.
     pub(super) versions: Vec<VersionNeed>,
 }
 
-/// A version that a library must have.
+/// A required version of a library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VersionNeed {
-    /// The version's name, such as `GLIBC_2.34`.
+    /// Name of the version, such as `GLIBC_2.34`.
     pub(super) version: String,
-    /// The library's file.
+    /// File name of the library.
     pub(super) library: String,
-    /// A symbol that needs it.
+    /// A symbol that needs the version.
     pub(super) symbol: Option<String>,
 }
 
-/// Reads it.
-pub(super) fn read(binary: &[u8]) -> Result<Linked, ElfFault> {
+/// Reads the headers of a binary.
+pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     check_format(binary)?;
     let header = Header::parse(binary).map_err(malformed)?;
     let sections = header.section_headers(ENDIAN, binary).map_err(malformed)?;
@@ -58,132 +57,136 @@ pub(super) fn read(binary: &[u8]) -> Result<Linked, ElfFault> {
     for segment in header.program_headers(ENDIAN, binary).map_err(malformed)? {
         is_dynamic |= segment.p_type(ENDIAN) == PT_DYNAMIC;
         if let Some(path) = segment.interpreter(ENDIAN, binary).map_err(malformed)? {
-            loader = Some(text(path)?);
+            loader = Some(parse_name(path)?);
         }
     }
     let kind = header.e_type(ENDIAN);
-    let (libraries, names_versions) = libraries(binary, &sections, is_dynamic)?;
-    Ok(Linked {
+    let (libraries, has_versions) = read_libraries(binary, &sections, is_dynamic)?;
+    Ok(BinaryHeaders {
         machine: header.e_machine(ENDIAN),
         is_program: matches!(kind, ET_EXEC | ET_DYN) && header.e_entry(ENDIAN) != 0,
         loader,
         libraries,
-        versions: versions(binary, &sections, names_versions)?,
+        versions: read_version_needs(binary, &sections, has_versions)?,
     })
 }
 
 fn check_format(binary: &[u8]) -> Result<(), ElfFault> {
     let Some(ident) = binary.strip_prefix(ELF_MAGIC) else {
-        return Err(ElfFault::NotElf { found: look(binary) });
+        return Err(ElfFault::NotElf { found: describe_format(binary) });
     };
     match ident.get(..2) {
         Some([ELFCLASS64, ELFDATA2LSB]) => Ok(()),
         Some(_) => Err(ElfFault::Class),
-        None => Err(ElfFault::Malformed("it ends within its first bytes".to_owned())),
+        None => Err(ElfFault::Malformed("the header is truncated".to_owned())),
     }
 }
 
-/// What something is that is no ELF file.
-fn look(binary: &[u8]) -> &'static str {
+/// Describes the format of a file that is not an ELF file.
+fn describe_format(binary: &[u8]) -> &'static str {
     match binary {
         [] => "an empty file",
         [0xcf | 0xce, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => "a program for macOS",
         [b'M', b'Z', ..] => "a program for Windows",
         [b'#', b'!', ..] => "a script",
-        _ => "no program",
+        _ => "a file of unknown format",
     }
 }
 
-/// The libraries, and whether versions of them are asked for. The sections are read, as linkers write
-/// them, and not what the loader reads; where they were cut off, nothing is known.
-fn libraries(
+/// Returns the libraries, and whether the binary requires versions of them.
+///
+/// Reads the section headers, not the segments that the loader reads, so that a binary without section headers
+/// is rejected.
+fn read_libraries(
     binary: &[u8],
     sections: &Sections<'_>,
     is_dynamic: bool,
 ) -> Result<(Vec<String>, bool), ElfFault> {
     let table = sections.dynamic_table(ENDIAN, binary).map_err(malformed)?;
     if is_dynamic && table.is_empty() {
-        return Err(ElfFault::Malformed("its section headers were cut off".to_owned()));
+        return Err(ElfFault::Malformed("it has no section headers".to_owned()));
     }
-    let (mut libraries, mut names_versions) = (Vec::new(), false);
-    for (number, entry) in table.iter().enumerate() {
-        if number >= MAX_DYNAMIC_ENTRIES {
-            let what = "entries in its dynamic section";
-            return Err(ElfFault::TooMany { what, limit: MAX_DYNAMIC_ENTRIES });
+    let (mut libraries, mut has_versions) = (Vec::new(), false);
+    for (index, entry) in table.iter().enumerate() {
+        if index >= MAX_DYNAMIC_ENTRIES {
+            let item = "entries in its dynamic section";
+            return Err(ElfFault::TooMany { item, limit: MAX_DYNAMIC_ENTRIES });
         }
-        names_versions |= entry.tag == DT_VERNEED;
+        has_versions |= entry.tag == DT_VERNEED;
         if entry.tag == DT_NEEDED {
-            libraries.push(text(table.string(entry).map_err(malformed)?)?);
+            libraries.push(parse_name(table.string(entry).map_err(malformed)?)?);
         }
     }
-    Ok((libraries, names_versions))
+    Ok((libraries, has_versions))
 }
 
-/// The versions that are needed, weak needs apart: those the loader does without.
-fn versions(
+/// Returns the required versions, without weak ones, which the loader ignores if they are missing.
+fn read_version_needs(
     binary: &[u8],
     sections: &Sections<'_>,
     expected: bool,
 ) -> Result<Vec<VersionNeed>, ElfFault> {
     let Some((mut libraries, link)) = sections.gnu_verneed(ENDIAN, binary).map_err(malformed)?
     else {
-        return match expected {
-            true => Err(ElfFault::Malformed("its list of versions was cut off".to_owned())),
-            false => Ok(Vec::new()),
-        };
+        if expected {
+            return Err(ElfFault::Malformed("its list of versions is missing".to_owned()));
+        }
+        return Ok(Vec::new());
     };
     let strings = sections.strings(ENDIAN, binary, link).map_err(malformed)?;
+    // Version indexes with their needs.
     let mut needs = Vec::new();
-    let mut left = MAX_VERSION_NEEDS;
+    let mut budget = MAX_VERSION_NEEDS;
     while let Some((library, mut versions)) = libraries.next().map_err(malformed)? {
-        let file = text(library.file(ENDIAN, strings).map_err(malformed)?)?;
-        count_down(&mut left)?;
+        let file = parse_name(library.file(ENDIAN, strings).map_err(malformed)?)?;
+        spend_version_budget(&mut budget)?;
         while let Some(version) = versions.next().map_err(malformed)? {
-            count_down(&mut left)?;
+            spend_version_budget(&mut budget)?;
             if version.vna_flags.get(ENDIAN) & VER_FLG_WEAK == 0 {
-                let name = text(version.name(ENDIAN, strings).map_err(malformed)?)?;
+                let name = parse_name(version.name(ENDIAN, strings).map_err(malformed)?)?;
                 let need = VersionNeed { version: name, library: file.clone(), symbol: None };
                 needs.push((version.vna_other.get(ENDIAN) & VERSYM_VERSION, need));
             }
         }
     }
-    let mut symbols = symbols(binary, sections, needs.iter().map(|(number, _)| *number))?;
-    let named = |(number, need)| VersionNeed { symbol: symbols.remove(&number), ..need };
-    Ok(needs.into_iter().map(named).collect())
+    let mut symbols = read_symbols(binary, sections, needs.iter().map(|(index, _)| *index))?;
+    let with_symbol = |(index, need)| VersionNeed { symbol: symbols.remove(&index), ..need };
+    Ok(needs.into_iter().map(with_symbol).collect())
 }
 
-fn count_down(left: &mut usize) -> Result<(), ElfFault> {
-    let what = "versions that it needs";
-    *left = left.checked_sub(1).ok_or(ElfFault::TooMany { what, limit: MAX_VERSION_NEEDS })?;
+fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
+    let too_many = ElfFault::TooMany { item: "library versions", limit: MAX_VERSION_NEEDS };
+    *budget = budget.checked_sub(1).ok_or(too_many)?;
     Ok(())
 }
 
-/// The first symbol that has the version of each number.
-fn symbols(
+/// Returns the first symbol of each version, by version index.
+fn read_symbols(
     binary: &[u8],
     sections: &Sections<'_>,
-    numbers: impl Iterator<Item = u16>,
+    version_indexes: impl Iterator<Item = u16>,
 ) -> Result<BTreeMap<u16, String>, ElfFault> {
     let mut found = BTreeMap::new();
-    let mut missing: BTreeSet<u16> = numbers.collect();
-    let Some((numbers, link)) = sections.gnu_versym(ENDIAN, binary).map_err(malformed)? else {
+    let mut missing: BTreeSet<u16> = version_indexes.collect();
+    let Some((symbol_versions, link)) = sections.gnu_versym(ENDIAN, binary).map_err(malformed)?
+    else {
         return Ok(found);
     };
     let symbols = sections.symbol_table_by_index(ENDIAN, binary, link).map_err(malformed)?;
-    for (symbol, number) in symbols.iter().zip(numbers) {
-        let number = number.0.get(ENDIAN) & VERSYM_VERSION;
-        if missing.remove(&number) {
+    for (symbol, version) in symbols.iter().zip(symbol_versions) {
+        let index = version.0.get(ENDIAN) & VERSYM_VERSION;
+        if missing.remove(&index) {
             let name = symbol.name(ENDIAN, symbols.strings()).map_err(malformed)?;
-            found.insert(number, text(name)?);
+            found.insert(index, parse_name(name)?);
         }
     }
     Ok(found)
 }
 
-/// A name. Whatever is longer ends the reading, so that no binary has the same bytes read for ever.
-fn text(name: &[u8]) -> Result<String, ElfFault> {
+/// Converts a name to text. Bounds its length, because a hostile binary can refer to the same long name often.
+fn parse_name(name: &[u8]) -> Result<String, ElfFault> {
     if name.len() > MAX_NAME_BYTES {
-        return Err(ElfFault::TooMany { what: "bytes in a name", limit: MAX_NAME_BYTES });
+        return Err(ElfFault::TooMany { item: "bytes in a name", limit: MAX_NAME_BYTES });
     }
     Ok(String::from_utf8_lossy(name).into_owned())
 }

@@ -1,4 +1,4 @@
-//! Each rule, and bytes that nobody has checked.
+//! Tests of each rule, and of arbitrary bytes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -9,11 +9,11 @@ use object::{LittleEndian, elf};
 use proptest::prelude::*;
 
 use super::fixture::{Fixture, Need};
-use super::read::read;
+use super::read::read_headers;
 use super::*;
 use crate::bundle::limits::{MAX_DYNAMIC_ENTRIES, MAX_NAME_BYTES, MAX_VERSION_NEEDS};
 
-fn check_x86(fixture: &Fixture) -> Result<Needs, ElfFault> {
+fn check_x86(fixture: &Fixture) -> Result<SystemNeeds, ElfFault> {
     check(&fixture.bytes(), X86_64)
 }
 
@@ -22,7 +22,7 @@ fn sound() -> Fixture {
 }
 
 #[test]
-fn a_binary_of_a_plain_build_is_fit() {
+fn accepts_a_binary_of_a_plain_build() {
     for architecture in [X86_64, Arm64] {
         let needs = check(&Fixture::sound(architecture).bytes(), architecture).unwrap();
         assert_eq!(needs.glibc.unwrap().to_string(), "2.34");
@@ -30,24 +30,24 @@ fn a_binary_of_a_plain_build_is_fit() {
 }
 
 #[test]
-fn a_static_binary_needs_nothing() {
+fn a_static_binary_needs_no_glibc() {
     let fixture = Fixture { loader: None, libraries: vec![], ..sound() };
-    assert_eq!(check_x86(&fixture).unwrap(), Needs { glibc: None });
+    assert_eq!(check_x86(&fixture).unwrap(), SystemNeeds { glibc: None });
     let fixed = Fixture { kind: 2, ..fixture };
-    assert_eq!(check_x86(&fixed).unwrap(), Needs { glibc: None });
+    assert_eq!(check_x86(&fixed).unwrap(), SystemNeeds { glibc: None });
 }
 
 #[test]
-fn another_processor_is_named() {
+fn rejects_another_processor() {
     let fault = check(&Fixture::sound(Arm64).bytes(), X86_64).unwrap_err();
-    assert_eq!(fault.to_string(), "it is for arm64, and the functions are for x86_64");
+    assert_eq!(fault.to_string(), "it is for arm64, but the functions are for x86_64");
     assert!(fault.help(X86_64).contains("x86_64-unknown-linux-gnu"));
     let fault = check_x86(&Fixture { machine: 243, ..sound() }).unwrap_err();
-    assert!(fault.to_string().contains("a processor of number 243"), "{fault}");
+    assert!(fault.to_string().contains("a processor with the ELF number 243"), "{fault}");
 }
 
 #[test]
-fn a_newer_glibc_is_refused_with_its_symbol_and_the_fix() {
+fn rejects_a_newer_glibc_with_its_symbol_and_the_remedy() {
     let fixture = sound().with("libc.so.6", ("GLIBC_2.38", 0, "__isoc23_strtol"));
     let fault = check_x86(&fixture.with("libm.so.6", ("GLIBC_2.35", 0, "hypot"))).unwrap_err();
     assert_eq!(
@@ -60,27 +60,31 @@ fn a_newer_glibc_is_refused_with_its_symbol_and_the_fix() {
 }
 
 #[test]
-fn versions_end_where_amazon_linux_ends() {
-    let refused = |library, version| {
+fn accepts_versions_up_to_those_of_amazon_linux() {
+    let is_rejected = |library, version| {
         let result = check_x86(&sound().with(library, (version, 0, "symbol")));
         matches!(result, Err(ElfFault::TooNew { version: found, .. }) if found == version)
     };
-    assert!(!refused("libc.so.6", "GLIBC_2.34") && refused("libc.so.6", "GLIBC_2.35"));
-    assert!(refused("libc.so.6", "GLIBC_2.34.1"));
-    assert!(!refused("libgcc_s.so.1", "GCC_11.0") && refused("libgcc_s.so.1", "GCC_12.0.0"));
-    // Not numbers: the first is nobody's business, the second came with GLIBC 2.36.
-    assert!(refused("libc.so.6", "GLIBC_PRIVATE") && refused("libc.so.6", "GLIBC_ABI_DT_RELR"));
-    assert!(refused("libc.so.6", "OTHER_1.0"));
+    assert!(!is_rejected("libc.so.6", "GLIBC_2.34") && is_rejected("libc.so.6", "GLIBC_2.35"));
+    assert!(is_rejected("libc.so.6", "GLIBC_2.34.1"));
+    assert!(
+        !is_rejected("libgcc_s.so.1", "GCC_11.0") && is_rejected("libgcc_s.so.1", "GCC_12.0.0")
+    );
+    // Versions without a number: the first is private to GLIBC, the second is new in GLIBC 2.36.
+    assert!(
+        is_rejected("libc.so.6", "GLIBC_PRIVATE") && is_rejected("libc.so.6", "GLIBC_ABI_DT_RELR")
+    );
+    assert!(is_rejected("libc.so.6", "OTHER_1.0"));
 }
 
 #[test]
-fn a_weak_need_is_none() {
+fn weak_versions_are_ignored() {
     let weak: Need = ("GLIBC_2.39", elf::VER_FLG_WEAK, "pidfd_spawnp");
     assert_eq!(check_x86(&sound().with("libc.so.6", weak)), check_x86(&sound()));
 }
 
 #[test]
-fn other_libraries_and_loaders_are_refused() {
+fn rejects_other_libraries_and_loaders() {
     let fault = check_x86(&sound().with("libssl.so.3", ("OPENSSL_3.0.0", 0, "SSL_new")));
     assert_eq!(fault, Err(ElfFault::Library { name: "libssl.so.3".to_owned() }));
     let loader = ("GLIBC_2.3", 0, "__tls_get_addr");
@@ -93,7 +97,7 @@ fn other_libraries_and_loaders_are_refused() {
 }
 
 #[test]
-fn what_is_no_program_is_named() {
+fn rejects_other_file_formats() {
     let found = |bytes: &[u8]| match check(bytes, X86_64) {
         Err(ElfFault::NotElf { found }) => found,
         other => panic!("{other:?}"),
@@ -102,7 +106,7 @@ fn what_is_no_program_is_named() {
     assert_eq!(found(b"\xcf\xfa\xed\xfe\x0c"), "a program for macOS");
     assert_eq!(found(b"MZ\x90\0"), "a program for Windows");
     assert_eq!(found(b"#!/bin/sh\n"), "a script");
-    assert_eq!(found(b"\x7fEL"), "no program");
+    assert_eq!(found(b"\x7fEL"), "a file of unknown format");
     assert_eq!(check_x86(&Fixture { kind: 1, ..sound() }), Err(ElfFault::NotProgram));
     let mut bytes = sound().bytes();
     bytes[4] = 1;
@@ -115,7 +119,7 @@ fn what_is_no_program_is_named() {
 }
 
 #[test]
-fn what_is_unknown_is_not_taken_for_nothing() {
+fn rejects_missing_sections() {
     let is_malformed = |bytes: &[u8]| matches!(check(bytes, X86_64), Err(ElfFault::Malformed(_)));
     let mut stripped = sound().bytes();
     stripped[40..48].fill(0);
@@ -130,16 +134,16 @@ fn what_is_unknown_is_not_taken_for_nothing() {
 }
 
 #[test]
-fn counts_end_at_their_limits() {
+fn counts_are_bounded() {
     let too_many =
-        |fixture: &Fixture| matches!(read(&fixture.bytes()), Err(ElfFault::TooMany { .. }));
+        |fixture: &Fixture| matches!(read_headers(&fixture.bytes()), Err(ElfFault::TooMany { .. }));
     let needs = |count| {
         let versions = vec![("GLIBC_2.34", 0, "symbol"); count];
         Fixture { libraries: vec![("libc.so.6", versions)], ..sound() }
     };
-    // The library counts, too.
+    // The library itself counts as well.
     assert!(!too_many(&needs(MAX_VERSION_NEEDS - 1)) && too_many(&needs(MAX_VERSION_NEEDS)));
-    // One entry says that there are versions.
+    // One more entry refers to the versions.
     let none = |count| Fixture { libraries: vec![("libc.so.6", vec![]); count], ..sound() };
     assert!(!too_many(&none(MAX_DYNAMIC_ENTRIES - 1)) && too_many(&none(MAX_DYNAMIC_ENTRIES)));
     let named = |length| {
@@ -150,8 +154,8 @@ fn counts_end_at_their_limits() {
 }
 
 #[test]
-fn versions_without_end_are_not_followed() {
-    // One library whose versions each say that the next one is where they are themselves.
+fn an_endless_list_of_versions_is_rejected() {
+    // A library whose versions refer to themselves as the next version.
     let mut bytes = sound().bytes();
     let needs = {
         let header = elf::FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();
@@ -166,11 +170,12 @@ fn versions_without_end_are_not_followed() {
 }
 
 thread_local! {
-    /// A real binary, this one, and where what is read of it is. Each case changes it and takes that back.
+    /// The test binary and the offsets of its headers. Each case changes some bytes and restores them.
     static REAL: RefCell<(Vec<u8>, Vec<usize>)> = RefCell::new(real());
 }
 
-/// Places: header, segments, what linkers put behind them, the dynamic section, the section headers.
+/// Returns the test binary and the offsets of its headers: the first 16 KB, the dynamic section, and the section
+/// headers.
 fn real() -> (Vec<u8>, Vec<usize>) {
     let bytes = fs::read(std::env::current_exe().unwrap()).unwrap();
     let mut places: Vec<usize> = (0..16 * 1024).collect();
@@ -190,14 +195,14 @@ fn real() -> (Vec<u8>, Vec<usize>) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn this_very_binary_is_read() {
+fn reads_the_test_binary() {
     REAL.with_borrow(|(bytes, _)| {
-        let linked = read(bytes).unwrap();
-        assert!(linked.is_program, "{linked:?}");
+        let headers = read_headers(bytes).unwrap();
+        assert!(headers.is_program, "{headers:?}");
         if cfg!(target_env = "gnu") {
-            assert!(linked.libraries.iter().any(|name| name == "libc.so.6"), "{linked:?}");
-            let main = linked.versions.iter().any(|need| need.symbol.is_some());
-            assert!(main, "{linked:?}");
+            assert!(headers.libraries.iter().any(|name| name == "libc.so.6"), "{headers:?}");
+            let main = headers.versions.iter().any(|need| need.symbol.is_some());
+            assert!(main, "{headers:?}");
         }
     });
 }
@@ -206,7 +211,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn a_real_binary_with_changes_is_read_or_refused(
+    fn a_corrupted_real_binary_does_not_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         end in prop::option::of(any::<prop::sample::Index>()),
     ) {
@@ -224,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn a_small_binary_with_changes_is_read_or_refused(
+    fn a_corrupted_small_binary_does_not_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
         let mut bytes = sound().bytes();
@@ -236,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_behind_the_magic_number_is_read_or_refused(
+    fn arbitrary_bytes_after_the_magic_number_do_not_panic(
         rest in prop::collection::vec(any::<u8>(), 0..512),
     ) {
         let bytes = [b"\x7fELF\x02\x01".as_slice(), &rest].concat();

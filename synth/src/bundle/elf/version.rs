@@ -1,8 +1,8 @@
-//! Versions of a library, as binaries name them.
+//! Versions of libraries.
 
 use std::fmt;
 
-/// A version such as 2.34 or 2.2.5.
+/// A version of a library, such as 2.34 or 2.2.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
     major: u32,
@@ -15,7 +15,7 @@ impl Version {
         Self { major, minor, patch: 0 }
     }
 
-    /// Reads `2.34` or `2.2.5`; `None` for anything else.
+    /// Parses two or three numbers separated by dots; `None` for other text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('.').map(|part| part.parse().ok());
         let (major, minor) = (parts.next()??, parts.next()??);
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_ordered_as_numbers() {
+    fn versions_are_compared_as_numbers() {
         let parse = |text| Version::parse(text).unwrap();
         assert!(parse("2.4") < parse("2.34"));
         assert!(parse("2.2.5") < parse("2.3"));
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_written_as_they_are_read() {
+    fn formatting_reverses_parsing() {
         for text in ["2.34", "2.2.5", "3.0"] {
             assert_eq!(Version::parse(text).unwrap().to_string(), text);
         }

@@ -121,7 +121,7 @@ pub(crate) struct AwsArguments {
     pub(crate) ignore_alarms: bool,
 }
 
-/// CloudFormation's own limit.
+/// The maximum that CloudFormation accepts.
 const MONITOR_MINUTES_MAX: i64 = 180;
 
 /// Arguments of `smoke`.
@@ -169,7 +169,7 @@ pub(crate) struct DriftArguments {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  synth destroy                     delete the stack in AWS, keep its data\n  \
-                        synth destroy --delete-data       delete its data, too\n  \
+                        synth destroy --delete-data       also delete its data\n  \
                         synth destroy --local\n  \
                         synth destroy --local --delete-data --yes"
 )]

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::WhereArguments;
+use super::watch::WhereArguments;
 
 /// Arguments of `feed`.
 #[derive(Debug, Args)]
@@ -30,8 +30,8 @@ pub(crate) enum FeedCommand {
     Repair(FeedPlace),
     /// Rebuild the feed and the spreadsheet lists from the event streams
     #[command(
-        after_help = "The new feed has a new generation. Consumers are told so and read it from the \
-                            beginning: their checkpoints become invalid.\n\nExamples:\n  synth feed rebuild\n  \
+        after_help = "The new feed has a new generation. All checkpoints become invalid, so consumers \
+                            must read the feed from its beginning.\n\nExamples:\n  synth feed rebuild\n  \
                             synth feed rebuild --local --yes"
     )]
     Rebuild(FeedRebuild),

@@ -41,21 +41,21 @@ pub(crate) use webhook::{WebhookArguments, WebhookCommand, WebhookPlace, Webhook
                   synth template --format yaml    print the template that would be deployed\n\n\
                   Exit codes: 0 success, 1 error, 2 differences found, 64 invalid usage."
 )]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Configuration file [default: cellar.yaml here or in a parent directory]
     #[arg(long, global = true, value_name = "FILE")]
-    pub(super) config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// Stage from `stages:` in the configuration
     #[arg(long, global = true, value_name = "NAME", env = "CELLAR_STAGE")]
-    pub(super) stage: Option<String>,
+    pub(crate) stage: Option<String>,
     /// Print JSON: results on stdout, errors on stderr
     #[arg(long, global = true)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(crate) command: Command,
 }
 
-/// The commands, as `--help` groups them.
+/// The groups of commands in `--help`.
 const GROUPS: [Group; 4] = [
     ("Configure", &["init", "token", "ci"]),
     ("Deploy", &["deploy", "plan", "diff", "template", "bundle", "destroy"]),
@@ -65,14 +65,15 @@ const GROUPS: [Group; 4] = [
 
 impl Arguments {
     /// Parses the arguments of this process. The help lists the commands in groups.
-    pub(super) fn parse_grouped() -> Result<Self, clap::Error> {
+    pub(crate) fn parse_grouped() -> Result<Self, clap::Error> {
         let matches = with_groups(Self::command(), &GROUPS).try_get_matches()?;
         Self::from_arg_matches(&matches)
     }
 }
 
+/// A command with its arguments.
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(crate) enum Command {
     /// Write a cellar.yaml that lists every field and its default
     Init(InitArguments),
     /// Print the CloudFormation template
@@ -115,7 +116,7 @@ pub(super) enum Command {
     Restore(RestoreArguments),
     /// Delete the stack; data is kept unless --delete-data is given
     Destroy(DestroyArguments),
-    /// Run the local cloud in this process (used by deploy --local --detach)
+    /// Run the local stack in this process (used by deploy --local --detach)
     #[command(hide = true)]
     LocalCloud(LocalCloudArguments),
 }
@@ -169,7 +170,7 @@ pub(crate) struct RunbookArguments {
     pub(crate) resources: Option<PathBuf>,
 }
 
-/// Arguments of the hidden command that runs a local cloud.
+/// Arguments of the hidden command that runs the local stack.
 #[derive(Debug, Args)]
 pub(crate) struct LocalCloudArguments {
     /// State folder

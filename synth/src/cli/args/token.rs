@@ -64,21 +64,23 @@ pub(crate) struct TokenCreateArguments {
 impl TokenCreateArguments {
     /// Returns the spreadsheets that the token grants access to, and the maximum role.
     pub(crate) fn scope(&self) -> (Spreadsheets, Role) {
-        let (spreadsheets, role) = match (&self.subject, self.all, self.spreadsheet.as_slice()) {
-            (Some(_), false, []) => (Spreadsheets::shared(), Role::Owner),
-            (_, _, []) => (Spreadsheets::all(), Role::Editor),
-            (_, _, some) => (Spreadsheets::Only(some.to_vec()), Role::Editor),
-        };
-        (spreadsheets, self.role.unwrap_or(role))
+        let (spreadsheets, default_role) =
+            match (&self.subject, self.all, self.spreadsheet.as_slice()) {
+                (Some(_), false, []) => (Spreadsheets::shared(), Role::Owner),
+                (_, _, []) => (Spreadsheets::all(), Role::Editor),
+                (_, _, ids) => (Spreadsheets::Only(ids.to_vec()), Role::Editor),
+            };
+        (spreadsheets, self.role.unwrap_or(default_role))
     }
 }
 
+/// Longest lifetime of a token.
 const MAX_LIFETIME: Duration = Duration::from_secs(MAX_TOKEN_S);
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {
     let lifetime = humantime::parse_duration(text).map_err(|error| error.to_string())?;
     if lifetime.as_secs() == 0 || lifetime > MAX_LIFETIME {
-        return Err("a token is valid for 1 second to 366 days".to_owned());
+        return Err("expected 1 second to 366 days".to_owned());
     }
     Ok(lifetime)
 }
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_has_what_is_shared_and_an_operator_all() {
+    fn a_person_gets_shared_spreadsheets_and_an_operator_all() {
         let id = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
         let text = id.to_string();
         let scope = |arguments: &[&str]| {
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn lifetimes_end_at_their_limits() {
+    fn lifetimes_are_bounded() {
         assert_eq!(parse_lifetime("30d"), Ok(Duration::from_secs(30 * 86_400)));
         assert_eq!(parse_lifetime("366d"), Ok(MAX_LIFETIME));
         for bad in ["0s", "366d 1s", "soon", "", "-1d"] {

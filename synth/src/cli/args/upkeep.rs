@@ -8,7 +8,7 @@ use cellar_stacks::config::limits::{KEEP_SEGMENTS, OFFLOAD_AFTER_DAYS};
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
-use super::WhereArguments;
+use super::watch::WhereArguments;
 
 /// Arguments of `offload`.
 #[derive(Debug, Args)]
@@ -127,29 +127,29 @@ fn parse_restore_time(text: &str) -> Result<RestoreTime, String> {
 }
 
 fn days_parser() -> RangedI64ValueParser<u32> {
-    within(&OFFLOAD_AFTER_DAYS)
+    range_parser(&OFFLOAD_AFTER_DAYS)
 }
 
 fn segments_parser() -> RangedI64ValueParser<u32> {
-    within(&KEEP_SEGMENTS)
+    range_parser(&KEEP_SEGMENTS)
 }
 
-fn within(range: &RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
-    let (from, to) = (i64::from(*range.start()), i64::from(*range.end()));
-    RangedI64ValueParser::new().range(from..=to)
+fn range_parser(range: &RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
+    let (min, max) = (i64::from(*range.start()), i64::from(*range.end()));
+    RangedI64ValueParser::new().range(min..=max)
 }
 
 /// Parses a day or a time as Unix seconds.
 fn parse_since(text: &str) -> Result<u64, String> {
     let is_day = !text.contains(['T', 't', ' ']);
-    let moment = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    let moment = humantime::parse_rfc3339_weak(&moment).map_err(|_| {
+    let timestamp = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    let time = humantime::parse_rfc3339_weak(&timestamp).map_err(|_| {
         "expected a day such as 2026-11-01 or a time such as 2026-11-01T08:00:00Z".to_owned()
     })?;
-    if moment > SystemTime::now() {
+    if time > SystemTime::now() {
         return Err("the time is in the future".to_owned());
     }
-    Ok(moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
+    Ok(time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_days_or_moments_that_were() {
+    fn parses_days_and_times_in_the_past() {
         assert_eq!(parse_since("1970-01-02"), Ok(86_400));
         for text in ["2026-11-01T08:00:00Z", "2026-11-01 08:00:00"] {
             assert_eq!(parse_since(text), Ok(1_793_520_000), "{text}");

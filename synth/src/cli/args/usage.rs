@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::watch::duration_within;
+use super::watch::parse_duration_within;
 
-/// How far back metrics are read: CloudWatch keeps hourly sums for 455 days.
+/// Range of `--since`. CloudWatch keeps hourly sums for 455 days.
 const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
-/// The largest count: a trillion.
+/// Largest accepted count.
 const COUNT_MAX: u64 = 1_000_000_000_000;
 /// Bytes per GB, as AWS bills it.
 const GB: u64 = 1 << 30;
-/// GB at most: a million.
+/// Largest accepted size in GB.
 const GB_MAX: u64 = 1_000_000;
 
 /// Arguments of `cost`.
@@ -58,7 +58,7 @@ pub(crate) struct CostArguments {
     pub(crate) endpoint_url: Option<String>,
 }
 
-/// Arguments that estimate what --since measures.
+/// Arguments of an estimate; they conflict with `--since`.
 const USAGE: [&str; 7] = [
     "edits_per_month",
     "views_per_month",
@@ -70,7 +70,7 @@ const USAGE: [&str; 7] = [
 ];
 
 fn parse_metric_time(text: &str) -> Result<Duration, String> {
-    duration_within(text, &METRIC_SECONDS)
+    parse_duration_within(text, &METRIC_SECONDS)
 }
 
 /// Parses a count such as `300`, `1.5M` or `20k`.
@@ -81,36 +81,43 @@ fn parse_count(text: &str) -> Result<u64, String> {
         Some((at, 'G')) => (text.get(..at), 1_000_000_000),
         _ => (Some(text), 1),
     };
-    let count = digits.and_then(|digits| scaled(digits, unit));
-    let count = count.ok_or("expected a whole number such as 300, 20k or 1.5M")?;
-    if count > COUNT_MAX { Err(format!("at most {COUNT_MAX}")) } else { Ok(count) }
+    let count = digits
+        .and_then(|digits| scale_decimal(digits, unit))
+        .ok_or("expected a whole number such as 300, 20k or 1.5M")?;
+    if count > COUNT_MAX {
+        return Err(format!("at most {COUNT_MAX} is allowed"));
+    }
+    Ok(count)
 }
 
 /// Parses a size in GB as bytes.
 fn parse_gb(text: &str) -> Result<u64, String> {
-    let thousandths = scaled(text, 1_000).ok_or("expected a size in GB such as 20 or 0.5")?;
-    let bytes = thousandths.saturating_mul(GB) / 1_000;
-    if thousandths > GB_MAX * 1_000 { Err(format!("at most {GB_MAX}")) } else { Ok(bytes) }
+    let thousandths =
+        scale_decimal(text, 1_000).ok_or("expected a size in GB such as 20 or 0.5")?;
+    if thousandths > GB_MAX * 1_000 {
+        return Err(format!("at most {GB_MAX} GB are allowed"));
+    }
+    Ok(thousandths * GB / 1_000)
 }
 
 /// Multiplies a decimal number by a power of ten; `None` unless the product is a whole number.
-fn scaled(text: &str, unit: u64) -> Option<u64> {
+fn scale_decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(whole) || !is_number(fraction) {
         return None;
     }
-    let mut sum = whole.parse::<u64>().ok()?.checked_mul(unit)?;
-    let mut place = unit;
+    let mut product = whole.parse::<u64>().ok()?.checked_mul(unit)?;
+    let mut place_value = unit;
     for digit in fraction.bytes() {
-        let value = u64::from(digit.wrapping_sub(b'0'));
-        if value > 0 && !place.is_multiple_of(10) {
+        let digit = u64::from(digit.wrapping_sub(b'0'));
+        if digit > 0 && !place_value.is_multiple_of(10) {
             return None;
         }
-        place /= 10;
-        sum = sum.checked_add(value.checked_mul(place)?)?;
+        place_value /= 10;
+        product = product.checked_add(digit.checked_mul(place_value)?)?;
     }
-    Some(sum)
+    Some(product)
 }
 
 #[cfg(test)]
@@ -118,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_may_be_short() {
+    fn parses_counts_with_and_without_units() {
         for (text, count) in [
             ("0", 0),
             ("300", 300),
@@ -142,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn gigabytes_are_bytes() {
+    fn parses_gigabytes_as_bytes() {
         assert_eq!(parse_gb("0.5"), Ok(GB / 2));
         assert_eq!(parse_gb("1000000"), Ok(GB * GB_MAX));
         for bad in ["", "1000000.001", "0.0001", "-1", "x", "1GB"] {

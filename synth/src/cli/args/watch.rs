@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-/// Lines that `logs` prints at most: they are sorted in memory.
+/// Range of `logs --limit`. Bounded because the lines are sorted in memory.
 pub(crate) const LOG_LINES: RangeInclusive<u64> = 1..=100_000;
-/// How far back logs are read: CloudWatch keeps lines for at most ten years.
+/// Range of `logs --since`. CloudWatch keeps lines for at most ten years.
 const LOG_SECONDS: RangeInclusive<u64> = 1..=3_653 * 86_400;
 
-/// Which stack a command works on.
+/// Options that select the stack of a command.
 #[derive(Debug, Args)]
 pub(crate) struct WhereArguments {
     /// Use the local stack [default: the target of the last deployment]
@@ -86,24 +86,25 @@ pub(crate) struct LogsArguments {
 }
 
 /// Parses a duration such as `15m` within a range of seconds.
-pub(super) fn duration_within(
+pub(super) fn parse_duration_within(
     text: &str,
     seconds: &RangeInclusive<u64>,
 ) -> Result<Duration, String> {
     let duration = humantime::parse_duration(text)
         .map_err(|_| "expected a duration such as 15m, 2h, 7d or 30days".to_owned())?;
     if !seconds.contains(&duration.as_secs()) {
-        let said = |s: &u64| humantime::format_duration(Duration::from_secs(*s)).to_string();
-        return Err(format!("expected {} to {}", said(seconds.start()), said(seconds.end())));
+        let [min, max] = [seconds.start(), seconds.end()]
+            .map(|seconds| humantime::format_duration(Duration::from_secs(*seconds)));
+        return Err(format!("expected {min} to {max}"));
     }
     Ok(duration)
 }
 
 fn parse_log_time(text: &str) -> Result<Duration, String> {
-    duration_within(text, &LOG_SECONDS)
+    parse_duration_within(text, &LOG_SECONDS)
 }
 
-/// Longest text that fits a CloudWatch filter pattern, quoted and with each quote doubled.
+/// Longest text that fits into a CloudWatch filter pattern, quoted and with each quote escaped.
 const TEXT_BYTES_MAX: usize = 511;
 
 fn parse_text(text: &str) -> Result<String, String> {

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::WhereArguments;
+use super::watch::WhereArguments;
 
 /// Arguments of `webhook`.
 #[derive(Debug, Args)]

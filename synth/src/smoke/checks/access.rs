@@ -1,4 +1,4 @@
-//! Who gets in.
+//! Checks of access: missing tokens, roles, and hidden spreadsheets.
 
 use cellar::ClientError;
 use cellar_api::{wire::AppendRequest, wire::ProblemKind};
@@ -6,19 +6,20 @@ use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;
 use uuid::Uuid;
 
-use super::super::Target;
-use super::super::report::CheckOutcome;
-use super::Checked;
+use crate::smoke::report::{CheckOutcome, CheckResult};
+use crate::smoke::target::Target;
 
-const NO_KEY: &str = "the private key is not here, so no other token can be made";
+/// Why checks with other tokens are skipped.
+const NO_KEY: &str = "the private key is missing, so no other token can be signed";
 
-/// Nobody gets in without a token.
-pub(super) async fn stranger(target: &Target<'_>, id: LogId) -> Checked {
-    let stranger = target.client(None)?;
-    Ok(refused(stranger.head(id, None).await, ProblemKind::Unauthorized))
+/// Checks that a request without a token is rejected.
+pub(super) async fn rejects_missing_token(target: &Target<'_>, id: LogId) -> CheckResult {
+    let client = target.client(None)?;
+    Ok(expect_problem(client.head(id, None).await, ProblemKind::Unauthorized))
 }
 
-fn refused<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckOutcome {
+/// Passes if the reply is a problem of this kind.
+fn expect_problem<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckOutcome {
     match reply {
         Err(error) if error.problem_kind() == Some(kind) => CheckOutcome::Passed,
         Err(error) => CheckOutcome::Failed(format!("expected {}, got: {error}", kind.status())),
@@ -26,22 +27,26 @@ fn refused<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckOutcome 
     }
 }
 
-/// A viewer reads and does not write.
-pub(super) async fn viewer(target: &Target<'_>, id: LogId, request: &AppendRequest) -> Checked {
+/// Checks that a viewer can read but not edit.
+pub(super) async fn rejects_edits_of_viewer(
+    target: &Target<'_>,
+    id: LogId,
+    request: &AppendRequest,
+) -> CheckResult {
     let Some(token) = target.token_for(id, Role::Viewer)? else {
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
     let viewer = target.client(Some(&token))?;
     viewer.head(id, None).await?;
-    Ok(refused(viewer.append(id, request).await, ProblemKind::Forbidden))
+    Ok(expect_problem(viewer.append(id, request).await, ProblemKind::Forbidden))
 }
 
-/// Whoever may see another spreadsheet only does not learn that this one is there.
-pub(super) async fn hidden(target: &Target<'_>, id: LogId) -> Checked {
+/// Checks that a token for another spreadsheet does not reveal that this one exists.
+pub(super) async fn hides_other_spreadsheets(target: &Target<'_>, id: LogId) -> CheckResult {
     let other = LogId::from_uuid(Uuid::new_v4());
     let Some(token) = target.token_for(other, Role::Owner)? else {
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
-    let stranger = target.client(Some(&token))?;
-    Ok(refused(stranger.head(id, None).await, ProblemKind::NotFound))
+    let client = target.client(Some(&token))?;
+    Ok(expect_problem(client.head(id, None).await, ProblemKind::NotFound))
 }

@@ -1,4 +1,4 @@
-//! Edits: once, where they were meant, and at every position.
+//! Checks of edits: exactly once, at the intended cells, and at every position.
 
 use cellar::{CellsQuery, Client};
 use cellar_api::{wire::AppendRequest, wire::Head, wire::MutationStatus, wire::SentMutation};
@@ -10,12 +10,11 @@ use cellar_sheet::operation::{
 };
 use uuid::Uuid;
 
-use super::super::report::CheckOutcome;
-use super::Checked;
 use crate::error::SynthError;
+use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// One mutation of a client that nobody else is.
-pub(super) fn request(head: Head, op: Operation) -> AppendRequest {
+/// Returns a request with one mutation of a new client.
+pub(super) fn append_request(head: Head, op: Operation) -> AppendRequest {
     AppendRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
         incarnation: head.incarnation,
@@ -24,46 +23,50 @@ pub(super) fn request(head: Head, op: Operation) -> AppendRequest {
     }
 }
 
-/// Sets cells of one column, from its first row on.
-pub(super) fn set(column: u32, texts: &[String]) -> Operation {
-    let edit = |(row, text): (u32, &String)| {
+/// Returns an operation that sets the first cells of a column.
+pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
+    let set_cell = |(row, text): (u32, &String)| {
         let value = Some(Value::Text(text.clone()));
         CellEdit { row, column, value, formula: None, format: None }
     };
-    let cells = (0..).zip(texts).map(edit).collect();
+    let cells = (0..).zip(texts).map(set_cell).collect();
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// Appends one mutation at the newest position; gives where it stands.
-pub(super) async fn edit(
+/// Appends an operation based on the head, and returns its position.
+pub(super) async fn append_operation(
     client: &Client,
     id: LogId,
     op: Operation,
 ) -> Result<Position, SynthError> {
     let head = client.head(id, None).await?;
-    let reply = client.append(id, &request(head, op)).await?;
+    let reply = client.append(id, &append_request(head, op)).await?;
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
-/// A row is inserted above a cell that another client is about to set, and deleted again.
-pub(super) async fn follows(client: &Client, id: LogId) -> Checked {
+/// Checks that an edit moves with its row if another client inserts a row above. Deletes the row again.
+pub(super) async fn edit_follows_row(client: &Client, id: LogId) -> CheckResult {
     let (sheet, before, count) = (SheetId::FIRST, 0, 1);
     let head = client.head(id, None).await?;
     let insert = Operation::InsertRows(InsertBefore { sheet, before, count });
-    client.append(id, &request(head, insert)).await?;
-    let late = client.append(id, &request(head, set(0, &["followed".to_owned()]))).await?;
-    let after = Head { head: late.head, incarnation: head.incarnation };
+    client.append(id, &append_request(head, insert)).await?;
+    let set_cell = set_column(0, &["followed".to_owned()]);
+    let late_reply = client.append(id, &append_request(head, set_cell)).await?;
+    let new_head = Head { head: late_reply.head, incarnation: head.incarnation };
     let delete = DeleteSpans { sheet, spans: Spans::one(before, count) };
-    client.append(id, &request(after, Operation::DeleteRows(delete))).await?;
-    let committed = late.results.first().and_then(|result| result.committed.clone());
-    let failed = || CheckOutcome::Failed(format!("the edit was committed as {committed:?}"));
-    // By more than one row if somebody else checks the same stack just now.
-    let below = |set: &SetCells| set.cells.iter().all(|edit| edit.row > 0);
-    let moved = matches!(committed.as_deref(), Some([Operation::SetCells(set)]) if below(set));
-    Ok(if moved { CheckOutcome::Passed } else { failed() })
+    client.append(id, &append_request(new_head, Operation::DeleteRows(delete))).await?;
+    let committed = late_reply.results.first().and_then(|result| result.committed.clone());
+    // Concurrent smoke tests of the same stack move the edit by more than one row.
+    let has_moved = match committed.as_deref() {
+        Some([Operation::SetCells(set)]) => set.cells.iter().all(|edit| edit.row > 0),
+        _ => false,
+    };
+    Ok(CheckOutcome::from_condition(has_moved, || {
+        format!("the edit was committed as {committed:?}")
+    }))
 }
 
-/// An append is answered with its position.
+/// Appends a request and checks that the reply contains its position. Returns the position and the request.
 pub(super) async fn append(
     client: &Client,
     id: LogId,
@@ -73,55 +76,51 @@ pub(super) async fn append(
     let position = reply.results.first().and_then(|result| result.position);
     let (position, outcome) = match position {
         Some(position) => (position, CheckOutcome::Passed),
-        None => (reply.head, CheckOutcome::Failed("the reply names no position".to_owned())),
+        None => (reply.head, CheckOutcome::Failed("the reply contains no position".to_owned())),
     };
     Ok(((position, request.clone()), outcome))
 }
 
-/// The same append again is answered as the duplicate that it is.
-pub(super) async fn repeated(
+/// Appends a request again and checks that the reply is a duplicate at `position`.
+pub(super) async fn append_again(
     client: &Client,
     id: LogId,
     request: &AppendRequest,
     position: Position,
-) -> Checked {
+) -> CheckResult {
     let reply = client.append(id, request).await?;
-    let same = reply.results.first().is_some_and(|result| {
+    let is_duplicate = reply.results.first().is_some_and(|result| {
         result.status == MutationStatus::Duplicate && result.position == Some(position)
     });
-    let failed = || CheckOutcome::Failed(format!("expected a duplicate at {position}"));
-    Ok(if same { CheckOutcome::Passed } else { failed() })
+    Ok(CheckOutcome::from_condition(is_duplicate, || format!("expected a duplicate at {position}")))
 }
 
-/// What the first cell of a column holds.
-pub(super) async fn value_at(
+/// Reads the value of a cell at the position `at`, or at the newest position. The reply is not older than
+/// `min_position`.
+pub(super) async fn cell_value(
     client: &Client,
     id: LogId,
     cell: &str,
     at: Option<Position>,
-    seen: Position,
+    min_position: Position,
 ) -> Result<Value, SynthError> {
-    let (range, seen) = (Some(cell.to_owned()), Some(seen));
+    let (range, seen) = (Some(cell.to_owned()), Some(min_position));
     let query = CellsQuery { range, at, seen, ..CellsQuery::default() };
     let reply = client.cells(id, &query).await?;
     Ok(reply.cells.into_iter().next().map(|placed| placed.cell.value).unwrap_or_default())
 }
 
-/// Passed, if it is what it should be. Long texts are not shown.
-pub(super) fn expect(what: &str, expected: &Value, found: &Value) -> CheckOutcome {
-    match expected == found {
-        true => CheckOutcome::Passed,
-        false => {
-            let (found, expected) = (shown(found), shown(expected));
-            CheckOutcome::Failed(format!("{what} is {found}, expected {expected}"))
-        }
-    }
+/// Passes if the value of a cell is the expected one.
+pub(super) fn compare_values(cell: &str, expected: &Value, found: &Value) -> CheckOutcome {
+    CheckOutcome::from_condition(expected == found, || {
+        format!("{cell} is {}, expected {}", shorten(found), shorten(expected))
+    })
 }
 
-fn shown(value: &Value) -> String {
-    const SHOWN: usize = 60;
+fn shorten(value: &Value) -> String {
+    const SHOWN_CHARACTERS: usize = 60;
     let text = format!("{value:?}");
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
         None => text,
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }

@@ -1,10 +1,10 @@
-//! The checks, each building on the one before.
+//! The checks of the smoke test. Each builds on the previous one.
 
 mod access;
 mod edits;
 mod objects;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cellar::Client;
 use cellar_api::wire::CreateRequest;
@@ -13,83 +13,105 @@ use cellar_sheet::cell::Value;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::report::{CheckOutcome, SmokeReport};
-use super::{SETTLE_POLL, Target};
+use super::report::{CheckOutcome, CheckResult, SmokeReport};
+use super::target::Target;
 use crate::error::SynthError;
 
-/// The same each time: the smoke test's own spreadsheet.
+/// Nonce of the smoke test's spreadsheet, the same for each run.
 const NONCE: &str = "cellar-smoke-test";
+/// Interval at which a stack is checked until it responds.
+const STARTUP_POLL: Duration = Duration::from_secs(1);
 
-type Checked = Result<CheckOutcome, SynthError>;
-
-/// Runs the checks in order, up to the first that fails, and clears what they have set.
-pub(super) async fn all(target: &Target<'_>) -> SmokeReport {
+/// Runs the checks up to the first failure, and clears the cells that they set.
+pub(crate) async fn run(target: &Target<'_>) -> SmokeReport {
     let mut report = SmokeReport::default();
-    let Some((client, id)) = open(target, &mut report).await else { return report };
-    // Each check ends the run if it fails; what it found out is for the next.
-    let _ = run(target, &client, id, &mut report).await;
-    let _ = only(&mut report, "clean up", objects::clean_up(&client, id)).await;
+    let Some((client, id)) = open_spreadsheet(target, &mut report).await else { return report };
+    let _ = run_checks(target, &client, id, &mut report).await;
+    let _ = check(&mut report, "clean up", objects::clean_up(&client, id)).await;
     report
 }
 
-async fn open(target: &Target<'_>, report: &mut SmokeReport) -> Option<(Client, LogId)> {
-    let client = check(report, "health", async {
+/// Checks the health of the stack and creates the spreadsheet; `None` if one of the two failed.
+async fn open_spreadsheet(
+    target: &Target<'_>,
+    report: &mut SmokeReport,
+) -> Option<(Client, LogId)> {
+    let client = check_with_value(report, "health", async {
         let client = target.client(Some(target.token))?;
-        let outcome = settled(target, &client).await?;
+        let outcome = wait_until_healthy(target, &client).await?;
         Ok((client, outcome))
     })
     .await?;
-    let created = check(report, "create", async {
-        Ok((client.create(&CreateRequest::new(NONCE.to_owned())).await?, CheckOutcome::Passed))
+    let created = check_with_value(report, "create", async {
+        let created = client.create(&CreateRequest::new(NONCE.to_owned())).await?;
+        Ok((created, CheckOutcome::Passed))
     })
     .await?;
     Some((client, created.id))
 }
 
-async fn run(
+/// Runs the checks on the spreadsheet; `None` after the first failure.
+async fn run_checks(
     target: &Target<'_>,
     client: &Client,
     id: LogId,
     report: &mut SmokeReport,
 ) -> Option<()> {
     let text = Uuid::new_v4().to_string();
-    let (position, request) = check(report, "append", async {
+    let (position, request) = check_with_value(report, "append", async {
         let head = client.head(id, None).await?;
-        let request = edits::request(head, edits::set(0, std::slice::from_ref(&text)));
+        let set_cell = edits::set_column(0, std::slice::from_ref(&text));
+        let request = edits::append_request(head, set_cell);
         edits::append(client, id, &request).await
     })
     .await?;
-    let repeated = edits::repeated(client, id, &request, position);
-    only(report, "a repeated append changes nothing", repeated).await?;
-    let text = Value::Text(text);
-    only(report, "read back", async {
-        Ok(edits::expect("A1", &text, &edits::value_at(client, id, "A1", None, position).await?))
+    let repeated = edits::append_again(client, id, &request, position);
+    check(report, "a repeated append changes nothing", repeated).await?;
+    let value = Value::Text(text);
+    check(report, "read back", async {
+        let found = edits::cell_value(client, id, "A1", None, position).await?;
+        Ok(edits::compare_values("A1", &value, &found))
     })
     .await?;
-    only(report, "read the position before", async {
-        let before = request.mutations.first().map(|mutation| mutation.base);
-        let there = edits::value_at(client, id, "A1", before, position).await?;
-        let failed = || CheckOutcome::Failed("the edit is visible before it was made".to_owned());
-        Ok(if there == text { failed() } else { CheckOutcome::Passed })
+    check(report, "read the position before", async {
+        let base = request.mutations.first().map(|mutation| mutation.base);
+        let found = edits::cell_value(client, id, "A1", base, position).await?;
+        Ok(CheckOutcome::from_condition(found != value, || {
+            "the edit is visible at the position before it".to_owned()
+        }))
     })
     .await?;
-    only(report, "an edit follows its row", edits::follows(client, id)).await?;
-    only(report, "a large entry", objects::large_entry(client, id)).await?;
-    only(report, "a snapshot is made and loaded", objects::snapshot(client, id)).await?;
-    only(report, "no token, no entry", access::stranger(target, id)).await?;
-    only(report, "a viewer cannot write", access::viewer(target, id, &request)).await?;
-    only(report, "other spreadsheets are hidden", access::hidden(target, id)).await
+    check(report, "an edit follows its row", edits::edit_follows_row(client, id)).await?;
+    check(report, "a large entry", objects::large_entry(client, id)).await?;
+    check(report, "a snapshot is made and loaded", objects::snapshot(client, id)).await?;
+    check(report, "no token, no entry", access::rejects_missing_token(target, id)).await?;
+    let viewer = access::rejects_edits_of_viewer(target, id, &request);
+    check(report, "a viewer cannot write", viewer).await?;
+    let hidden = access::hides_other_spreadsheets(target, id);
+    check(report, "other spreadsheets are hidden", hidden).await
 }
 
-/// Runs one check and reports it; `None` if it failed.
-async fn check<T>(
+/// Runs a check and adds it to the report; `None` if it failed.
+async fn check(
     report: &mut SmokeReport,
     name: &'static str,
-    check: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
+    result: impl Future<Output = CheckResult>,
+) -> Option<()> {
+    check_with_value(report, name, async { result.await.map(|outcome| ((), outcome)) }).await
+}
+
+/// Runs a check that also returns a value for later checks; `None` if it failed.
+async fn check_with_value<T>(
+    report: &mut SmokeReport,
+    name: &'static str,
+    result: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
 ) -> Option<T> {
     let started = Instant::now();
-    match check.await {
-        Ok((found, outcome)) => report.add(name, outcome, started.elapsed()).then_some(found),
+    match result.await {
+        Ok((value, outcome)) => {
+            let passed = report.add(name, outcome, started.elapsed());
+            if passed { Some(value) } else { None }
+        }
         Err(error) => {
             report.add(name, CheckOutcome::Failed(error.to_string()), started.elapsed());
             None
@@ -97,30 +119,24 @@ async fn check<T>(
     }
 }
 
-/// The same for one that finds nothing out that others need.
-async fn only(
-    report: &mut SmokeReport,
-    name: &'static str,
-    checked: impl Future<Output = Checked>,
-) -> Option<()> {
-    check(report, name, async { checked.await.map(|outcome| ((), outcome)) }).await
-}
-
-/// The health of the stack, once it has settled: a new URL takes a while until it is known everywhere.
-async fn settled(target: &Target<'_>, client: &Client) -> Checked {
-    let begun = Instant::now();
+/// Checks the health until the stack is healthy or the startup timeout ends: a new URL takes a while to
+/// become reachable.
+async fn wait_until_healthy(target: &Target<'_>, client: &Client) -> CheckResult {
+    let started = Instant::now();
     loop {
-        let health = health(client).await;
-        if matches!(health, Ok(CheckOutcome::Passed)) || begun.elapsed() >= target.settle {
+        let health = check_health(client).await;
+        let is_healthy = matches!(health, Ok(CheckOutcome::Passed));
+        if is_healthy || started.elapsed() >= target.startup_timeout {
             return health;
         }
-        sleep(SETTLE_POLL).await;
+        sleep(STARTUP_POLL).await;
     }
 }
 
-async fn health(client: &Client) -> Checked {
+async fn check_health(client: &Client) -> CheckResult {
     let health = client.health().await?;
-    let silent: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
-    let failed = || CheckOutcome::Failed(format!("these tables do not answer: {silent:?}"));
-    Ok(if health.ok { CheckOutcome::Passed } else { failed() })
+    Ok(CheckOutcome::from_condition(health.ok, || {
+        let failing: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
+        format!("these tables do not respond: {failing:?}")
+    }))
 }

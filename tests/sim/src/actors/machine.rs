@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use cellar_api::sync::{Asked, Cookie, PushOutcome, Pushed, runs};
+use cellar_api::sync::{Cookie, ParsedArguments, PushOutcome, Pushed, group_into_runs};
 use cellar_base::identity::{ClientKey, ClientName, LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_engine::logs::{LogError, News, Pulled, PushClient, Pushing};
+use cellar_engine::logs::{LogError, PullDelta, PullOutcome, PushClient, Pushing};
 use cellar_log::entry::Entry;
 use cellar_sheet::operation::Operation;
 
@@ -146,7 +146,11 @@ impl Machine {
         let pending = self.now.pending.iter().skip(skipped);
         let pushed = pending.map(|(id, base, operation)| {
             let (base, incarnation, operation) = (*base, cookie.incarnation, operation.clone());
-            Pushed { client: 0, id: *id, asked: Asked::Edit { base, incarnation, operation } }
+            Pushed {
+                client: 0,
+                id: *id,
+                arguments: ParsedArguments::Edit { base, incarnation, operation },
+            }
         });
         let pushed: Vec<_> = pushed.collect();
         let Some(first) = pushed.first().map(|first| first.id) else { return };
@@ -191,21 +195,21 @@ impl Machine {
         }
     }
 
-    fn pulled(&mut self, pulled: Pulled) {
+    fn pulled(&mut self, pulled: PullOutcome) {
         match pulled {
-            Pulled::Nothing(_) => {}
-            Pulled::Since(news) => {
+            PullOutcome::Nothing(_) => {}
+            PullOutcome::Since(news) => {
                 self.now.view.extend(news.entries.iter().cloned());
                 self.learn(&news);
             }
-            Pulled::Anew { root, news } => {
+            PullOutcome::Reset { root, news } => {
                 if root.is_some() {
                     self.world().count(Rare::PulledAnew);
                 }
                 self.now.view.clone_from(&news.entries);
                 self.learn(&news);
             }
-            Pulled::Lost => {
+            PullOutcome::UnknownCookie => {
                 let name = self.process.name();
                 self.world().violated(format_args!("{name}'s cookie is not of this log any more"));
             }
@@ -213,7 +217,7 @@ impl Machine {
     }
 
     /// Whatever is acknowledged is not pending any more.
-    fn learn(&mut self, news: &News) {
+    fn learn(&mut self, news: &PullDelta) {
         let last_id = news.last_ids.get(self.name.client()).copied().unwrap_or(0);
         self.now.acknowledged = self.now.acknowledged.max(last_id);
         let acknowledged = self.now.acknowledged;
@@ -249,7 +253,7 @@ async fn push(
     pushed: Vec<Pushed>,
 ) -> Result<PushOutcome, LogError> {
     let (pushing, mut last) = (Pushing { log, author: None }, PushOutcome::default());
-    for run in runs(pushed) {
+    for run in group_into_runs(pushed) {
         last = server.logs.push(&pushing, &client, run).await?;
         if last.unknown_client || last.gap.is_some() {
             break;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cellar_engine::retention::{Offloader, Planned};
+use cellar_engine::retention::{Offloader, PlannedSegment};
 use cellar_log::{retention::Plan, retention::Policy};
 
 use crate::process::{Mortality, Process};
@@ -30,16 +30,16 @@ pub(super) async fn offload(simulation: &Simulation) {
             operator.event(format_args!("no survey: {error}"));
             continue;
         }
-        let due = |planned: &Planned| !matches!(planned.plan, Plan::Keep(_));
+        let due = |planned: &PlannedSegment| !matches!(planned.plan, Plan::Keep(_));
         for planned in planned.into_iter().filter(due) {
             carry_out(&offloader, &operator, &planned).await;
         }
     }
 }
 
-async fn carry_out(offloader: &Offloader, operator: &Process, planned: &Planned) {
+async fn carry_out(offloader: &Offloader, operator: &Process, planned: &PlannedSegment) {
     let num = planned.segment.num;
-    match offloader.carry_out(planned).await {
+    match offloader.execute(planned).await {
         Ok(done) => {
             operator.event(format_args!("segment {num}: {done:?}"));
             if done.offloaded.is_some() {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_engine::ports::{BlobKey, Blobs as _, Got};
+use cellar_engine::ports::{BlobKey, Blobs as _, GetOutcome};
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_snapshot::keys::parse_chunk_key;
 use cellar_snapshot::packed::{Bounds, unpack};
@@ -62,7 +62,9 @@ async fn objects(world: &World) {
     for blob in page.blobs {
         let Ok(named) = parse_chunk_key(&blob.key) else { continue };
         let Ok(key) = BlobKey::new(&blob.key) else { continue };
-        let Ok(Got::Found { bytes, .. }) = world.blobs.get(&key, u64::MAX).await else { continue };
+        let Ok(GetOutcome::Found { bytes, .. }) = world.blobs.get(&key, u64::MAX).await else {
+            continue;
+        };
         let is_its_own = unpack(named.hash, &bytes, Bounds::CHUNK).is_ok()
             || unpack(named.hash, &bytes, Bounds::TEXT).is_ok();
         if !is_its_own {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, PortError, Segments as _};
+use cellar_engine::ports::{
+    BlobKey, Blobs as _, Entries as _, GetOutcome, PortError, Segments as _,
+};
 use cellar_log::entry::Entry;
 use cellar_log::invariants::{
     Violation, check_acknowledged, check_effects, check_links, check_no_gap, check_once,
@@ -60,7 +62,9 @@ fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
         let of = |entry: &&Arc<Entry>| entry.position.segment() == num;
         let page: Vec<_> = history.iter().filter(of).cloned().collect();
         let from = page.first().map_or(lineage.position, |first| first.position);
-        table.extend(lineage.cut(fork.log, from, &page, false).map_or(page, |cut| cut.entries));
+        table.extend(
+            lineage.inherited_part(fork.log, from, &page, false).map_or(page, |cut| cut.entries),
+        );
     }
     fork.table.splice(..0, table);
     let inherited =
@@ -100,7 +104,7 @@ async fn offload(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
     let fault = |why: String| PortError::permanent(format!("offload {key}: {why}"));
     let blob_key = BlobKey::new(key).map_err(|error| fault(error.to_string()))?;
     match world.blobs.get(&blob_key, u64::MAX).await? {
-        Got::Found { bytes, .. } => {
+        GetOutcome::Found { bytes, .. } => {
             decode_offloaded(key, &bytes).map_err(|error| fault(error.to_string()))
         }
         gone => Err(fault(format!("{gone:?}"))),

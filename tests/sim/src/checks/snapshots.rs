@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, Got, NewBlob, Segments as _};
+use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, GetOutcome, NewBlob, Segments as _};
 use cellar_engine::sha256::sha256;
 use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_log::entry::{Content, Entry};
@@ -132,7 +132,9 @@ async fn copy_chunks(from: &World, to: &World, log: LogId) {
     let prefix = format!("sheets/{log}/chunks/");
     for key in objects(from, &prefix).await {
         let Ok(key) = BlobKey::new(&key) else { continue };
-        let Ok(Got::Found { head, bytes }) = from.blobs.get(&key, u64::MAX).await else { continue };
+        let Ok(GetOutcome::Found { head, bytes }) = from.blobs.get(&key, u64::MAX).await else {
+            continue;
+        };
         let (content_type, content_encoding) = (head.content_type, head.content_encoding);
         let (sha256, pending) = (sha256(&bytes), false);
         let copy = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };
@@ -147,7 +149,9 @@ async fn copy_bodies(from: &World, to: &World, history: &[Arc<Entry>]) {
     for entry in history {
         let Content::External(external) = &entry.content else { continue };
         let Ok(key) = BlobKey::new(&external.object) else { continue };
-        let Ok(Got::Found { head, bytes }) = from.blobs.get(&key, u64::MAX).await else { continue };
+        let Ok(GetOutcome::Found { head, bytes }) = from.blobs.get(&key, u64::MAX).await else {
+            continue;
+        };
         let (content_type, content_encoding) = (head.content_type, head.content_encoding);
         let (sha256, pending) = (external.sha256, false);
         let copy = NewBlob { key, bytes, sha256, content_type, content_encoding, pending };

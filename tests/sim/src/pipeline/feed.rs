@@ -36,7 +36,8 @@ fn indexer(process: &Process) -> Indexer {
         Arc::clone(&port) as _,
     );
     let time = (Arc::clone(&port) as _, Arc::clone(&port) as _);
-    Indexer::new(Arc::clone(&port) as _, port, Arc::new(lists), time, 0).ending(PARTITIONS)
+    Indexer::new(Arc::clone(&port) as _, port, Arc::new(lists), time, 0)
+        .with_partition_policy(PARTITIONS)
 }
 
 /// The webhook in a process.
@@ -77,7 +78,7 @@ impl StreamFunction for IndexerFunction {
     }
 
     fn passes(&self, record: &Record) -> bool {
-        feed::is_appended(&record.image)
+        feed::is_append(&record.image)
     }
 
     fn retries(&self) -> Option<u32> {
@@ -115,7 +116,7 @@ impl StreamFunction for WebhookFunction {
 impl Handler for Indexing {
     async fn handle(&self, records: &[Record]) -> usize {
         let spans: Result<Vec<Span>, _> =
-            records.iter().map(|record| feed::appended(&record.image)).collect();
+            records.iter().map(|record| feed::appended_span(&record.image)).collect();
         let spans = match spans {
             Ok(spans) => spans,
             Err(error) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cellar_base::record::Attribute;
 use cellar_base::schema::{EXTERNAL, TYPE};
-use cellar_engine::relay::{Change, Relay};
+use cellar_engine::relay::{EntryChange, Relay};
 use cellar_log::records::entry::SNAPSHOT;
 use cellar_snapshot::relay::INSERT;
 
@@ -49,17 +49,17 @@ struct Relaying {
 #[async_trait]
 impl Handler for Relaying {
     async fn handle(&self, records: &[Record]) -> usize {
-        let changes: Vec<Change> = records.iter().map(change).collect();
+        let changes: Vec<EntryChange> = records.iter().map(change).collect();
         let port = Arc::new(self.process.clone());
         let work = Relay::new(Arc::clone(&port) as _, port);
-        let Some(number) = work.batch(&changes).await else { return records.len() };
+        let Some(number) = work.relay_batch(&changes).await else { return records.len() };
         let failed = records.iter().position(|record| record.number.to_string() == number);
         failed.unwrap_or(0)
     }
 }
 
-fn change(record: &Record) -> Change {
-    Change {
+fn change(record: &Record) -> EntryChange {
+    EntryChange {
         sequence_number: record.number.to_string(),
         name: record.name.to_owned(),
         image: record.image.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cellar_engine::ports::{
-    BlobHead, BlobKey, BlobPage, Blobs, Got, Kept, NewBlob, PendingTags, PortError,
+    BlobHead, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, NewBlob, PendingTags, PortError,
     PresignedRequest, UploadGrant,
 };
 
@@ -26,11 +26,11 @@ impl Blobs for Process {
         self.call_bucket(format!("put object {key}"), effect).await.and_then(|stored| stored)
     }
 
-    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<Got, PortError> {
+    async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.get(&of, max_bytes).await };
         let got = self.call_bucket(format!("get object {key}"), effect).await.and_then(|got| got);
-        if key.as_str().starts_with(OFFLOADED) && matches!(got, Ok(Got::Found { .. })) {
+        if key.as_str().starts_with(OFFLOADED) && matches!(got, Ok(GetOutcome::Found { .. })) {
             self.world().count(Rare::ReadOffloaded);
         }
         got
@@ -48,7 +48,7 @@ impl Blobs for Process {
         self.call_bucket(format!("tags of object {key}"), effect).await.and_then(|tags| tags)
     }
 
-    async fn keep(&self, key: &BlobKey) -> Result<Kept, PortError> {
+    async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
         let (world, of) = (Arc::clone(self.world()), key.clone());
         let effect = async move { world.blobs.keep(&of).await };
         self.call_bucket(format!("keep object {key}"), effect).await.and_then(|kept| kept)
@@ -94,6 +94,6 @@ impl Blobs for Process {
 impl PendingTags for Process {
     async fn remove_pending_tag(&self, key: &str) -> Result<bool, PortError> {
         let key = BlobKey::new(key).map_err(|error| PortError::permanent(error.to_string()))?;
-        Ok(self.keep(&key).await? == Kept::Kept)
+        Ok(self.keep(&key).await? == KeepOutcome::Kept)
     }
 }

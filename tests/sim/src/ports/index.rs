@@ -8,21 +8,21 @@ use cellar_base::limits::FEED_PARTITION_ITEMS;
 use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
 use cellar_catalog::stream::StreamName;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
-use cellar_engine::ports::{Index, IndexOutcome, ListPage, Lists, PortError};
+use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
 
 use crate::process::Process;
 use crate::rare::Rare;
 
 impl Process {
-    fn counted_put(&self, outcome: &IndexOutcome) {
-        if *outcome == IndexOutcome::Exists {
+    fn counted_put(&self, outcome: &FeedWriteOutcome) {
+        if *outcome == FeedWriteOutcome::Exists {
             self.world().count(Rare::PlaceTaken);
         }
     }
 }
 
 #[async_trait]
-impl Index for Process {
+impl FeedTable for Process {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
         let process = self.clone();
         let effect = async move {
@@ -38,18 +38,18 @@ impl Index for Process {
         self.call(what, effect).await.and_then(|newest| newest)
     }
 
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
         let process = self.clone();
         let effect = async move {
             let outcome = process.world().index.begin_partition(partition, feed).await;
-            if outcome == IndexOutcome::Done {
+            if outcome == FeedWriteOutcome::Done {
                 process.world().partition_begun(partition, feed);
             }
             process.counted_put(&outcome);
             outcome
         };
         let what = format!("begin partition {partition}");
-        self.call(what, effect).await.unwrap_or_else(IndexOutcome::Unknown)
+        self.call(what, effect).await.unwrap_or_else(FeedWriteOutcome::Unknown)
     }
 
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError> {
@@ -58,18 +58,18 @@ impl Index for Process {
         self.call(format!("last item of partition {partition}"), effect).await.and_then(|last| last)
     }
 
-    async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
+    async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome {
         let (process, item) = (self.clone(), item.clone());
         let effect = async move {
             let outcome = process.world().index.put_item(at, &item).await;
-            if outcome == IndexOutcome::Done {
+            if outcome == FeedWriteOutcome::Done {
                 process.world().item_put(at, &item);
             }
             process.counted_put(&outcome);
             outcome
         };
         let what = format!("put item {at}");
-        self.call(what, effect).await.unwrap_or_else(IndexOutcome::Unknown)
+        self.call(what, effect).await.unwrap_or_else(FeedWriteOutcome::Unknown)
     }
 
     async fn items(

@@ -33,7 +33,7 @@ async fn the_tables_keep_the_contract() {
 async fn streams_and_their_index_keep_the_contract() {
     let process = process(FaultPlan::none());
     contract::streams(&process).await;
-    contract::index(&process).await;
+    contract::feed_table(&process).await;
     contract::lists(&process).await;
     contract::webhook(&process).await;
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
 use cellar_catalog::webhook::WebhookProgress;
-use cellar_engine::ports::{NotAccepted, PortError, WebhookProgresses, WebhookSender};
+use cellar_engine::ports::{DeliveryRejected, PortError, WebhookProgresses, WebhookSender};
 
 use crate::process::Process;
 use crate::rare::Rare;
@@ -38,7 +38,7 @@ impl WebhookProgresses for Process {
 
 #[async_trait]
 impl WebhookSender for Process {
-    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), NotAccepted> {
+    async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected> {
         let (world, sent) = (Arc::clone(self.world()), delivery.clone());
         let what = format!("deliver {}", delivery.id());
         let effect = async move {
@@ -49,6 +49,6 @@ impl WebhookSender for Process {
             received.push(sent);
         };
         let answered = self.call(what, effect).await;
-        answered.map_err(|error| NotAccepted { why: error.to_string() })
+        answered.map_err(|error| DeliveryRejected { reason: error.to_string() })
     }
 }

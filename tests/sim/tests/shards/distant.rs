@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
 use cellar_catalog::stream::StreamName;
-use cellar_engine::memory::MemoryIndex;
-use cellar_engine::ports::{Clock, Index, IndexOutcome, PortError, Random};
+use cellar_engine::memory::MemoryFeed;
+use cellar_engine::ports::{Clock, FeedTable, FeedWriteOutcome, PortError, Random};
 use tokio::time::{Instant, sleep};
 
 /// Microseconds of one way: a request takes 4 to 9 ms.
@@ -16,7 +16,7 @@ const ONE_WAY_US: std::ops::Range<u64> = 2_000..4_500;
 
 /// The index, with what was asked of it; also the time and the randomness of its indexers.
 pub(super) struct DistantIndex {
-    index: MemoryIndex,
+    index: MemoryFeed,
     random: Mutex<fastrand::Rng>,
     begun: Instant,
     pub(super) puts: AtomicU64,
@@ -28,7 +28,7 @@ pub(super) struct DistantIndex {
 impl DistantIndex {
     pub(super) fn new(seed: u64) -> Self {
         let random = Mutex::new(fastrand::Rng::with_seed(seed));
-        let (index, begun) = (MemoryIndex::default(), Instant::now());
+        let (index, begun) = (MemoryFeed::default(), Instant::now());
         let [puts, items, marks, reads] = [0; 4].map(AtomicU64::new);
         Self { index, random, begun, puts, items, marks, reads }
     }
@@ -48,12 +48,12 @@ impl DistantIndex {
 }
 
 #[async_trait]
-impl Index for DistantIndex {
+impl FeedTable for DistantIndex {
     async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
         self.ask(&self.reads, self.index.newest_partition(consistent)).await
     }
 
-    async fn begin_partition(&self, partition: u64, feed: Feed) -> IndexOutcome {
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
         self.ask(&self.marks, self.index.begin_partition(partition, feed)).await
     }
 
@@ -61,9 +61,9 @@ impl Index for DistantIndex {
         self.ask(&self.reads, self.index.last_item(partition)).await
     }
 
-    async fn put_item(&self, at: Checkpoint, item: &Item) -> IndexOutcome {
+    async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome {
         let outcome = self.ask(&self.puts, self.index.put_item(at, item)).await;
-        if outcome == IndexOutcome::Done {
+        if outcome == FeedWriteOutcome::Done {
             self.items.fetch_add(1, Ordering::Relaxed);
         }
         outcome

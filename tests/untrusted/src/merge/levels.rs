@@ -11,13 +11,13 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
-use cellar_snapshot::cells::cells;
+use cellar_snapshot::cells::visible_cells;
 use cellar_snapshot::chunk::{chunk_of, decode};
 use cellar_snapshot::fold::{Fold, FoldedSheet};
 use cellar_snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, TilePlace};
 use cellar_snapshot::merge::{
-    Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, Place, SheetInput, Window,
-    merge_window, sources,
+    Below, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, Part, PlaceSize, SheetInput,
+    Window, level_sources, merge_window,
 };
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::tile::Tile;
@@ -53,7 +53,7 @@ impl Levels {
 
     /// Stores a tile as the chunk that it would be, but as long as it is said to be.
     fn encode(&self, tile: &Tile) -> Option<PackedObject> {
-        assert!(tile.is_sound());
+        assert!(tile.is_valid());
         let object = chunk_of(tile)?;
         let plain = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).expect("our own");
         let read = decode(&plain).expect("our own");
@@ -109,7 +109,7 @@ impl Levels {
         cursor: MergeCursor,
         change: &dyn Fn(ChunkHash, Arc<Tile>) -> Arc<Tile>,
     ) -> bool {
-        let resumed = Merge::resumed(inputs.to_vec(), done.clone(), cursor);
+        let resumed = Merge::resume(inputs.to_vec(), done.clone(), cursor);
         self.run(resumed, inputs, done, change).is_some()
     }
 
@@ -135,7 +135,7 @@ impl Levels {
                     done.push(tile);
                     tiles += 1;
                     if self.how.resumed_every > 0 && tiles % self.how.resumed_every == 0 {
-                        merge = Merge::resumed(inputs.to_vec(), done.clone(), cursor);
+                        merge = Merge::resume(inputs.to_vec(), done.clone(), cursor);
                     }
                 }
                 MergeStep::Done(level) => return Some(level),
@@ -170,9 +170,9 @@ impl Levels {
     }
 
     /// All cells of a sheet, read through its levels.
-    pub(super) fn cells(&self, id: SheetId) -> Vec<((u32, u32), Cell)> {
+    pub(super) fn visible_cells(&self, id: SheetId) -> Vec<((u32, u32), Cell)> {
         let sheets: Vec<_> = self.levels.iter().filter_map(|level| of(level, id)).collect();
-        let sources = sources(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
+        let sources = level_sources(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
         let placed = |sheet: &LevelSheet| {
             let tiles = sheet.stripes.iter().flat_map(|stripe| {
                 stripe.tiles.iter().map(|tile| (stripe.columns, tile.rows, self.tile(tile)))
@@ -182,14 +182,14 @@ impl Levels {
         let tiles: Vec<_> = sheets.into_iter().map(placed).collect();
         let parts = tiles.iter().zip(&sources).flat_map(|(tiles, source)| {
             tiles.iter().map(move |(columns, rows, tile)| {
-                let place = Place { rows: rows.count, columns: columns.count };
+                let place = PlaceSize { rows: rows.count, columns: columns.count };
                 let (first_row, first_column) = (rows.first, columns.first);
                 Part { tile, first_row, first_column, place, source }
             })
         });
         let tile = merge_window(&parts.collect::<Vec<_>>(), &ALL, Below::Nothing);
         let metadata = self.metadata.sheets.get(&id).expect("the same sheets");
-        let placed = cells(&tile, &metadata.formats).into_iter();
+        let placed = visible_cells(&tile, &metadata.formats).into_iter();
         placed.map(|cell| ((cell.row, cell.column), cell.cell)).collect()
     }
 }

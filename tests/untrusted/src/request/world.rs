@@ -9,7 +9,7 @@ use axum::http::{Request, Response};
 use cellar_base::identity::{LogId, SubjectKey};
 use cellar_engine::catalog::CatalogLists;
 use cellar_engine::feed::{Auditor, FeedReader, Indexer};
-use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryIndex, MemoryStreams, MemoryTables};
+use cellar_engine::memory::{ManualClock, MemoryBlobs, MemoryFeed, MemoryStreams, MemoryTables};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Blobs, NoPokes, Random};
 use cellar_log::entry::FIRST_INCARNATION;
@@ -110,7 +110,7 @@ impl Random for NoRandom {
 pub(super) struct World {
     tables: Arc<MemoryTables>,
     streams: Arc<MemoryStreams>,
-    index: Arc<MemoryIndex>,
+    index: Arc<MemoryFeed>,
     blobs: Arc<MemoryBlobs>,
     router: Router,
 }
@@ -165,7 +165,7 @@ impl World {
         let clock = Arc::new(ManualClock::at(NOW_S * 1_000));
         let tables = Arc::<MemoryTables>::default();
         let streams = Arc::<MemoryStreams>::default();
-        let index = Arc::<MemoryIndex>::default();
+        let index = Arc::<MemoryFeed>::default();
         let blobs = Arc::new(MemoryBlobs::new(clock.clone()));
         let settings = ApiSettings {
             entry_table: String::new(),

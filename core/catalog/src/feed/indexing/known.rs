@@ -1,4 +1,4 @@
-//! Cached state of an indexer.
+//! State that an indexer caches between batches.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,36 @@ use crate::feed::span::Span;
 use crate::stream::StreamName;
 use cellar_base::limits::MAX_CACHED_MARKS;
 
-/// The place up to which a stream is indexed.
+/// Index up to which the events of a stream are in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// First partition of the feed; a mark of another feed does not apply.
+    /// First partition of the feed's generation. A mark of another generation is ignored.
     pub first_partition: u64,
-    /// Index of the first event that is not indexed.
+    /// Index after the last indexed event.
     pub next: u64,
 }
 
-/// End of the feed.
+/// The end of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tail {
     /// Newest partition.
     pub partition: u64,
     /// Generation of the feed.
     pub feed: Feed,
-    /// Place after the last item.
+    /// Offset after the last item.
     pub offset: u64,
-    /// Bytes of the partition's items.
+    /// Total bytes of the partition's items.
     pub bytes: u64,
-    /// Events of the last item, until the marks include them.
+    /// Events of the last item; empty once the marks include them.
     pub unsettled: Vec<Span>,
 }
 
-/// State cached from an earlier batch. It saves reads; if it is outdated, a conditional write is
-/// refused.
+/// State cached from an earlier batch, which saves reads. If the state is stale, a conditional
+/// write is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Known {
     pub(super) tail: Option<Tail>,
-    /// Index of the first event that is not indexed, by stream; without the unsettled events.
+    /// Mark of each cached stream, without the unsettled events.
     pub(super) marks: BTreeMap<StreamName, u64>,
 }
 
@@ -53,17 +53,19 @@ impl Known {
         self.marks.get(stream).copied()
     }
 
-    pub(in crate::feed) fn learn(&mut self, stream: StreamName, next: u64) {
+    /// Raises the cached mark of a stream to at least `next`.
+    pub(in crate::feed) fn raise_mark(&mut self, stream: StreamName, next: u64) {
         let mark = self.marks.entry(stream).or_default();
         *mark = next.max(*mark);
     }
 
-    pub(super) fn forget(&mut self) {
+    /// Drops all cached state.
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Limits the number of cached marks; with more, drops all of them.
-    pub(in crate::feed) fn bounded(mut self) -> Self {
+    /// Drops all cached marks if there are more than `MAX_CACHED_MARKS`.
+    pub(in crate::feed) fn limit_marks(mut self) -> Self {
         if self.marks.len() > MAX_CACHED_MARKS {
             self.marks.clear();
         }

@@ -1,5 +1,7 @@
 //! The state machine of the indexer.
 
+use std::collections::BTreeSet;
+
 use super::known::{Known, Mark, Tail};
 use super::rules::{Rules, SafetyRule};
 use super::work::Work;
@@ -13,7 +15,7 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// Events that are being indexed.
+/// An indexing of a batch of events in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Indexing {
     known: Known,
@@ -21,14 +23,15 @@ pub struct Indexing {
     /// Events to which reactions were performed, for the next item.
     reacted: Vec<Span>,
     phase: Phase,
-    /// First partition that these tables may have.
+    /// First partition of a feed in tables of this incarnation.
     first_partition: u64,
     policy: PartitionPolicy,
     rules: Rules,
     attempts: u32,
-    done: Indexed,
-    /// Set to start a new generation after the current one.
-    rebuild: bool,
+    /// Numbers of items and events that were indexed so far.
+    indexed: Indexed,
+    /// Set if a new generation of the feed must be started.
+    rebuilds: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -38,7 +41,7 @@ enum Phase {
     Beginning(u64, Feed),
     ReadingTail(u64, Feed),
     ReadingMarks(Vec<StreamName>, Feed),
-    Raising(Vec<(StreamName, Mark)>),
+    RaisingMarks(Vec<(StreamName, Mark)>),
     ReadingMissing(StreamName, u64, u64),
     Reacting(Vec<Span>),
     Putting(Checkpoint, Item),
@@ -47,7 +50,7 @@ enum Phase {
 }
 
 impl Indexing {
-    /// Starts to index appended events, in tables whose partitions start here, from cached state.
+    /// Starts to index appended events. `known` is the state cached from an earlier batch.
     #[must_use]
     pub fn begin(
         known: Known,
@@ -59,8 +62,7 @@ impl Indexing {
         Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
-    /// As [`Indexing::begin`], with a policy and safety rules chosen by a test or the model
-    /// checker.
+    /// Like [`Indexing::begin`], but with a policy and safety rules that a test chooses.
     #[must_use]
     pub fn begin_by(
         known: Known,
@@ -71,7 +73,7 @@ impl Indexing {
         inputs: Inputs,
     ) -> (Self, IndexingAction) {
         let mut indexing = Self {
-            known: known.bounded(),
+            known: known.limit_marks(),
             work: Work::new(spans),
             reacted: Vec::new(),
             phase: Phase::Deciding,
@@ -80,20 +82,20 @@ impl Indexing {
             policy,
             rules,
             attempts: 0,
-            done: Indexed::default(),
-            rebuild: false,
+            indexed: Indexed::default(),
+            rebuilds: false,
         };
         let action = indexing.decide(inputs);
         (indexing, action)
     }
 
-    /// Starts a new, empty generation of the feed, so that every stream is indexed again.
+    /// Starts a new, empty generation of the feed, so that every stream is indexed from scratch.
     /// Concurrent indexers are refused and continue in the new generation.
     #[must_use]
-    pub fn begin_anew(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
+    pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
             Self::begin(Known::default(), Vec::new(), tables_incarnation, inputs);
-        indexing.rebuild = true;
+        indexing.rebuilds = true;
         let action = indexing.decide(inputs);
         (indexing, action)
     }
@@ -104,45 +106,50 @@ impl Indexing {
         self.known
     }
 
-    /// Advances the state machine by the answer to its last action. Any other answer ends it.
+    /// Processes the result of the last action and returns the next action. An answer that does not
+    /// match the last action ends the indexing with [`IndexingFault::Store`].
     #[must_use]
     pub fn step(mut self, answer: IndexingAnswer, inputs: Inputs) -> (Self, IndexingAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, answer) {
-            (Phase::Waiting(phase), IndexingAnswer::Waited) => self.act(*phase),
-            (phase, IndexingAnswer::Failed { temporary }) => self.failed(phase, temporary, inputs),
-            (Phase::ReadingPartition, IndexingAnswer::Partition(partition)) => {
-                self.found_partition(partition, inputs)
+            (Phase::Waiting(phase), IndexingAnswer::Waited) => self.enter(*phase),
+            (phase, IndexingAnswer::Failed { temporary }) => {
+                self.handle_failure(phase, temporary, inputs)
             }
-            (Phase::Beginning(partition, feed), IndexingAnswer::Done) => self.stand_at(
-                Tail { partition, feed, offset: 0, bytes: 0, unsettled: Vec::new() },
-                inputs,
-            ),
-            // Another indexer began the partition; read its generation.
+            (Phase::ReadingPartition, IndexingAnswer::Partition(partition)) => {
+                self.handle_partition(partition, inputs)
+            }
+            (Phase::Beginning(partition, feed), IndexingAnswer::Done) => {
+                let unsettled = Vec::new();
+                self.set_tail(Tail { partition, feed, offset: 0, bytes: 0, unsettled }, inputs)
+            }
+            // Another indexer created the partition; read its generation.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
-                self.read_again(inputs)
+                self.restart(inputs)
             }
             (Phase::ReadingTail(partition, feed), IndexingAnswer::Last(last)) => {
-                self.found_tail(partition, feed, last, inputs)
+                self.handle_last_item(partition, feed, last, inputs)
             }
             (Phase::ReadingMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
-                self.found_marks(streams, feed, marks, inputs)
+                self.handle_marks(streams, feed, marks, inputs)
             }
-            (Phase::Raising(marks), IndexingAnswer::Done) => self.raised(marks, inputs),
-            // Raising a mark again has no effect.
-            (phase @ (Phase::Raising(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
-                self.failed(phase, true, inputs)
+            (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
+                self.handle_raised_marks(marks, inputs)
+            }
+            // Raising marks and reacting are idempotent.
+            (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
+                self.handle_failure(phase, true, inputs)
             }
             (Phase::ReadingMissing(stream, from, to), IndexingAnswer::Missing(span)) => {
-                self.found_missing(stream, from, to, span, inputs)
+                self.handle_missing_events(stream, from, to, span, inputs)
             }
             (Phase::Reacting(spans), IndexingAnswer::Done) => {
                 self.reacted = spans;
                 self.decide(inputs)
             }
-            (Phase::Putting(at, item), IndexingAnswer::Done) => self.was_put(at, item, inputs),
+            (Phase::Putting(at, item), IndexingAnswer::Done) => self.handle_put(at, item, inputs),
             (Phase::Putting(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
-                self.read_again(inputs)
+                self.restart(inputs)
             }
             _ => self.finish(Err(IndexingFault::Store)),
         };
@@ -150,7 +157,7 @@ impl Indexing {
     }
 
     /// Enters a phase and returns its action.
-    fn act(&mut self, phase: Phase) -> IndexingAction {
+    fn enter(&mut self, phase: Phase) -> IndexingAction {
         let action = match &phase {
             Phase::ReadingPartition => IndexingAction::ReadPartition,
             Phase::Beginning(partition, feed) => {
@@ -160,7 +167,7 @@ impl Indexing {
             Phase::ReadingMarks(streams, _) => {
                 IndexingAction::ReadMarks { streams: streams.clone() }
             }
-            Phase::Raising(marks) => IndexingAction::RaiseMarks { marks: marks.clone() },
+            Phase::RaisingMarks(marks) => IndexingAction::RaiseMarks { marks: marks.clone() },
             Phase::ReadingMissing(stream, from, to) => {
                 IndexingAction::ReadMissing { stream: stream.clone(), from: *from, to: *to }
             }
@@ -174,111 +181,119 @@ impl Indexing {
         action
     }
 
-    /// Returns the next action, until nothing is left to do.
+    /// Returns the next action, or finishes if all events are indexed.
     fn decide(&mut self, inputs: Inputs) -> IndexingAction {
-        if self.work.is_empty() && !self.rebuild && self.is_settled() {
-            return self.finish(Ok(self.done.clone()));
+        if self.work.is_empty() && !self.rebuilds && self.is_settled() {
+            return self.finish(Ok(self.indexed.clone()));
         }
-        let Some(tail) = self.known.tail.clone() else { return self.act(Phase::ReadingPartition) };
+        let Some(tail) = self.known.tail.clone() else {
+            return self.enter(Phase::ReadingPartition);
+        };
         if let Some(action) = self.settle(&tail) {
             return action;
         }
-        self.trim();
-        let mark = |stream: &StreamName| self.known.mark(stream).unwrap_or_default();
-        if self.work.is_empty() && !self.rebuild {
-            return self.finish(Ok(self.done.clone()));
+        self.remove_indexed_events();
+        if self.work.is_empty() && !self.rebuilds {
+            return self.finish(Ok(self.indexed.clone()));
         }
         if self.rules.is_enforced(SafetyRule::FillGaps)
-            && let Some((stream, from, to)) = self.work.gap(mark)
+            && let Some((stream, from, to)) = self.work.first_gap(|stream| self.mark_of(stream))
         {
-            return self.act(Phase::ReadingMissing(stream, from, to));
+            return self.enter(Phase::ReadingMissing(stream, from, to));
         }
-        self.put_next(&tail, inputs)
+        self.put_next_item(&tail, inputs)
+    }
+
+    /// Returns the mark of a stream; 0 if it is unknown.
+    fn mark_of(&self, stream: &StreamName) -> u64 {
+        self.known.mark(stream).unwrap_or_default()
     }
 
     /// Returns whether the marks include the last item.
     fn is_settled(&self) -> bool {
-        self.done.items == 0
+        self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
     }
 
-    /// Reads the required marks, and raises those that lag behind the last item.
+    /// Returns the action that reads unknown marks, or that raises marks to include the last item;
+    /// `None` if neither is required.
     fn settle(&mut self, tail: &Tail) -> Option<IndexingAction> {
-        let named = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
-        let mut unknown: Vec<_> =
-            named.filter(|stream| self.known.mark(stream).is_none()).cloned().collect();
+        let unknown = self.streams_without_marks(tail);
         if !unknown.is_empty() {
-            unknown.sort();
-            unknown.dedup();
-            return Some(self.act(Phase::ReadingMarks(unknown, tail.feed)));
-        }
-        if tail.unsettled.is_empty() {
-            return None;
+            return Some(self.enter(Phase::ReadingMarks(unknown, tail.feed)));
         }
         let first_partition = tail.feed.first_partition;
-        let behind = tail.unsettled.iter().filter_map(|span| {
+        let mut lagging = Vec::new();
+        for span in &tail.unsettled {
             let next = span.next();
-            let is_behind = self.known.mark(&span.stream).unwrap_or_default() < next;
-            is_behind.then(|| (span.stream.clone(), Mark { first_partition, next }))
-        });
-        let behind: Vec<_> = behind.collect();
-        match behind.is_empty() {
-            true => {
-                self.settled();
-                None
+            if self.mark_of(&span.stream) < next {
+                lagging.push((span.stream.clone(), Mark { first_partition, next }));
             }
-            false => Some(self.act(Phase::Raising(behind))),
         }
+        if lagging.is_empty() {
+            self.set_settled();
+            return None;
+        }
+        Some(self.enter(Phase::RaisingMarks(lagging)))
+    }
+
+    /// Returns the streams of the last item and of the remaining events whose marks are unknown.
+    fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
+        let streams = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
+        let unknown = streams.filter(|stream| self.known.mark(stream).is_none());
+        let unknown: BTreeSet<StreamName> = unknown.cloned().collect();
+        unknown.into_iter().collect()
     }
 
     /// Records that the marks include the last item.
-    fn settled(&mut self) {
+    fn set_settled(&mut self) {
         if let Some(tail) = &mut self.known.tail {
             tail.unsettled.clear();
         }
     }
 
-    fn trim(&mut self) {
+    fn remove_indexed_events(&mut self) {
         if self.rules.is_enforced(SafetyRule::TrimSeen) {
             let known = &self.known;
-            self.work.trim(|stream| known.mark(stream).unwrap_or_default());
+            self.work.remove_indexed(|stream| known.mark(stream).unwrap_or_default());
         }
     }
 
-    fn put_next(&mut self, tail: &Tail, inputs: Inputs) -> IndexingAction {
+    /// Puts the next item, after the reactions to its events.
+    fn put_next_item(&mut self, tail: &Tail, inputs: Inputs) -> IndexingAction {
         let Ok(at) = Checkpoint::at(tail.partition, tail.offset) else {
             return self.finish(Err(IndexingFault::Full));
         };
-        let content = if self.rebuild {
-            let [id, first_partition] = [inputs.random, tail.partition.saturating_add(1)];
-            Content::End(Feed { id: FeedId(id.to_le_bytes()), first_partition })
+        let content = if self.rebuilds {
+            let id = FeedId(inputs.random.to_le_bytes());
+            Content::End(Feed { id, first_partition: tail.partition.saturating_add(1) })
         } else if tail.bytes >= self.policy.bytes || tail.offset + 1 >= self.policy.items {
             Content::End(tail.feed)
         } else {
             let spans = self.work.next_item();
             if spans != self.reacted && self.rules.is_enforced(SafetyRule::ReactFirst) {
-                return self.act(Phase::Reacting(spans));
+                return self.enter(Phase::Reacting(spans));
             }
             Content::Spans(spans)
         };
         let time_ms = inputs.now_s.saturating_mul(1_000);
         let mut item = Item { time_ms, partition_bytes: tail.bytes, content };
         item.partition_bytes = tail.bytes.saturating_add(item_size(at, &item));
-        self.act(Phase::Putting(at, item))
+        self.enter(Phase::Putting(at, item))
     }
 
-    fn was_put(&mut self, at: Checkpoint, item: Item, inputs: Inputs) -> IndexingAction {
-        let Some(tail) = &mut self.known.tail else { return self.read_again(inputs) };
-        self.done.items += 1;
+    fn handle_put(&mut self, at: Checkpoint, item: Item, inputs: Inputs) -> IndexingAction {
+        let Some(tail) = &mut self.known.tail else { return self.restart(inputs) };
+        self.indexed.items += 1;
         match item.content {
             Content::End(feed) => {
-                self.rebuild = false;
+                self.rebuilds = false;
                 self.known.tail = None;
-                self.go_on_in(at.partition(), feed)
+                self.begin_partition_after(at.partition(), feed)
             }
             Content::Spans(spans) => {
                 let events = spans.iter().map(|span| span.kinds.len()).sum::<usize>();
-                self.done.events += u64::try_from(events).unwrap_or(u64::MAX);
+                self.indexed.events += u64::try_from(events).unwrap_or(u64::MAX);
                 tail.offset += 1;
                 tail.bytes = item.partition_bytes;
                 tail.unsettled = spans;
@@ -287,8 +302,8 @@ impl Indexing {
         }
     }
 
-    /// Continues in the partition after one that has ended.
-    fn go_on_in(&mut self, ended: u64, feed: Feed) -> IndexingAction {
+    /// Continues in the partition after `ended`, which has ended.
+    fn begin_partition_after(&mut self, ended: u64, feed: Feed) -> IndexingAction {
         let next = ended.saturating_add(1);
         if Checkpoint::at(next, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
@@ -297,25 +312,25 @@ impl Indexing {
         if feed.first_partition == next {
             self.known.marks.clear();
         }
-        self.act(Phase::Beginning(next, feed))
+        self.enter(Phase::Beginning(next, feed))
     }
 
-    fn found_partition(
+    fn handle_partition(
         &mut self,
         partition: Option<(u64, Feed)>,
         inputs: Inputs,
     ) -> IndexingAction {
         match partition {
-            Some((partition, feed)) => self.act(Phase::ReadingTail(partition, feed)),
+            Some((partition, feed)) => self.enter(Phase::ReadingTail(partition, feed)),
             None => {
                 let id = FeedId(inputs.random.to_le_bytes());
                 let first_partition = self.first_partition;
-                self.act(Phase::Beginning(first_partition, Feed { id, first_partition }))
+                self.enter(Phase::Beginning(first_partition, Feed { id, first_partition }))
             }
         }
     }
 
-    fn found_tail(
+    fn handle_last_item(
         &mut self,
         partition: u64,
         feed: Feed,
@@ -325,23 +340,21 @@ impl Indexing {
         let (offset, bytes, unsettled) = match last {
             None => (0, 0, Vec::new()),
             Some((offset, item)) => match item.content {
-                Content::End(feed) => return self.go_on_in(partition, feed),
+                Content::End(feed) => return self.begin_partition_after(partition, feed),
                 Content::Spans(spans) => (offset.saturating_add(1), item.partition_bytes, spans),
             },
         };
-        let unsettled = match self.rules.is_enforced(SafetyRule::SettleFirst) {
-            true => unsettled,
-            false => Vec::new(),
-        };
-        self.stand_at(Tail { partition, feed, offset, bytes, unsettled }, inputs)
+        let settles_first = self.rules.is_enforced(SafetyRule::SettleFirst);
+        let unsettled = if settles_first { unsettled } else { Vec::new() };
+        self.set_tail(Tail { partition, feed, offset, bytes, unsettled }, inputs)
     }
 
-    fn stand_at(&mut self, tail: Tail, inputs: Inputs) -> IndexingAction {
+    fn set_tail(&mut self, tail: Tail, inputs: Inputs) -> IndexingAction {
         self.known.tail = Some(tail);
         self.decide(inputs)
     }
 
-    fn found_marks(
+    fn handle_marks(
         &mut self,
         streams: Vec<StreamName>,
         feed: Feed,
@@ -349,30 +362,34 @@ impl Indexing {
         inputs: Inputs,
     ) -> IndexingAction {
         for stream in streams {
-            self.known.learn(stream, 0);
+            self.known.raise_mark(stream, 0);
         }
         for (stream, mark) in marks {
             if mark.first_partition > feed.first_partition {
-                // There is a later generation, so the cached end is outdated.
-                return self.read_again(inputs);
+                // A later generation exists, so the cached end of the feed is stale.
+                return self.restart(inputs);
             }
             if mark.first_partition == feed.first_partition {
-                self.known.learn(stream, mark.next);
+                self.known.raise_mark(stream, mark.next);
             }
         }
         self.decide(inputs)
     }
 
-    /// Records that the marks have at least these values.
-    fn raised(&mut self, marks: Vec<(StreamName, Mark)>, inputs: Inputs) -> IndexingAction {
+    /// Records that the marks have at least these values and include the last item.
+    fn handle_raised_marks(
+        &mut self,
+        marks: Vec<(StreamName, Mark)>,
+        inputs: Inputs,
+    ) -> IndexingAction {
         for (stream, mark) in marks {
-            self.known.learn(stream, mark.next);
+            self.known.raise_mark(stream, mark.next);
         }
-        self.settled();
+        self.set_settled();
         self.decide(inputs)
     }
 
-    fn found_missing(
+    fn handle_missing_events(
         &mut self,
         stream: StreamName,
         from: u64,
@@ -380,48 +397,50 @@ impl Indexing {
         span: Option<Span>,
         inputs: Inputs,
     ) -> IndexingAction {
-        let sound = span.filter(|span| {
+        let is_requested = |span: &Span| {
             let is_part = span.stream == stream && span.first == from && span.next() <= to;
             is_part && !span.kinds.is_empty()
-        });
-        let Some(span) = sound else {
+        };
+        let Some(span) = span.filter(is_requested) else {
             return self.finish(Err(IndexingFault::NotInStream { stream, index: from }));
         };
-        self.done.found += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
+        self.indexed.found += u64::try_from(span.kinds.len()).unwrap_or(u64::MAX);
         self.work.add(span);
         self.decide(inputs)
     }
 
-    /// Reads the end of the feed again, after a lost race or a write with unknown outcome.
-    fn read_again(&mut self, inputs: Inputs) -> IndexingAction {
+    /// Reads the end of the feed again after a lost race or a write with an unknown outcome.
+    fn restart(&mut self, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;
         if self.attempts >= MAX_INDEX_ATTEMPTS {
             return self.finish(Err(IndexingFault::Contention));
         }
         if self.rules.is_enforced(SafetyRule::ForgetWhenRefused) {
-            self.known.forget();
+            self.known.clear();
         } else {
             self.known.tail = None;
         }
         self.wait(Phase::ReadingPartition, inputs)
     }
 
-    fn failed(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> IndexingAction {
+    /// Retries the action of a phase, unless the error is permanent or too many attempts have
+    /// failed.
+    fn handle_failure(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;
-        match temporary && self.attempts < MAX_INDEX_ATTEMPTS {
-            true => self.wait(phase, inputs),
-            false => self.finish(Err(IndexingFault::Store)),
+        if !temporary || self.attempts >= MAX_INDEX_ATTEMPTS {
+            return self.finish(Err(IndexingFault::Store));
         }
+        self.wait(phase, inputs)
     }
 
-    fn wait(&mut self, then: Phase, inputs: Inputs) -> IndexingAction {
-        self.phase = Phase::Waiting(Box::new(then));
+    fn wait(&mut self, next_phase: Phase, inputs: Inputs) -> IndexingAction {
+        self.phase = Phase::Waiting(Box::new(next_phase));
         IndexingAction::Wait { delay_ms: full_jitter_ms(self.attempts, inputs.random) }
     }
 
     fn finish(&mut self, result: Result<Indexed, IndexingFault>) -> IndexingAction {
         if result.is_err() {
-            self.known.forget();
+            self.known.clear();
         }
         self.phase = Phase::Finished;
         IndexingAction::Finish(result)

@@ -1,4 +1,4 @@
-//! Indexes each event once, in the order of its stream.
+//! Indexes each event once and in the order of its stream.
 
 mod known;
 mod machine;
@@ -19,113 +19,114 @@ use crate::stream::StreamName;
 pub enum IndexingAction {
     /// Read the newest partition and its generation.
     ReadPartition,
-    /// Begin a partition, unless it exists.
+    /// Create a partition, unless it exists.
     BeginPartition {
-        /// Partition.
+        /// Number of the partition.
         partition: u64,
-        /// Generation.
+        /// Generation of the feed.
         feed: Feed,
     },
     /// Read the last item of a partition.
     ReadTail {
-        /// Partition.
+        /// Number of the partition.
         partition: u64,
     },
     /// Read the marks of streams.
     ReadMarks {
-        /// Streams.
+        /// Names of the streams.
         streams: Vec<StreamName>,
     },
-    /// Raise the marks of streams that are lower or belong to another generation.
+    /// Raise the marks that are lower or belong to an earlier generation.
     RaiseMarks {
-        /// Streams with their marks.
+        /// Streams with their new marks.
         marks: Vec<(StreamName, Mark)>,
     },
-    /// Read events from a stream itself: all of the range, or a part from its start.
+    /// Read events from a stream itself: the whole range, or a part from its start.
     ReadMissing {
-        /// Stream.
+        /// Name of the stream.
         stream: StreamName,
         /// Index of the first event.
         from: u64,
         /// Index after the last event.
         to: u64,
     },
-    /// Perform the reactions to these events. They may be repeated.
+    /// Perform the reactions to these events. A reaction must be idempotent.
     React {
-        /// Events.
+        /// Events to react to.
         spans: Vec<Span>,
     },
-    /// Put an item at a place, unless it is taken.
+    /// Put an item at a place of the feed, unless the place is taken.
     Put {
-        /// Place.
+        /// Place of the item.
         at: Checkpoint,
-        /// Item.
+        /// Item to put.
         item: Item,
     },
     /// Wait, then report [`IndexingAnswer::Waited`].
     Wait {
-        /// Milliseconds.
+        /// Duration of the wait in milliseconds.
         delay_ms: u64,
     },
-    /// The result.
+    /// Return this result to the caller.
     Finish(Result<Indexed, IndexingFault>),
 }
 
-/// Result of an action.
+/// Result of an [`IndexingAction`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexingAnswer {
-    /// Done and durable.
+    /// The write or the reactions are complete and durable.
     Done,
     /// The key exists; nothing was written.
     Exists,
     /// The outcome is unknown; the write may still take effect.
     Unknown,
-    /// Newest partition; `None` before the first.
+    /// The newest partition and its generation; `None` if the feed has no partition.
     Partition(Option<(u64, Feed)>),
-    /// Last item of the partition and its offset; `None` if the partition is empty.
+    /// The last item of the partition and its offset; `None` if the partition is empty.
     Last(Option<(u64, Item)>),
-    /// Marks of the streams that have one.
+    /// The marks of those streams that have a mark.
     Marks(Vec<(StreamName, Mark)>),
-    /// Events of the requested stream, from the first on; `None` if the stream does not have them.
+    /// The requested events, or the first of them; `None` if the stream does not have them.
     Missing(Option<Span>),
     /// The action failed.
     Failed {
         /// Set if a retry may succeed.
         temporary: bool,
     },
-    /// The wait is over.
+    /// The requested wait is over.
     Waited,
 }
 
-/// What was indexed.
+/// Numbers of indexed items and events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Indexed {
-    /// Items that this indexer put.
+    /// Number of items that this indexer put.
     pub items: u64,
-    /// Events in these items.
+    /// Number of events in these items.
     pub events: u64,
-    /// Events among them that were read from their streams because no record had announced them.
+    /// Number of these events that no change record had announced, so that they were read from
+    /// their streams.
     pub found: u64,
 }
 
-/// Reason why events were not indexed. They can be indexed later; no event is indexed twice.
+/// Reason why events were not indexed. A retry is safe: no event is indexed twice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IndexingFault {
     /// The stream lacks an announced event.
-    #[error("the stream `{stream}` has no event {index}, though a later one was appended")]
+    #[error("the stream `{stream}` has no event {index}, although a later event was announced")]
     NotInStream {
-        /// Stream.
+        /// Name of the stream.
         stream: StreamName,
-        /// Index of the event.
+        /// Index of the missing event.
         index: u64,
     },
     /// Other indexers won every race.
-    #[error("the index is busy: try again in a moment")]
+    #[error("too many concurrent indexers; retry later")]
     Contention,
     /// The store failed.
     #[error("the store is unreachable or rejected the request")]
     Store,
-    /// The feed has no further places.
+    /// The feed has no place left.
     #[error("the feed is full")]
     Full,
 }

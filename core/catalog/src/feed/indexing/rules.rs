@@ -1,12 +1,12 @@
 //! Safety rules of the indexer.
 
-/// Rules that prevent lost and duplicate events. The model checker disables one at a time and must
-/// then find the violation; without the feature `model` all rules apply.
+/// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
+/// and must then find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// Nothing is put after an item before the marks include it.
+    /// No item is put before the marks include the preceding item.
     SettleFirst,
-    /// Events missing between a stream's mark and the announced ones are read from the stream.
+    /// Events missing between a stream's mark and the announced events are read from the stream.
     FillGaps,
     /// Events below a stream's mark are not indexed again.
     TrimSeen,
@@ -16,7 +16,7 @@ pub enum SafetyRule {
     ForgetWhenRefused,
 }
 
-/// The rules that apply: all of them, except in the model checker.
+/// The enforced rules, of which the model checker disables one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -24,7 +24,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All rules except one.
+    /// Returns all rules but one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {

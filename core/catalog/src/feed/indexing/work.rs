@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::feed::span::{Span, joined};
+use crate::feed::span::{Span, join_spans};
 use crate::stream::StreamName;
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS};
 
-/// Events by stream: in order, without duplicates, never empty.
+/// Event ranges by stream: sorted, deduplicated and not empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Work(BTreeMap<StreamName, Vec<Span>>);
 
 impl Work {
     pub(super) fn new(spans: Vec<Span>) -> Self {
         let spans = spans.into_iter().filter(|span| !span.kinds.is_empty()).collect();
-        Self(joined(spans))
+        Self(join_spans(spans))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -24,53 +24,59 @@ impl Work {
         self.0.keys()
     }
 
-    /// Removes events below the marks.
-    pub(super) fn trim(&mut self, mark: impl Fn(&StreamName) -> u64) {
+    /// Removes the events below the marks.
+    pub(super) fn remove_indexed(&mut self, mark_of: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
-            let from = mark(stream);
-            *spans = std::mem::take(spans).into_iter().filter_map(|span| span.from(from)).collect();
+            let mark = mark_of(stream);
+            let remaining = std::mem::take(spans).into_iter();
+            *spans = remaining.filter_map(|span| span.starting_at(mark)).collect();
         }
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap of a stream: between its mark and its first event, or between two
-    /// event ranges.
-    pub(super) fn gap(&self, mark: impl Fn(&StreamName) -> u64) -> Option<(StreamName, u64, u64)> {
-        self.0.iter().find_map(|(stream, spans)| {
-            let mut next = mark(stream);
+    /// Returns the first gap: the stream, the first missing index and the index after the gap. A
+    /// gap is between a stream's mark and its first event, or between two event ranges.
+    pub(super) fn first_gap(
+        &self,
+        mark_of: impl Fn(&StreamName) -> u64,
+    ) -> Option<(StreamName, u64, u64)> {
+        for (stream, spans) in &self.0 {
+            let mut next = mark_of(stream);
             for span in spans {
                 if span.first > next {
                     return Some((stream.clone(), next, span.first));
                 }
                 next = span.next();
             }
-            None
-        })
+        }
+        None
     }
 
-    /// Adds missing events.
+    /// Adds events that were read from their stream.
     pub(super) fn add(&mut self, span: Span) {
         let mut spans = self.0.remove(&span.stream).unwrap_or_default();
         spans.push(span);
-        self.0.append(&mut joined(spans));
+        self.0.append(&mut join_spans(spans));
     }
 
-    /// Returns the events of the next item: the beginning of each stream, up to the limits of an
-    /// item.
+    /// Returns the events of the next item: the first event range of each stream, up to the limits
+    /// of an item.
     pub(super) fn next_item(&self) -> Vec<Span> {
-        let (mut spans, mut events, mut bytes) = (Vec::new(), MAX_FEED_ITEM_EVENTS, 0_usize);
+        let mut item = Vec::new();
+        let mut event_budget = MAX_FEED_ITEM_EVENTS;
+        let mut name_bytes = 0_usize;
         for span in self.0.values().filter_map(|spans| spans.first()) {
-            bytes = bytes.saturating_add(span.stream.as_str().len());
-            let is_full = events == 0
-                || spans.len() >= MAX_FEED_ITEM_SPANS
-                || bytes > MAX_FEED_ITEM_NAME_BYTES;
+            name_bytes = name_bytes.saturating_add(span.stream.as_str().len());
+            let is_full = event_budget == 0
+                || item.len() >= MAX_FEED_ITEM_SPANS
+                || name_bytes > MAX_FEED_ITEM_NAME_BYTES;
             if is_full {
                 break;
             }
-            let kinds: Vec<_> = span.kinds.iter().take(events).cloned().collect();
-            events = events.saturating_sub(kinds.len());
-            spans.push(Span { kinds, ..span.clone() });
+            let kinds: Vec<_> = span.kinds.iter().take(event_budget).cloned().collect();
+            event_budget = event_budget.saturating_sub(kinds.len());
+            item.push(Span { kinds, ..span.clone() });
         }
-        spans
+        item
     }
 }

@@ -1,11 +1,11 @@
-//! Checkpoints, spans and items at their bounds.
+//! Tests of the limits of checkpoints, spans and items.
 
 use proptest::prelude::*;
 
 use super::world::{name, span};
 use crate::feed::{
-    BadCheckpoint, Checkpoint, Content, Feed, FeedId, Item, Span, appended, decode_spans,
-    encode_spans, is_appended, joined,
+    BadCheckpoint, Checkpoint, Content, Feed, FeedId, Item, Span, appended_span, decode_spans,
+    encode_spans, is_append, join_spans,
 };
 use crate::records::feed::{
     decode_item, decode_partition, encode_item, encode_partition, item_size,
@@ -38,7 +38,7 @@ fn a_checkpoint_is_a_partition_and_a_place_in_it() {
 }
 
 #[test]
-fn feeds_have_ids_of_sixteen_digits() {
+fn feed_ids_have_sixteen_digits() {
     let id = FeedId([0xab, 1, 2, 3, 4, 5, 6, 0xff]);
     assert_eq!((id.to_string().as_str(), "ab010203040506ff".parse()), ("ab010203040506ff", Ok(id)));
     for text in ["", "ab", "ab010203040506f", "ab010203040506ffff", "zz010203040506ff"] {
@@ -48,11 +48,11 @@ fn feeds_have_ids_of_sixteen_digits() {
 
 #[test]
 fn spans_are_cut_and_joined() {
-    assert_eq!(span(0, 3, 4).from(0), Some(span(0, 3, 4)));
-    assert_eq!(span(0, 3, 4).from(5), Some(span(0, 5, 2)));
-    assert_eq!(span(0, 3, 4).from(7), None);
+    assert_eq!(span(0, 3, 4).starting_at(0), Some(span(0, 3, 4)));
+    assert_eq!(span(0, 3, 4).starting_at(5), Some(span(0, 5, 2)));
+    assert_eq!(span(0, 3, 4).starting_at(7), None);
     let parts = vec![span(0, 4, 2), span(1, 0, 1), span(0, 0, 3), span(0, 2, 2), span(0, 8, 1)];
-    let joined = joined(parts);
+    let joined = join_spans(parts);
     assert_eq!(joined[&name(0)], [span(0, 0, 6), span(0, 8, 1)]);
     assert_eq!(joined[&name(1)], [span(1, 0, 1)]);
 }
@@ -62,7 +62,7 @@ fn item(spans: Vec<Span>) -> Item {
 }
 
 #[test]
-fn items_end_at_their_limits_and_the_largest_is_no_larger_than_an_item_may_be() {
+fn limits_items_so_that_the_largest_fits_the_table() {
     let at = Checkpoint::new(MAX_CHECKPOINT).unwrap();
     let kind = Kind::new(&"k".repeat(MAX_EVENT_KIND_BYTES)).unwrap();
     let events = MAX_FEED_ITEM_EVENTS / MAX_FEED_ITEM_SPANS;
@@ -89,21 +89,21 @@ fn items_end_at_their_limits_and_the_largest_is_no_larger_than_an_item_may_be() 
 }
 
 #[test]
-fn ends_and_partitions_read_back() {
+fn ends_and_partitions_round_trip() {
     let feed = Feed { id: FeedId([1; 8]), first_partition: 3 };
     let end = Item { time_ms: 1, partition_bytes: 2, content: Content::End(feed) };
     let at = Checkpoint::at(4, 5).unwrap();
     assert_eq!(decode_item(&encode_item(at, &end).unwrap()), Ok((5, end.clone())));
     assert!(item_size(at, &end) > 0);
     assert_eq!(decode_partition(&encode_partition(4, feed)), Ok((4, feed)));
-    assert!(decode_partition(&encode_partition(2, feed)).is_err(), "before its first");
+    assert!(decode_partition(&encode_partition(2, feed)).is_err(), "before the first partition");
     let mut damaged = encode_partition(4, feed);
     damaged.insert(FEED_SORT_KEY.to_owned(), Attribute::Text("+4".to_owned()));
     assert!(decode_partition(&damaged).is_err());
 }
 
 #[test]
-fn spans_that_cannot_be_are_refused() {
+fn rejects_invalid_spans() {
     for bad in [
         encode_spans(&[]).unwrap(),
         encode_spans(&[Span { kinds: vec![], ..span(0, 0, 1) }]).unwrap(),
@@ -122,11 +122,11 @@ fn only_a_tip_counts_as_appended() {
     let events = vec![event(1, "a"), event(2, "b"), event(2, "c")];
     let tip = crate::stream::Tip { appended: 2, ..(*tip(1, 7, events)).clone() };
     let image = crate::records::stream::encode_tip(&tip);
-    assert!(is_appended(&image));
-    let span = appended(&image).unwrap();
+    assert!(is_append(&image));
+    let span = appended_span(&image).unwrap();
     assert_eq!((span.stream, span.first, span.kinds.len()), (tip.name.clone(), tip.next - 2, 2));
     let batch = crate::stream::EventBatch { name: tip.name.clone(), index: 0, events: tip.events };
-    assert!(!is_appended(&crate::records::stream::encode_event_batch(&batch)));
+    assert!(!is_append(&crate::records::stream::encode_event_batch(&batch)));
     let number = |number| Attribute::Number(number);
     for (attribute, value) in [
         (APPENDED, number(0)),
@@ -139,7 +139,7 @@ fn only_a_tip_counts_as_appended() {
     ] {
         let mut image = image.clone();
         image.insert(attribute.to_owned(), value.clone());
-        assert!(appended(&image).is_err(), "{attribute} {value:?}");
+        assert!(appended_span(&image).is_err(), "{attribute} {value:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an indexer does, request by request.
+//! Tests of the indexer, request by request.
 
 use super::world::{Table, name, span};
 use crate::feed::{
@@ -14,7 +14,7 @@ use cellar_log::append::Inputs;
 
 const INPUTS: Inputs = Inputs { now_s: 7, random: 1 };
 
-/// Runs to the end over a table, and lists what was asked of it.
+/// Indexes events in a table. Returns the result, the cached state and the names of the requests.
 fn run(
     table: &mut Table,
     known: Known,
@@ -53,7 +53,7 @@ fn indexed(items: u64, events: u64, found: u64) -> Result<Indexed, IndexingFault
 }
 
 #[test]
-fn the_first_begins_the_feed_and_who_knows_it_only_writes() {
+fn the_first_indexer_creates_the_feed_and_cached_state_saves_reads() {
     let mut table = Table::default();
     let whole = PartitionPolicy::default();
     let (ended, known, asked) = run(&mut table, Known::default(), vec![span(0, 0, 1)], whole);
@@ -61,14 +61,14 @@ fn the_first_begins_the_feed_and_who_knows_it_only_writes() {
     assert_eq!(asked, ["partition", "begin", "marks", "react", "put", "raise"]);
     let (ended, known, asked) = run(&mut table, known, vec![span(0, 1, 2)], whole);
     assert_eq!((ended, asked), (indexed(1, 2, 0), vec!["react", "put", "raise"]));
-    // What is indexed is not even read again.
+    // Indexed events cause no requests.
     let (ended, _, asked) = run(&mut table, known, vec![span(0, 0, 3)], whole);
     assert_eq!((ended, asked), (indexed(0, 0, 0), vec![]));
     assert_eq!(table.walk(), [span(0, 0, 1), span(0, 1, 2)]);
 }
 
 #[test]
-fn who_knows_nothing_reads_the_end_and_the_marks() {
+fn without_cached_state_the_end_and_the_marks_are_read() {
     let mut table = Table::default();
     let whole = PartitionPolicy::default();
     run(&mut table, Known::default(), vec![span(0, 0, 1)], whole).0.unwrap();
@@ -78,7 +78,7 @@ fn who_knows_nothing_reads_the_end_and_the_marks() {
 }
 
 #[test]
-fn what_nobody_told_of_is_read_from_its_stream() {
+fn events_without_records_are_read_from_their_stream() {
     let mut table = Table::default();
     table.streams.insert(name(0), 6);
     let whole = PartitionPolicy::default();
@@ -90,7 +90,7 @@ fn what_nobody_told_of_is_read_from_its_stream() {
 }
 
 #[test]
-fn what_a_stream_does_not_have_is_an_error_and_nothing_is_indexed() {
+fn an_announced_event_missing_from_its_stream_is_an_error() {
     let mut table = Table::default();
     let spans = vec![span(0, 3, 1)];
     let (ended, _, _) = run(&mut table, Known::default(), spans, PartitionPolicy::default());
@@ -99,7 +99,7 @@ fn what_a_stream_does_not_have_is_an_error_and_nothing_is_indexed() {
 }
 
 #[test]
-fn an_item_that_was_put_before_its_indexer_died_is_settled_by_the_next() {
+fn the_next_indexer_settles_an_item_after_a_crash() {
     let mut table = Table::default();
     let whole = PartitionPolicy::default();
     run(&mut table, Known::default(), vec![span(0, 0, 1)], whole).0.unwrap();
@@ -113,11 +113,11 @@ fn an_item_that_was_put_before_its_indexer_died_is_settled_by_the_next() {
 }
 
 #[test]
-fn who_is_refused_believes_nothing_that_it_knew() {
+fn a_refused_indexer_drops_its_cached_state() {
     let mut table = Table::default();
     let whole = PartitionPolicy::default();
     let (_, known, _) = run(&mut table, Known::default(), vec![span(0, 0, 1)], whole);
-    // Another indexes the next event, and something else behind it.
+    // Another indexer indexes the next event and a later one.
     let (_, others, _) = run(&mut table, Known::default(), vec![span(0, 1, 1)], whole);
     run(&mut table, others, vec![span(1, 0, 1)], whole).0.unwrap();
     let (ended, _, asked) = run(&mut table, known, vec![span(0, 1, 1)], whole);
@@ -137,7 +137,7 @@ fn partitions_end_by_items_and_by_bytes() {
     };
     for policy in [
         PartitionPolicy { items: 3, bytes: u64::MAX },
-        // Two items have as much, one has not.
+        // Two items reach the limit, one does not.
         PartitionPolicy { items: u64::MAX, bytes: size + 1 },
     ] {
         let mut table = Table::default();
@@ -154,7 +154,7 @@ fn partitions_end_by_items_and_by_bytes() {
 }
 
 #[test]
-fn a_partition_that_ended_is_gone_on_behind_even_if_nobody_began_the_next() {
+fn continues_after_an_ended_partition_without_a_next_one() {
     let mut table = Table::default();
     let policy = PartitionPolicy { items: 2, bytes: u64::MAX };
     run(&mut table, Known::default(), vec![span(0, 0, 1)], policy).0.unwrap();
@@ -168,7 +168,7 @@ fn a_partition_that_ended_is_gone_on_behind_even_if_nobody_began_the_next() {
 }
 
 #[test]
-fn much_is_put_as_several_items() {
+fn many_events_are_put_as_several_items() {
     let mut table = Table::default();
     let many = (0..=MAX_FEED_ITEM_SPANS).map(|stream| span(stream, 0, 1)).collect();
     let whole = PartitionPolicy::default();
@@ -182,32 +182,32 @@ fn much_is_put_as_several_items() {
         assert_eq!(ended, indexed(items, events, 0));
     }
     run(&mut table, Known::default(), vec![], whole).0.unwrap();
-    assert!(table.partitions.is_empty(), "nothing is asked for nothing");
+    assert!(table.partitions.is_empty(), "no events cause no requests");
 }
 
 #[test]
-fn a_new_feed_begins_behind_the_old_one_with_nothing_in_it() {
+fn a_rebuild_starts_an_empty_feed_after_the_old_one() {
     let mut table = Table::default();
     table.streams.insert(name(0), 2);
     let whole = PartitionPolicy::default();
     let (_, known, _) = run(&mut table, Known::default(), vec![span(0, 0, 2)], whole);
-    let anew = Indexing::begin_anew(0, Inputs { now_s: 8, random: 9 });
+    let anew = Indexing::begin_rebuild(0, Inputs { now_s: 8, random: 9 });
     drive(&mut table, anew).0.unwrap();
     let feed = Feed { id: FeedId(1_u64.to_le_bytes()), first_partition: 1 };
     assert_eq!((table.partitions[&1], table.walk()), (feed, vec![]));
-    // Who knew the old one is refused, and goes on in the new one.
+    // An indexer with state of the old generation is refused and continues in the new generation.
     table.streams.insert(name(0), 3);
     let (ended, _, asked) = run(&mut table, known, vec![span(0, 2, 1)], whole);
     assert_eq!((ended, asked[..2].to_vec()), (indexed(1, 3, 2), vec!["react", "put"]));
     assert_eq!(table.walk(), [span(0, 0, 3)]);
-    // A mark of the old feed that lands now says nothing.
+    // A late mark of the old generation has no effect.
     let late = Mark { first_partition: 0, next: 99 };
     table.perform(&IndexingAction::RaiseMarks { marks: vec![(name(0), late)] });
     assert_eq!(table.marks[&name(0)], Mark { first_partition: 1, next: 3 });
 }
 
 #[test]
-fn tables_that_were_restored_have_a_feed_behind_all_that_was_before() {
+fn restored_tables_have_a_feed_after_all_earlier_partitions() {
     let (mut indexing, mut action) =
         Indexing::begin(Known::default(), vec![span(0, 0, 1)], 2, INPUTS);
     let mut table = Table::default();
@@ -222,7 +222,7 @@ fn tables_that_were_restored_have_a_feed_behind_all_that_was_before() {
 }
 
 #[test]
-fn who_is_always_refused_or_never_answered_gives_up() {
+fn limits_the_attempts_of_an_indexer() {
     for (bad, fault) in [
         (IndexingAnswer::Exists, IndexingFault::Contention),
         (IndexingAnswer::Unknown, IndexingFault::Contention),
@@ -251,12 +251,12 @@ fn who_is_always_refused_or_never_answered_gives_up() {
             MAX_INDEX_ATTEMPTS
         };
         assert_eq!(puts, tries, "{bad:?}");
-        assert_eq!(indexing.known(), Known::default(), "who failed believes nothing");
+        assert_eq!(indexing.known(), Known::default(), "a failure drops the cached state");
     }
 }
 
-/// What is put behind an item at this place, after which the partition has so many bytes.
-fn behind(offset: u64, partition_bytes: u64) -> Content {
+/// Returns the content of the item that is put after an item at `offset` with `partition_bytes`.
+fn content_after(offset: u64, partition_bytes: u64) -> Content {
     let mut table = Table::default();
     let feed = Feed { id: FeedId([1; 8]), first_partition: 0 };
     table.partitions.insert(0, feed);
@@ -269,17 +269,20 @@ fn behind(offset: u64, partition_bytes: u64) -> Content {
 }
 
 #[test]
-fn a_partition_has_so_many_bytes_and_items_and_no_more() {
+fn limits_the_bytes_and_items_of_a_partition() {
     let more = Content::Spans(vec![span(0, 0, 1)]);
-    assert_eq!(behind(0, FEED_PARTITION_BYTES - 1), more);
-    assert!(matches!(behind(0, FEED_PARTITION_BYTES), Content::End(_)));
-    assert_eq!(behind(FEED_PARTITION_ITEMS - 3, 1), more);
-    assert!(matches!(behind(FEED_PARTITION_ITEMS - 2, 1), Content::End(_)), "the last place");
+    assert_eq!(content_after(0, FEED_PARTITION_BYTES - 1), more);
+    assert!(matches!(content_after(0, FEED_PARTITION_BYTES), Content::End(_)));
+    assert_eq!(content_after(FEED_PARTITION_ITEMS - 3, 1), more);
+    assert!(
+        matches!(content_after(FEED_PARTITION_ITEMS - 2, 1), Content::End(_)),
+        "the last place"
+    );
 }
 
 #[test]
-fn the_names_of_an_item_have_so_many_bytes_and_no_more() {
-    // Fewer streams than an item may have, and no name longer than any may be.
+fn limits_the_bytes_of_the_names_in_an_item() {
+    // The number of streams and the length of each name are within their limits.
     let (streams, long) = (100, 163);
     let rest = MAX_FEED_ITEM_NAME_BYTES - (streams - 1) * long;
     let named = |number: usize, bytes: usize| Span {
@@ -297,12 +300,12 @@ fn the_names_of_an_item_have_so_many_bytes_and_no_more() {
 }
 
 #[test]
-fn so_many_marks_are_known_and_no_more() {
+fn limits_the_number_of_cached_marks() {
     let mut known = Known::default();
     for stream in 0..=MAX_CACHED_MARKS {
         let is_known = |known: &Known| known.mark(&name(0)).is_some();
-        known.learn(name(stream), 1);
-        known = known.bounded();
+        known.raise_mark(name(stream), 1);
+        known = known.limit_marks();
         assert_eq!(is_known(&known), stream < MAX_CACHED_MARKS, "{stream}");
     }
 }

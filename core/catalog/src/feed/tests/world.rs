@@ -1,5 +1,5 @@
-//! A world of indexers: streams that are appended to, records of them that are delivered twice, late, in
-//! any order or never, and indexers that work beside each other, lose replies, stand still and die.
+//! Property tests of several indexers: change records arrive twice, late, out of order or never,
+//! and the indexers run concurrently, lose replies, pause and crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::feed::{
 use crate::stream::{Kind, StreamName};
 use cellar_log::append::Inputs;
 
-/// Few, so that partitions end.
+/// A low limit, so that partitions end soon.
 const SMALL: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 const STREAMS: usize = 3;
 
@@ -25,7 +25,7 @@ pub(super) fn span(stream: usize, first: u64, events: u64) -> Span {
     Span { stream: name(stream), first, kinds: (first..first + events).map(kind).collect() }
 }
 
-/// The Feed table, and the streams themselves.
+/// The Feed table and the lengths of the streams.
 #[derive(Default)]
 pub(super) struct Table {
     pub(super) partitions: BTreeMap<u64, Feed>,
@@ -36,7 +36,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Does what an indexer asks for.
+    /// Performs an action of an indexer.
     pub(super) fn perform(&mut self, action: &IndexingAction) -> IndexingAnswer {
         match action {
             IndexingAction::ReadPartition => IndexingAnswer::Partition(
@@ -63,7 +63,7 @@ impl Table {
             IndexingAction::ReadMissing { stream, from, to } => {
                 let number = stream.id().parse().unwrap();
                 let there = self.streams.get(stream).copied().unwrap_or_default();
-                // A part, at times.
+                // Long ranges are returned in parts.
                 let events = if to - from > 2 { 2 } else { to - from };
                 IndexingAnswer::Missing((*to <= there).then(|| span(number, *from, events)))
             }
@@ -76,11 +76,11 @@ impl Table {
             }
             IndexingAction::Put { at, item } => put(&mut self.items, *at, item.clone()),
             IndexingAction::Wait { .. } => IndexingAnswer::Waited,
-            IndexingAction::Finish(_) => panic!("the end is no request"),
+            IndexingAction::Finish(_) => panic!("`Finish` is not a request"),
         }
     }
 
-    /// The feed that there is: its spans in order.
+    /// Returns the spans of the current generation of the feed, in order.
     pub(super) fn walk(&self) -> Vec<Span> {
         let Some((_, feed)) = self.partitions.last_key_value() else { return Vec::new() };
         let mut at = Checkpoint::at(feed.first_partition, 0).unwrap();
@@ -97,12 +97,13 @@ impl Table {
         spans
     }
 
-    /// Every event once, in the order of its stream, without a gap; and nothing that was not reacted to.
+    /// Every event once, in the order of its stream, without a gap; and nothing that was not
+    /// reacted to.
     pub(super) fn indexed(&self) -> BTreeMap<StreamName, u64> {
         let mut indexed: BTreeMap<StreamName, u64> = BTreeMap::new();
         for part in self.walk() {
             let next = indexed.entry(part.stream.clone()).or_default();
-            assert_eq!(part.first, *next, "{} has a gap or a double", part.stream);
+            assert_eq!(part.first, *next, "{} has a gap or a duplicate", part.stream);
             let number = part.stream.id().parse().unwrap();
             let events = u64::try_from(part.kinds.len()).unwrap();
             assert_eq!(part, span(number, part.first, events), "the kinds are those of the events");
@@ -125,34 +126,34 @@ fn put<K: Ord, V>(there: &mut BTreeMap<K, V>, key: K, value: V) -> IndexingAnswe
     }
 }
 
-/// What happens next.
+/// A step of the test.
 #[derive(Debug, Clone)]
-enum Event {
-    /// Events are appended to a stream; their record is delivered, or lost.
+enum WorldEvent {
+    /// Events are appended to a stream; their change record is delivered or lost.
     Append { stream: usize, events: u64, lost: bool },
-    /// An indexer takes some of the records that were delivered, and again.
+    /// An indexer receives some of the delivered records, possibly again.
     Take { indexer: usize, records: Vec<usize> },
-    /// An indexer does a step.
+    /// An indexer performs one step.
     Step { indexer: usize, fault: Fault },
-    /// A write that was sent long ago lands.
+    /// A late write takes effect.
     Land { which: usize },
-    /// An indexer is another process from now on.
+    /// An indexer crashes and is replaced.
     Die { indexer: usize },
-    /// The feed is built anew.
+    /// An indexer rebuilds the feed.
     Rebuild { indexer: usize },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
-    /// It is done, and nobody says so.
+    /// The request succeeds, but the reply is lost.
     ReplyLost,
-    /// It is not done, or will be later.
+    /// The request does not take effect now, but a write may take effect later.
     RequestLate,
     Failed,
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = WorldEvent> {
     let fault = prop_oneof![
         6 => Just(Fault::None),
         1 => Just(Fault::ReplyLost),
@@ -161,15 +162,15 @@ fn event() -> impl Strategy<Value = Event> {
     ];
     prop_oneof![
         4 => (0..STREAMS, 1..4_u64, prop::bool::weighted(0.2))
-            .prop_map(|(stream, events, lost)| Event::Append { stream, events, lost }),
+            .prop_map(|(stream, events, lost)| WorldEvent::Append { stream, events, lost }),
         3 => (0..2_usize, prop::collection::vec(0..20_usize, 1..4))
-            .prop_map(|(indexer, records)| Event::Take { indexer, records }),
-        30 => (0..2_usize, fault).prop_map(|(indexer, fault)| Event::Step { indexer, fault }),
-        1 => (0..4_usize).prop_map(|which| Event::Land { which }),
-        1 => (0..2_usize).prop_map(|indexer| Event::Die { indexer }),
+            .prop_map(|(indexer, records)| WorldEvent::Take { indexer, records }),
+        30 => (0..2_usize, fault).prop_map(|(indexer, fault)| WorldEvent::Step { indexer, fault }),
+        1 => (0..4_usize).prop_map(|which| WorldEvent::Land { which }),
+        1 => (0..2_usize).prop_map(|indexer| WorldEvent::Die { indexer }),
         1 => prop::bool::weighted(0.2).prop_flat_map(|rebuilds| match rebuilds {
-            true => (0..2_usize).prop_map(|indexer| Event::Rebuild { indexer }).boxed(),
-            false => Just(Event::Land { which: 0 }).boxed(),
+            true => (0..2_usize).prop_map(|indexer| WorldEvent::Rebuild { indexer }).boxed(),
+            false => Just(WorldEvent::Land { which: 0 }).boxed(),
         }),
     ]
 }
@@ -195,9 +196,9 @@ impl World {
         Inputs { now_s: self.random, random: self.random }
     }
 
-    fn happens(&mut self, event: Event) {
+    fn apply(&mut self, event: WorldEvent) {
         match event {
-            Event::Append { stream, events, lost } => {
+            WorldEvent::Append { stream, events, lost } => {
                 let next = self.table.streams.entry(name(stream)).or_default();
                 let first = *next;
                 *next += events;
@@ -205,24 +206,24 @@ impl World {
                     self.records.push(span(stream, first, events));
                 }
             }
-            Event::Take { indexer, records } => {
+            WorldEvent::Take { indexer, records } => {
                 let spans = records.iter().filter_map(|record| self.records.get(*record)).cloned();
                 let spans = spans.collect();
                 self.begin(indexer, spans);
             }
-            Event::Step { indexer, fault } => self.step(indexer, fault),
-            Event::Land { which } if which < self.late.len() => {
+            WorldEvent::Step { indexer, fault } => self.step(indexer, fault),
+            WorldEvent::Land { which } if which < self.late.len() => {
                 let action = self.late.swap_remove(which);
                 self.table.perform(&action);
             }
-            Event::Land { .. } => {}
-            Event::Die { indexer } => self.workers[indexer] = Worker::default(),
-            Event::Rebuild { indexer } => {
+            WorldEvent::Land { .. } => {}
+            WorldEvent::Die { indexer } => self.workers[indexer] = Worker::default(),
+            WorldEvent::Rebuild { indexer } => {
                 let inputs = self.inputs();
                 let worker = &mut self.workers[indexer];
                 if worker.running.is_none() {
                     worker.known = Known::default();
-                    worker.running = Some(Indexing::begin_anew(0, inputs));
+                    worker.running = Some(Indexing::begin_rebuild(0, inputs));
                 }
             }
         }
@@ -272,7 +273,7 @@ impl World {
         self.workers[indexer].running = Some(indexing.step(answer, inputs));
     }
 
-    /// Runs an indexer undisturbed, as one that gets the batch again.
+    /// Runs a new indexer without faults, like a retry of a batch.
     fn index(&mut self, spans: Vec<Span>) -> Indexed {
         self.workers[0] = Worker::default();
         self.begin(0, spans);
@@ -282,7 +283,7 @@ impl World {
             }
             self.step(0, Fault::None);
         }
-        panic!("no end");
+        panic!("the indexer does not finish");
     }
 }
 
@@ -291,10 +292,10 @@ proptest! {
 
     /// At each moment the feed is whole as far as it goes, and in the end it is the streams.
     #[test]
-    fn the_feed_is_the_streams_whatever_happens(events in prop::collection::vec(event(), 1..150)) {
+    fn the_feed_contains_the_streams_after_any_faults(events in prop::collection::vec(event(), 1..150)) {
         let mut world = World::default();
         for event in events {
-            world.happens(event);
+            world.apply(event);
             world.table.indexed();
         }
         let all = world.table.streams.clone();
@@ -304,7 +305,7 @@ proptest! {
         // The last event of each, which is what `synth feed repair` finds missing.
         world.index(all.iter().map(whole).collect());
         prop_assert_eq!(&world.table.indexed(), &all);
-        // What lands now changes nothing.
+        // Late writes change nothing.
         for late in std::mem::take(&mut world.late) {
             world.table.perform(&late);
         }

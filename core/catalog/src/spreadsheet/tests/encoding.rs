@@ -1,4 +1,4 @@
-//! Events and listings as bytes: readers of the feed depend on them.
+//! Tests of the encoding of events and listings, on which readers of the feed depend.
 
 use super::*;
 use crate::stream::{Decider as _, Kind, UnreadableEvent};
@@ -62,7 +62,7 @@ fn events() -> Vec<(CatalogEvent, &'static str)> {
 }
 
 #[test]
-fn events_say_the_same_for_ever() {
+fn the_encoding_of_events_is_stable() {
     let mut kinds = Vec::new();
     for (event, json) in events() {
         let encoded = Catalog.encode(&event);
@@ -77,7 +77,7 @@ fn events_say_the_same_for_ever() {
 }
 
 #[test]
-fn a_later_program_may_say_more_and_other_bytes_are_none() {
+fn ignores_unknown_fields_and_rejects_invalid_events() {
     let kind = |name| Kind::new(name).unwrap();
     let more = br#"{"by":{"issuer":"cellar","subject":"alice"},"why":"lost"}"#;
     assert!(matches!(Catalog.decode(&kind("Undeleted"), more), Ok(CatalogEvent::Undeleted { .. })));
@@ -93,7 +93,7 @@ fn a_later_program_may_say_more_and_other_bytes_are_none() {
 }
 
 #[test]
-fn a_listing_is_kept_and_one_of_another_program_is_passed_over() {
+fn listings_round_trip_and_other_unfolds_are_ignored() {
     let mut listed = Listed::shared();
     listed.does("alice", CatalogAction::Archive).unwrap();
     let kept = Catalog.unfold(&listed.listing).unwrap();

@@ -1,4 +1,4 @@
-//! Sharing by links.
+//! Tests of share links.
 
 use super::*;
 use cellar_base::limits::MAX_LINKS;
@@ -11,7 +11,7 @@ fn link(number: usize, expires_s: Option<u64>) -> Link {
 }
 
 #[test]
-fn a_link_lets_in_whoever_has_it_until_it_is_ended() {
+fn a_link_grants_access_until_it_is_revoked() {
     let mut listed = Listed::by_alice();
     let own = link(1, None);
     assert_eq!(listed.does("alice", CatalogAction::AddLink(own.clone())), Ok(1));
@@ -27,7 +27,7 @@ fn a_link_lets_in_whoever_has_it_until_it_is_ended() {
 }
 
 #[test]
-fn holders_of_a_link_do_not_share() {
+fn holders_of_a_link_cannot_share() {
     let mut listed = Listed::by_alice();
     let own = link(1, Some(NOW_S + 5));
     listed.does("alice", CatalogAction::AddLink(own.clone())).unwrap();
@@ -45,18 +45,18 @@ fn holders_of_a_link_do_not_share() {
 }
 
 #[test]
-fn a_link_that_would_have_ended_is_refused() {
+fn rejects_a_link_that_has_already_expired() {
     let mut listed = Listed::by_alice();
     let ended = CatalogAction::AddLink(link(1, Some(NOW_S)));
     assert_eq!(listed.does("alice", ended), Err(Rejection::LinkEnded));
     assert_eq!(listed.does("alice", CatalogAction::AddLink(link(1, Some(NOW_S + 1)))), Ok(1));
-    // Whoever repeats it later than it ends has made it.
+    // A retry after the expiry has no effect.
     listed.now_s += 1;
     assert_eq!(listed.does("alice", CatalogAction::AddLink(link(1, Some(NOW_S + 1)))), Ok(0));
 }
 
 #[test]
-fn a_spreadsheet_has_so_many_links_and_no_more() {
+fn limits_the_links_of_a_spreadsheet() {
     let mut listed = Listed::by_alice();
     for number in 1..MAX_LINKS {
         assert_eq!(listed.does("alice", CatalogAction::AddLink(link(number, None))), Ok(1));
@@ -65,7 +65,7 @@ fn a_spreadsheet_has_so_many_links_and_no_more() {
     assert_eq!(listed.does("alice", CatalogAction::AddLink(short)), Ok(1));
     let one_more = CatalogAction::AddLink(link(MAX_LINKS + 1, None));
     assert_eq!(listed.does("alice", one_more.clone()), Err(Rejection::Links));
-    // One that has ended makes room.
+    // An expired link is removed for a new link.
     listed.now_s += 1;
     assert_eq!(listed.does("alice", one_more), Ok(2));
     assert_eq!(listed.now().links.len(), MAX_LINKS);

@@ -1,4 +1,4 @@
-//! The catalog's rules.
+//! Tests of the rules of the catalog.
 
 mod encoding;
 mod links;
@@ -20,21 +20,21 @@ fn name(text: &str) -> Name {
     Name::new(text).unwrap()
 }
 
-/// A spreadsheet in the catalog, and what has happened to it.
+/// A listed spreadsheet and the current time.
 struct Listed {
     listing: Option<Listing>,
     now_s: u64,
 }
 
 impl Listed {
-    /// Alice has just created it.
+    /// Creates a spreadsheet of Alice.
     fn by_alice() -> Self {
         let mut listed = Self { listing: None, now_s: NOW_S };
         listed.does("alice", CatalogAction::Create { name: name("Budget"), source: None }).unwrap();
         listed
     }
 
-    /// Alice owns it, and shares it with an editor, a viewer and another owner.
+    /// Creates a spreadsheet of Alice with an editor, a viewer and another owner.
     fn shared() -> Self {
         let mut listed = Self::by_alice();
         for (with, role) in [("otto", Role::Owner), ("eve", Role::Editor), ("vera", Role::Viewer)] {
@@ -43,9 +43,9 @@ impl Listed {
         listed
     }
 
-    /// Somebody does something as a member: how many events it came to.
-    fn does(&mut self, somebody: &str, action: CatalogAction) -> Result<usize, Rejection> {
-        let by = By { person: person(somebody), right: Right::Membership, cap: Role::Owner };
+    /// Runs a command of a member. Returns the number of events.
+    fn does(&mut self, member: &str, action: CatalogAction) -> Result<usize, Rejection> {
+        let by = By { person: person(member), right: Right::Membership, cap: Role::Owner };
         self.command(&Command { by, action, now_s: self.now_s, seen: None })
     }
 
@@ -75,7 +75,7 @@ fn unshare(from: &str) -> CatalogAction {
 }
 
 #[test]
-fn each_action_takes_its_role() {
+fn each_action_requires_its_role() {
     let link = Link {
         hash: LinkSecret([1; 16]).hash(),
         role: LinkRole::Viewer,
@@ -111,7 +111,7 @@ fn each_action_takes_its_role() {
 }
 
 #[test]
-fn a_token_caps_what_its_holder_may_do_and_an_operators_needs_no_membership() {
+fn a_token_limits_the_role_and_an_operator_needs_no_membership() {
     let mut listed = Listed::shared();
     let command = |name, right, cap| Command {
         by: By { person: person(name), right, cap },
@@ -129,7 +129,7 @@ fn a_token_caps_what_its_holder_may_do_and_an_operators_needs_no_membership() {
 }
 
 #[test]
-fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
+fn a_command_on_an_old_version_is_rejected() {
     let mut listed = Listed::by_alice();
     let rename = |text, seen| Command {
         by: By { person: person("alice"), right: Right::Membership, cap: Role::Owner },
@@ -139,14 +139,14 @@ fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
     };
     assert_eq!(listed.command(&rename("Plan", 0)), Err(Rejection::Changed));
     assert_eq!(listed.command(&rename("Plan", 1)), Ok(1));
-    assert_eq!(listed.command(&rename("Plan", 1)), Ok(0), "repeated, it is done");
+    assert_eq!(listed.command(&rename("Plan", 1)), Ok(0), "a retry has no effect");
     assert_eq!(listed.command(&rename("Other", 1)), Err(Rejection::Changed));
     assert_eq!(listed.command(&rename("Other", 2)), Ok(1));
     assert_eq!(listed.now().changes, 3);
 }
 
 #[test]
-fn renaming_to_the_same_name_and_creating_again_change_nothing() {
+fn repeated_renames_and_creates_have_no_effect() {
     let mut listed = Listed::shared();
     assert_eq!(listed.does("eve", CatalogAction::Rename(name("Plan"))), Ok(1));
     assert_eq!(listed.does("eve", CatalogAction::Rename(name("Plan"))), Ok(0));

@@ -1,4 +1,4 @@
-//! Whatever is done by whom and in which order.
+//! Property tests of the rules of the catalog with random commands.
 
 use proptest::prelude::*;
 
@@ -61,10 +61,10 @@ fn command() -> impl Strategy<Value = Command> {
 }
 
 proptest! {
-    /// There is an owner, nobody is there twice, what was done is done, only who may do it does, and the
-    /// listing is what its events and its unfold say.
+    /// There is always an owner, no person is a member twice, repeated commands have no effect,
+    /// roles are enforced, and events and unfolds reproduce the listing.
     #[test]
-    fn the_rules_hold_whatever_is_done(commands in proptest::collection::vec(command(), 1..40)) {
+    fn the_rules_hold_after_any_commands(commands in proptest::collection::vec(command(), 1..40)) {
         let mut listed = Listed::by_alice();
         for command in commands {
             let before = listed.listing.clone();
@@ -85,7 +85,7 @@ proptest! {
             let count = people.len();
             people.dedup();
             prop_assert_eq!(people.len(), count);
-            // Whoever may still do it and repeats it changes nothing.
+            // A repeated command has no effect.
             if command.by.role(listed.listing.as_ref(), command.now_s) == role {
                 prop_assert_eq!(decide(&command, listed.listing.as_ref()), Ok(vec![]));
             }

@@ -1,10 +1,10 @@
-//! Sharing with people.
+//! Tests of sharing with persons.
 
 use super::*;
 use cellar_base::limits::MAX_MEMBERS;
 
 #[test]
-fn somebody_may_do_what_they_were_told_last() {
+fn the_last_role_of_a_member_applies() {
     let mut listed = Listed::shared();
     assert_eq!(listed.does("alice", share("vera", Role::Editor)), Ok(1));
     assert_eq!(listed.does("alice", share("vera", Role::Editor)), Ok(0));
@@ -15,7 +15,7 @@ fn somebody_may_do_what_they_were_told_last() {
 }
 
 #[test]
-fn a_namesake_of_another_issuer_is_not_shared_with() {
+fn sharing_depends_on_the_issuer() {
     let mut listed = Listed::by_alice();
     let other = Person::new("https://elsewhere", "bob").unwrap();
     listed.does("alice", CatalogAction::Share { with: other.clone(), role: Role::Owner }).unwrap();
@@ -25,7 +25,7 @@ fn a_namesake_of_another_issuer_is_not_shared_with() {
 }
 
 #[test]
-fn there_is_always_an_owner() {
+fn the_last_owner_cannot_be_removed() {
     let mut listed = Listed::by_alice();
     listed.does("alice", share("eve", Role::Editor)).unwrap();
     assert_eq!(listed.does("alice", unshare("alice")), Err(Rejection::LastOwner));
@@ -46,7 +46,7 @@ fn there_is_always_an_owner() {
 }
 
 #[test]
-fn everybody_may_leave() {
+fn every_member_may_leave() {
     for somebody in ["otto", "eve", "vera"] {
         let mut listed = Listed::shared();
         assert_eq!(listed.does(somebody, unshare(somebody)), Ok(1));
@@ -66,15 +66,15 @@ fn everybody_may_leave() {
 }
 
 #[test]
-fn nobody_shares_with_themselves() {
+fn members_cannot_change_their_own_role() {
     let mut listed = Listed::shared();
     assert_eq!(listed.does("otto", share("otto", Role::Viewer)), Err(Rejection::WithOneself));
-    assert_eq!(listed.does("otto", share("otto", Role::Owner)), Ok(0), "it is so");
+    assert_eq!(listed.does("otto", share("otto", Role::Owner)), Ok(0), "the role is unchanged");
     assert_eq!(listed.role("otto"), Some(Role::Owner));
 }
 
 #[test]
-fn a_spreadsheet_has_so_many_members_and_no_more() {
+fn limits_the_members_of_a_spreadsheet() {
     let mut listed = Listed::by_alice();
     for number in 1..MAX_MEMBERS {
         let done = listed.does("alice", share(&format!("person {number}"), Role::Viewer));
@@ -82,7 +82,7 @@ fn a_spreadsheet_has_so_many_members_and_no_more() {
     }
     assert_eq!(listed.now().members.len(), MAX_MEMBERS);
     assert_eq!(listed.does("alice", share("one more", Role::Viewer)), Err(Rejection::Members));
-    // Whoever is there already may be told otherwise, and whoever leaves makes room.
+    // Existing members can get another role, and a member who leaves frees a place.
     assert_eq!(listed.does("alice", share("person 7", Role::Editor)), Ok(1));
     assert_eq!(listed.does("person 7", unshare("person 7")), Ok(1));
     assert_eq!(listed.does("alice", share("one more", Role::Viewer)), Ok(1));

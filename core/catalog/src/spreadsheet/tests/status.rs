@@ -1,10 +1,10 @@
-//! Archived, deleted and restored.
+//! Tests of archiving, deletion and purge.
 
 use super::*;
 use cellar_base::limits::DELETED_KEPT_S;
 
 #[test]
-fn what_is_archived_is_restored_or_deleted_and_not_renamed() {
+fn an_archived_spreadsheet_cannot_be_renamed() {
     let mut listed = Listed::shared();
     assert_eq!(listed.does("alice", CatalogAction::Archive), Ok(1));
     assert_eq!(listed.does("otto", CatalogAction::Archive), Ok(0));
@@ -22,11 +22,15 @@ fn what_is_archived_is_restored_or_deleted_and_not_renamed() {
 }
 
 #[test]
-fn what_is_deleted_is_there_for_its_owners_alone() {
+fn a_deleted_spreadsheet_is_visible_to_owners_only() {
     let mut listed = Listed::shared();
     assert_eq!(listed.does("alice", CatalogAction::Delete), Ok(1));
     listed.now_s += 7;
-    assert_eq!(listed.does("otto", CatalogAction::Delete), Ok(0), "since when it is deleted stays");
+    assert_eq!(
+        listed.does("otto", CatalogAction::Delete),
+        Ok(0),
+        "the time of the deletion is unchanged"
+    );
     assert_eq!(listed.now().status, Status::Deleted { at_s: NOW_S });
     for action in [CatalogAction::Rename(name("Plan")), unshare("eve"), share("bob", Role::Viewer)]
     {
@@ -36,23 +40,31 @@ fn what_is_deleted_is_there_for_its_owners_alone() {
         assert_eq!(listed.does("eve", action), Err(Rejection::Hidden));
     }
     assert_eq!(listed.does("otto", CatalogAction::Activate), Ok(1));
-    assert_eq!(listed.role("eve"), Some(Role::Editor), "it is shared as before");
+    assert_eq!(listed.role("eve"), Some(Role::Editor), "sharing is unchanged");
 }
 
-/// An operator, who holds a token for everything.
+/// Runs a purge with this source of the role.
 fn purges(listed: &mut Listed, right: Right) -> Result<usize, Rejection> {
     let by = By { person: person("operator"), right, cap: Role::Owner };
     listed.command(&Command { by, action: CatalogAction::Purge, now_s: listed.now_s, seen: None })
 }
 
 #[test]
-fn what_nobody_can_restore_any_more_an_operator_may_purge_and_nobody_else() {
+fn only_an_operator_may_purge_after_the_period() {
     let operator = Right::Token(Role::Owner);
     let mut listed = Listed::shared();
-    assert_eq!(purges(&mut listed, operator), Err(Rejection::NotPurgeable), "it is in use");
+    assert_eq!(
+        purges(&mut listed, operator),
+        Err(Rejection::NotPurgeable),
+        "the spreadsheet is active"
+    );
     listed.does("alice", CatalogAction::Archive).unwrap();
     listed.now_s += 2 * DELETED_KEPT_S;
-    assert_eq!(purges(&mut listed, operator), Err(Rejection::NotPurgeable), "it is archived");
+    assert_eq!(
+        purges(&mut listed, operator),
+        Err(Rejection::NotPurgeable),
+        "the spreadsheet is archived"
+    );
     listed.does("alice", CatalogAction::Delete).unwrap();
     listed.now_s += DELETED_KEPT_S - 1;
     assert_eq!(purges(&mut listed, operator), Err(Rejection::NotPurgeable), "a second too early");
@@ -60,14 +72,14 @@ fn what_nobody_can_restore_any_more_an_operator_may_purge_and_nobody_else() {
     assert_eq!(purges(&mut listed, Right::Membership), Err(Rejection::Hidden));
     assert_eq!(purges(&mut listed, Right::Token(Role::Editor)), Err(Rejection::Hidden));
     assert_eq!(purges(&mut listed, operator), Ok(1));
-    assert_eq!(purges(&mut listed, operator), Ok(0), "again");
+    assert_eq!(purges(&mut listed, operator), Ok(0), "a retry");
     assert_eq!(listed.now().status, Status::Purged { at_s: listed.now_s });
     let nothing = purges(&mut Listed { listing: None, now_s: NOW_S }, operator);
-    assert_eq!(nothing, Err(Rejection::Hidden), "what was never listed");
+    assert_eq!(nothing, Err(Rejection::Hidden), "the spreadsheet was never listed");
 }
 
 #[test]
-fn what_is_purged_is_not_there_and_comes_never_back() {
+fn a_purged_spreadsheet_is_hidden_and_never_recreated() {
     let mut listed = Listed::shared();
     listed.does("alice", CatalogAction::Delete).unwrap();
     listed.now_s += DELETED_KEPT_S;
@@ -88,11 +100,11 @@ fn what_is_purged_is_not_there_and_comes_never_back() {
     }
     let id = cellar_base::identity::LogId::from_uuid(uuid::Uuid::from_u128(1));
     let line = listed.now().list_entry(id, 9, &person("alice")).line;
-    assert_eq!(line, None, "it is in nobody's list");
+    assert_eq!(line, None, "a purged spreadsheet is in no list");
 }
 
 #[test]
-fn what_is_deleted_is_restored_for_so_long_and_no_longer() {
+fn limits_the_period_for_undeleting() {
     for (later_s, restored) in [(DELETED_KEPT_S - 1, Ok(1)), (DELETED_KEPT_S, Err(Rejection::Gone))]
     {
         let mut listed = Listed::by_alice();

@@ -1,16 +1,16 @@
-//! State machine of an append to an event stream.
+//! The state machine of an append to an event stream.
 
 use std::sync::Arc;
 
 use super::rules::{Rules, SafetyRule};
-use super::{AppendFault, End, Proposal, StreamAppendAction, StreamAppendAnswer, Write};
+use super::{AppendFault, AppendOutcome, Proposal, StreamAppendAction, StreamAppendAnswer, Write};
 use crate::stream::event::WriterId;
-use crate::stream::tip::{EventBatch, SplitPolicy, Tip, count};
+use crate::stream::tip::{EventBatch, SplitPolicy, Tip};
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// State of an append.
+/// An append in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Append {
     writer: WriterId,
@@ -19,9 +19,9 @@ pub struct Append {
     rules: Rules,
     writes: u32,
     failed_reads: u32,
-    /// Set if the outcome of a write is unknown.
-    in_doubt: bool,
-    /// Set if a write was refused because its event batch exists.
+    /// Set once the outcome of a write is unknown.
+    is_uncertain: bool,
+    /// Set once a write was refused because its event batch exists.
     batch_exists: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searches the event batches below an index for its own events, after reading a tip.
+    /// Searches the event batches below an index for the append's events. `tip` is the current tip.
     ReadingBatches {
         tip: Arc<Tip>,
         below: u64,
@@ -47,7 +47,7 @@ impl Append {
     /// Starts an append.
     ///
     /// # Errors
-    /// [`AppendFault`] for events that cannot be appended, before anything is sent.
+    /// [`AppendFault`] if the events cannot be appended; then no request is sent.
     pub fn begin(
         proposal: &Proposal,
         policy: SplitPolicy,
@@ -55,10 +55,10 @@ impl Append {
         Self::begin_by(proposal, policy, Rules::default())
     }
 
-    /// Starts an append with safety rules chosen by the model checker.
+    /// Like [`Append::begin`], but with safety rules that the model checker chooses.
     ///
     /// # Errors
-    /// As [`Append::begin`].
+    /// Like [`Append::begin`].
     pub fn begin_by(
         proposal: &Proposal,
         policy: SplitPolicy,
@@ -71,15 +71,15 @@ impl Append {
             rules,
             writes: 0,
             failed_reads: 0,
-            in_doubt: false,
+            is_uncertain: false,
             batch_exists: false,
         };
-        let action = append.send();
+        let action = append.send_write();
         Ok((append, action))
     }
 
-    /// Advances the state machine by the answer to its last action. Any other answer ends the
-    /// append.
+    /// Processes the result of the last action and returns the next action. An answer that does not
+    /// match the last action ends the append with [`AppendFault::Store`].
     #[must_use]
     pub fn step(
         mut self,
@@ -88,46 +88,47 @@ impl Append {
     ) -> (Self, StreamAppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, answer) {
-            (Phase::Writing, answer) => self.written(answer, inputs),
-            (Phase::ReadingTip, StreamAppendAnswer::Tip(tip)) => self.look(tip, inputs),
+            (Phase::Writing, answer) => self.handle_write_answer(answer, inputs),
+            (Phase::ReadingTip, StreamAppendAnswer::Tip(tip)) => self.handle_tip(tip, inputs),
             (Phase::ReadingBatches { tip, below }, StreamAppendAnswer::Batches { batches }) => {
-                self.look_in(&batches, tip, below)
+                self.search_batches(&batches, tip, below)
             }
             (Phase::ReadingTip, StreamAppendAnswer::ReadFailed { temporary }) => {
-                self.read_failed(Phase::WaitingToReadTip, temporary, inputs)
+                self.handle_read_failure(Phase::WaitingToReadTip, temporary, inputs)
             }
             (
                 Phase::ReadingBatches { tip, below },
                 StreamAppendAnswer::ReadFailed { temporary },
             ) => {
-                let again = Phase::WaitingToReadBatches { tip, below };
-                self.read_failed(again, temporary, inputs)
+                let retry = Phase::WaitingToReadBatches { tip, below };
+                self.handle_read_failure(retry, temporary, inputs)
             }
-            (Phase::WaitingToWrite, StreamAppendAnswer::Waited) => self.send(),
+            (Phase::WaitingToWrite, StreamAppendAnswer::Waited) => self.send_write(),
             (Phase::WaitingToReadTip, StreamAppendAnswer::Waited) => self.read_tip(),
             (Phase::WaitingToReadBatches { tip, below }, StreamAppendAnswer::Waited) => {
                 self.read_batches(tip, below)
             }
-            _ => self.given_up(AppendFault::Store),
+            _ => self.give_up(AppendFault::Store),
         };
         (self, action)
     }
 
     /// Returns the index of the first appended event.
-    fn index(&self) -> u64 {
+    fn first_index(&self) -> u64 {
         let tip = self.write.tip();
         tip.next.saturating_sub(tip.appended)
     }
 
-    /// Returns the index of the first event that is split off.
-    fn first_split_off(&self) -> u64 {
+    /// Returns the index of the first event that the write splits off the tip, or appends if it
+    /// splits off none.
+    fn first_written_index(&self) -> u64 {
         match &*self.write {
             Write::SplitOff { batch, .. } => batch.index,
-            Write::First(_) | Write::Update(_) => self.index(),
+            Write::First(_) | Write::Update(_) => self.first_index(),
         }
     }
 
-    fn send(&mut self) -> StreamAppendAction {
+    fn send_write(&mut self) -> StreamAppendAction {
         self.phase = Phase::Writing;
         self.writes += 1;
         StreamAppendAction::Write(Arc::clone(&self.write))
@@ -143,86 +144,103 @@ impl Append {
         StreamAppendAction::ReadBatches { below }
     }
 
-    fn written(&mut self, answer: StreamAppendAnswer, inputs: Inputs) -> StreamAppendAction {
+    fn handle_write_answer(
+        &mut self,
+        answer: StreamAppendAnswer,
+        inputs: Inputs,
+    ) -> StreamAppendAction {
         match answer {
-            StreamAppendAnswer::Done => self.appended(Arc::new(self.write.tip().clone())),
-            StreamAppendAnswer::Refused { tip: Some(tip) } => self.look(Some(tip), inputs),
+            StreamAppendAnswer::Done => self.finish_appended(Arc::new(self.write.tip().clone())),
+            StreamAppendAnswer::Refused { tip: Some(tip) } => self.handle_tip(Some(tip), inputs),
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
-            // If two conditions fail, only one may be reported; the tip shows which.
+            // If both conditions fail, only one may be reported; the tip shows which failed.
             StreamAppendAnswer::BatchExists => {
                 self.batch_exists = true;
                 self.read_tip()
             }
             StreamAppendAnswer::Unknown => {
-                self.in_doubt = true;
+                self.is_uncertain = true;
                 self.wait(Phase::WaitingToReadTip, self.writes, inputs)
             }
-            StreamAppendAnswer::Throttled => self.again(inputs),
-            _ => self.given_up(AppendFault::Store),
+            StreamAppendAnswer::Throttled => self.retry_write(inputs),
+            _ => self.give_up(AppendFault::Store),
         }
     }
 
-    /// Sends the same write again; it takes effect at most once.
-    fn again(&mut self, inputs: Inputs) -> StreamAppendAction {
-        match self.writes < MAX_STREAM_WRITE_ATTEMPTS {
-            true => self.wait(Phase::WaitingToWrite, self.writes, inputs),
-            false => self.given_up(AppendFault::Contention),
+    /// Repeats the same write, which takes effect at most once. Gives up after too many attempts.
+    fn retry_write(&mut self, inputs: Inputs) -> StreamAppendAction {
+        if self.writes >= MAX_STREAM_WRITE_ATTEMPTS {
+            return self.give_up(AppendFault::Contention);
         }
+        self.wait(Phase::WaitingToWrite, self.writes, inputs)
     }
 
-    /// Searches the current tip for its own events.
-    fn look(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
+    /// Handles the current tip after a write that was refused or has an unknown outcome.
+    fn handle_tip(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
         let etag = tip.as_ref().map(|tip| tip.etag);
-        // The write may still take effect, and no other can have.
-        if etag == self.write.expected() && self.rules.is_enforced(SafetyRule::SameWrite) {
-            return match self.batch_exists {
-                true => self.given_up(AppendFault::Damaged { index: self.first_split_off() }),
-                false => self.again(inputs),
-            };
+        let is_unchanged = etag == self.write.expected();
+        if is_unchanged && self.rules.is_enforced(SafetyRule::SameWrite) {
+            if self.batch_exists {
+                return self.give_up(AppendFault::Damaged { index: self.first_written_index() });
+            }
+            // An earlier attempt may still take effect, so only the same write is safe.
+            return self.retry_write(inputs);
         }
-        let Some(tip) = tip else { return StreamAppendAction::Finish(Ok(End::Conflict { tip })) };
+        let Some(tip) = tip else { return finish_conflict(None) };
         if tip.has(self.writer) && self.rules.is_enforced(SafetyRule::SearchTip) {
-            return self.appended(tip);
+            return self.finish_appended(tip);
         }
-        // The tip does not contain all events appended since. If every outcome is known, the
-        // writer's own are certainly not among them.
-        let first = tip.first();
-        if self.in_doubt
-            && first > self.index()
+        // Events that were appended since may have been split off. If no outcome is unknown, the
+        // append's own events are not among them.
+        let first_in_tip = tip.first();
+        if self.is_uncertain
+            && first_in_tip > self.first_index()
             && self.rules.is_enforced(SafetyRule::SearchBatches)
         {
-            return self.read_batches(tip, first);
+            return self.read_batches(tip, first_in_tip);
         }
-        StreamAppendAction::Finish(Ok(End::Conflict { tip: Some(tip) }))
+        finish_conflict(Some(tip))
     }
 
-    /// Searches event batches for its own events, from the newest on; they must have no gaps.
-    fn look_in(&mut self, batches: &[EventBatch], tip: Arc<Tip>, below: u64) -> StreamAppendAction {
-        let mut first = below;
+    /// Searches a page of event batches, newest first, for the append's events.
+    fn search_batches(
+        &mut self,
+        batches: &[EventBatch],
+        tip: Arc<Tip>,
+        below: u64,
+    ) -> StreamAppendAction {
+        if batches.is_empty() {
+            return self.give_up(AppendFault::Damaged { index: below });
+        }
+        let mut searched_from = below;
         for batch in batches {
-            if batch.next() != first || count(&batch.events) == 0 {
-                return self.given_up(AppendFault::Damaged { index: first });
+            if batch.next() != searched_from || batch.events.is_empty() {
+                return self.give_up(AppendFault::Damaged { index: searched_from });
             }
             if batch.has(self.writer) {
-                return self.appended(tip);
+                return self.finish_appended(tip);
             }
-            first = batch.index;
-            if first <= self.index() {
-                return StreamAppendAction::Finish(Ok(End::Conflict { tip: Some(tip) }));
+            searched_from = batch.index;
+            if searched_from <= self.first_index() {
+                return finish_conflict(Some(tip));
             }
         }
-        match first < below {
-            true => self.read_batches(tip, first),
-            false => self.given_up(AppendFault::Damaged { index: below }),
-        }
+        self.read_batches(tip, searched_from)
     }
 
-    fn read_failed(&mut self, again: Phase, temporary: bool, inputs: Inputs) -> StreamAppendAction {
+    /// Retries a failed read from `retry`, unless the error is permanent or too many reads have
+    /// failed.
+    fn handle_read_failure(
+        &mut self,
+        retry: Phase,
+        temporary: bool,
+        inputs: Inputs,
+    ) -> StreamAppendAction {
         self.failed_reads += 1;
-        match temporary && self.failed_reads < MAX_READ_ATTEMPTS {
-            true => self.wait(again, self.failed_reads, inputs),
-            false => self.given_up(AppendFault::Store),
+        if !temporary || self.failed_reads >= MAX_READ_ATTEMPTS {
+            return self.give_up(AppendFault::Store);
         }
+        self.wait(retry, self.failed_reads, inputs)
     }
 
     fn wait(&mut self, phase: Phase, attempt: u32, inputs: Inputs) -> StreamAppendAction {
@@ -230,16 +248,20 @@ impl Append {
         StreamAppendAction::Wait { delay_ms: full_jitter_ms(attempt, inputs.random) }
     }
 
-    fn appended(&self, tip: Arc<Tip>) -> StreamAppendAction {
-        StreamAppendAction::Finish(Ok(End::Appended { tip, index: self.index() }))
+    fn finish_appended(&self, tip: Arc<Tip>) -> StreamAppendAction {
+        StreamAppendAction::Finish(Ok(AppendOutcome::Appended { tip, index: self.first_index() }))
     }
 
-    /// Ends with a fault; if an outcome is unknown, with that instead of any other reason.
-    fn given_up(&self, fault: AppendFault) -> StreamAppendAction {
+    /// Finishes with a fault. If an outcome is unknown, any fault except damage becomes
+    /// [`AppendFault::OutcomeUnknown`].
+    fn give_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });
-        StreamAppendAction::Finish(Err(match self.in_doubt && !is_damage {
-            true => AppendFault::OutcomeUnknown,
-            false => fault,
-        }))
+        let fault =
+            if self.is_uncertain && !is_damage { AppendFault::OutcomeUnknown } else { fault };
+        StreamAppendAction::Finish(Err(fault))
     }
+}
+
+fn finish_conflict(tip: Option<Arc<Tip>>) -> StreamAppendAction {
+    StreamAppendAction::Finish(Ok(AppendOutcome::Conflict { tip }))
 }

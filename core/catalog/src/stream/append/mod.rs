@@ -4,13 +4,13 @@
 //! events were decided, and ends when they are appended or certainly never will be. In the latter
 //! case, the caller decides again on the current tip.
 //!
-//! Each safety rule has a test that fails without it:
-//! - *Same write*: a write is conditional on one etag, which no tip ever has twice. The same write
-//!   sent twice takes effect once; a late one takes effect once or never.
-//! - *Look before deciding*: after an unknown outcome, nothing is decided again before the writer
-//!   has searched for its id in the tip and in every event batch back to the index of its decision; and
-//!   only if the tip has another etag by then, because before that, the first write may still take
-//!   effect.
+//! Safety rules, each with a test that fails without it:
+//! - *Same write*: a write is conditional on one etag, which no tip ever has twice, so that a
+//!   repeated or late write takes effect at most once. While the tip has that etag, only the same
+//!   write is sent, because an earlier attempt may still take effect.
+//! - *Search before deciding*: after an unknown outcome, the command is decided again only after
+//!   the writer has searched for its id in the tip and in all event batches back to the index of
+//!   its decision.
 
 mod machine;
 mod proposal;
@@ -31,35 +31,36 @@ use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 /// Next action of the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamAppendAction {
-    /// Perform this write, all or nothing, if its condition holds.
+    /// Perform this write atomically if its condition holds.
     Write(Arc<Write>),
     /// Read the tip with strong consistency.
     ReadTip,
-    /// Read event batches below an index backwards, with strong consistency.
+    /// Read event batches backwards with strong consistency.
     ReadBatches {
-        /// Index.
+        /// Only batches whose index is below this index are read.
         below: u64,
     },
     /// Wait, then report [`StreamAppendAnswer::Waited`].
     Wait {
-        /// Milliseconds.
+        /// Duration of the wait in milliseconds.
         delay_ms: u64,
     },
-    /// The result.
-    Finish(Result<End, AppendFault>),
+    /// Return this result to the caller of the append.
+    Finish(Result<AppendOutcome, AppendFault>),
 }
 
-/// Result of an action.
+/// Result of a [`StreamAppendAction`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamAppendAnswer {
-    /// Done and durable.
+    /// The write is durable.
     Done,
     /// The condition on the tip failed; nothing was written.
     Refused {
-        /// Current tip, if the response included it.
+        /// The current tip, if the response included it.
         tip: Option<Arc<Tip>>,
     },
-    /// The event batch exists; nothing was written, and the condition on the tip is unknown.
+    /// The event batch exists, so nothing was written. The condition on the tip may have failed,
+    /// too.
     BatchExists,
     /// The outcome is unknown; the write may still take effect.
     Unknown,
@@ -69,9 +70,9 @@ pub enum StreamAppendAnswer {
     Failed,
     /// The tip; `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
-    /// A page of event batches, newest first.
+    /// A page of event batches.
     Batches {
-        /// Event batches.
+        /// Event batches, newest first.
         batches: Vec<EventBatch>,
     },
     /// A read failed.
@@ -79,16 +80,16 @@ pub enum StreamAppendAnswer {
         /// Set if a retry may succeed.
         temporary: bool,
     },
-    /// The wait is over.
+    /// The requested wait is over.
     Waited,
 }
 
-/// Result of an append.
+/// Outcome of an append.
 #[derive(Debug, Clone, PartialEq)]
-pub enum End {
-    /// The events are in the stream, once.
+pub enum AppendOutcome {
+    /// The events are in the stream exactly once.
     Appended {
-        /// Newest known tip: that of this append, or a later one.
+        /// Newest known tip: the tip of this append, or a later tip.
         tip: Arc<Tip>,
         /// Index of the first appended event.
         index: u64,
@@ -96,34 +97,34 @@ pub enum End {
     /// Another writer appended first. The events are not in the stream, and this append will never
     /// add them.
     Conflict {
-        /// Current tip; `None` if there is none.
+        /// Current tip; `None` if the stream does not exist.
         tip: Option<Arc<Tip>>,
     },
 }
 
-/// Reason why an append was given up.
+/// Reason why an append failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendFault {
-    /// No events.
-    #[error("an append has at least one event")]
+    /// The append has no events.
+    #[error("an append must have at least one event")]
     Empty,
-    /// An event that exceeds a bound.
+    /// An event exceeds a limit.
     #[error(transparent)]
     Event(#[from] InvalidEvent),
     /// The events and unfolds exceed the size of an item.
-    #[error("the append takes {bytes} bytes: an item has at most {MAX_STREAM_ITEM_BYTES}")]
+    #[error("the append has {bytes} bytes, at most {MAX_STREAM_ITEM_BYTES} are allowed")]
     TooLarge {
-        /// Bytes of their item.
+        /// Bytes of the item with the events and unfolds.
         bytes: usize,
     },
-    /// The stream has no further indexes.
-    #[error("the stream is full: it has at most {TIP_INDEX} events")]
+    /// The stream has no index left.
+    #[error("the stream is full; it can have at most {TIP_INDEX} events")]
     Full,
     /// The store throttled every attempt.
-    #[error("the store is busy: try again in a moment")]
+    #[error("the store is busy; retry later")]
     Contention,
-    /// The outcome is unknown.
-    #[error("the outcome is unknown: look for the append before it is decided again")]
+    /// The outcome of a write is unknown.
+    #[error("the outcome is unknown; search the stream for the append before deciding again")]
     OutcomeUnknown,
     /// The store failed; nothing was appended.
     #[error("the store is unreachable or rejected the request")]
@@ -131,7 +132,7 @@ pub enum AppendFault {
     /// Events are missing or duplicate.
     #[error("the stream is damaged at index {index}")]
     Damaged {
-        /// Index.
+        /// Index of a missing or duplicate event.
         index: u64,
     },
 }

@@ -1,18 +1,19 @@
 //! Safety rules of an append to an event stream.
 
-/// Rules that prevent lost and duplicate events. The model checker disables one at a time and must
-/// then find the violation; without the feature `model` all rules apply.
+/// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
+/// and must then find a violation. Without the feature `model`, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// After an unknown outcome, the writer searches the tip for its own events.
+    /// After an unknown outcome, the writer searches the tip for its events.
     SearchTip,
-    /// It also searches the event batches, back to the index of its decision.
+    /// After an unknown outcome, the writer also searches the event batches, back to the index of
+    /// its decision.
     SearchBatches,
-    /// Nothing is decided again while the tip still has the etag on which the write depends.
+    /// While the tip has the etag on which the write depends, the writer sends only the same write.
     SameWrite,
 }
 
-/// The rules that apply: all of them, except in the model checker.
+/// The enforced rules, of which the model checker disables one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -20,7 +21,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All rules except one.
+    /// Returns all rules but one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {

@@ -5,19 +5,19 @@ use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
 use crate::stream::tip::{EventBatch, Tip};
 
-/// One write. A repetition is identical, so that it takes effect at most once.
+/// One write. A retry is identical, so that the write takes effect at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
     /// Put the first tip of a stream, unless it exists.
     First(Tip),
-    /// Append to the tip if it has the expected etag.
+    /// Append to the tip if the tip has the expected etag.
     Update(Update),
-    /// Put the event batch if its key is free, and replace the tip by one with only the new events if it
-    /// has the expected etag: both or nothing.
+    /// In one transaction, put the event batch if its key is free, and replace the tip if the tip
+    /// has the expected etag.
     SplitOff {
-        /// Earlier events.
+        /// Batch with the events of the old tip.
         batch: EventBatch,
-        /// New tip.
+        /// Update to a tip that contains only the new events.
         update: Update,
     },
 }
@@ -25,11 +25,11 @@ pub enum Write {
 /// Update of a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
-    /// Expected etag.
+    /// Etag that the current tip must have.
     pub expected: Etag,
     /// The complete new tip.
     pub tip: Tip,
-    /// Appended events: the last ones of the tip.
+    /// Appended events, which are the last events of `tip`.
     pub appended: Vec<StreamEvent>,
 }
 
@@ -49,7 +49,7 @@ impl Write {
         &self.tip().name
     }
 
-    /// Returns the expected etag; `None` if there must be no tip.
+    /// Returns the expected etag; `None` if the stream must not exist.
     #[must_use]
     pub fn expected(&self) -> Option<Etag> {
         match self {

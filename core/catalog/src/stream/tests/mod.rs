@@ -1,4 +1,4 @@
-//! Tests of the layer as a whole.
+//! Tests of event streams.
 
 mod appends;
 mod limits;

@@ -1,6 +1,6 @@
-//! State from unfolds and events.
+//! Tests of rebuilding a state from unfolds and events.
 
-use super::support::{Said, Words, event, name, tip, unfold};
+use super::support::{WordEvent, Words, event, name, tip, unfold};
 use crate::stream::{
     Decider, EventBatch, Kind, Need, Payload, Rebuild, RebuildFault, Rebuilt, StreamEvent, Tip,
 };
@@ -15,12 +15,15 @@ fn batch(index: u64, events: Vec<StreamEvent>) -> EventBatch {
 }
 
 fn cleared() -> StreamEvent {
-    let encoded = Words.encode(&Said::Cleared);
+    let encoded = Words.encode(&WordEvent::Cleared);
     StreamEvent { kind: encoded.kind, data: Payload::default(), ..event(1, "") }
 }
 
-/// The state, and the indexes below which event batches were asked for.
-fn state(tip: &Tip, batches: &[Vec<EventBatch>]) -> Result<(Vec<String>, Vec<u64>), RebuildFault> {
+/// Rebuilds the state. Returns the words, and the indexes below which event batches were requested.
+fn rebuild(
+    tip: &Tip,
+    batches: &[Vec<EventBatch>],
+) -> Result<(Vec<String>, Vec<u64>), RebuildFault> {
     let (mut asked, mut pages) = (Vec::new(), batches.iter());
     let mut need = Rebuild::begin(&Words, Some(tip))?;
     loop {
@@ -38,7 +41,7 @@ fn state(tip: &Tip, batches: &[Vec<EventBatch>]) -> Result<(Vec<String>, Vec<u64
 }
 
 #[test]
-fn a_stream_that_is_not_there_is_in_its_initial_state() {
+fn a_missing_stream_has_the_initial_state() {
     let Ok(Need::Nothing(rebuilt)) = Rebuild::begin(&Words, None) else { panic!() };
     assert_eq!(rebuilt, Rebuilt { state: vec![], next: 0 });
 }
@@ -48,15 +51,15 @@ fn the_newest_usable_unfold_and_later_events_make_the_state() {
     let mut tip = of_tip(&["c", "d"], 4);
     tip.unfolds = vec![unfold(2, "a b"), unfold(3, "A B C"), unfold(5, "of the future")];
     assert_eq!(
-        state(&tip, &[]),
+        rebuild(&tip, &[]),
         Ok((vec!["A".into(), "B".into(), "C".into(), "d".into()], vec![]))
     );
-    // Whatever cannot be read is passed over.
+    // Unreadable unfolds are ignored.
     tip.unfolds[1].kind = Kind::new("Other").unwrap();
-    assert_eq!(state(&tip, &[]).unwrap().0.join(" "), "a b c d");
+    assert_eq!(rebuild(&tip, &[]).unwrap().0.join(" "), "a b c d");
     tip.unfolds[0].data.encoding = 9;
     let batches = vec![batch(0, vec![event(1, "x"), event(1, "y")])];
-    let rebuilt = state(&tip, &[batches]).unwrap();
+    let rebuilt = rebuild(&tip, &[batches]).unwrap();
     assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("x y c d".to_owned(), vec![2]));
 }
 
@@ -65,13 +68,13 @@ fn event_batches_are_read_back_to_an_origin_or_the_first_event() {
     let tip = of_tip(&["f"], 6);
     let new = batch(3, vec![event(1, "c"), event(1, "d")]);
     let old = batch(0, vec![event(1, "x"), cleared(), event(1, "b")]);
-    let rebuilt = state(&tip, &[vec![new.clone()], vec![old.clone()]]).unwrap();
+    let rebuilt = rebuild(&tip, &[vec![new.clone()], vec![old.clone()]]).unwrap();
     assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("b c d f".to_owned(), vec![5, 3]));
-    let rebuilt = state(&tip, &[vec![new, old]]).unwrap();
+    let rebuilt = rebuild(&tip, &[vec![new, old]]).unwrap();
     assert_eq!(rebuilt.1, [5]);
-    // What is before an origin need not even be there.
+    // Events before an origin are not required.
     let origin = batch(3, vec![cleared(), event(1, "e")]);
-    assert_eq!(state(&tip, &[vec![origin]]).unwrap().0.join(" "), "e f");
+    assert_eq!(rebuild(&tip, &[vec![origin]]).unwrap().0.join(" "), "e f");
 }
 
 #[test]
@@ -79,31 +82,31 @@ fn an_unfold_older_than_the_tip_needs_the_event_batches_between() {
     let mut tip = of_tip(&["f"], 6);
     tip.unfolds = vec![unfold(4, "a b c d")];
     let batches = vec![batch(3, vec![event(1, "not again"), event(1, "e")])];
-    let rebuilt = state(&tip, &[batches]).unwrap();
+    let rebuilt = rebuild(&tip, &[batches]).unwrap();
     assert_eq!((rebuilt.0.join(" "), rebuilt.1), ("a b c d e f".to_owned(), vec![5]));
 }
 
 #[test]
-fn what_is_missing_or_unknown_is_an_error() {
+fn reports_missing_and_unknown_events() {
     let tip = of_tip(&["f"], 6);
     let hole = batch(2, vec![event(1, "c"), event(1, "d")]);
     for batches in [vec![], vec![hole], vec![batch(5, vec![])]] {
-        assert_eq!(state(&tip, &[batches]), Err(RebuildFault::Damaged { index: 5 }));
+        assert_eq!(rebuild(&tip, &[batches]), Err(RebuildFault::Damaged { index: 5 }));
     }
     let mut unknown = of_tip(&["a", "b"], 2);
     unknown.events[0].kind = Kind::new("Sorted").unwrap();
-    let fault = state(&unknown, &[]).unwrap_err();
+    let fault = rebuild(&unknown, &[]).unwrap_err();
     assert_eq!(fault, RebuildFault::UnknownEvent { index: 0, kind: "Sorted".into() });
     assert!(fault.to_string().contains("`Sorted`") && fault.to_string().contains("upgrade"));
     let mut malformed = of_tip(&["a"], 1);
     malformed.events[0].data.stored = vec![0xff];
-    assert!(matches!(state(&malformed, &[]), Err(RebuildFault::Malformed { index: 0, .. })));
+    assert!(matches!(rebuild(&malformed, &[]), Err(RebuildFault::Malformed { index: 0, .. })));
     malformed.events[0].data.encoding = 1;
-    assert!(matches!(state(&malformed, &[]), Err(RebuildFault::Payload { index: 0, .. })));
+    assert!(matches!(rebuild(&malformed, &[]), Err(RebuildFault::Payload { index: 0, .. })));
 }
 
 #[test]
-fn a_state_is_made_of_so_many_bytes_and_no_more() {
+fn limits_the_bytes_of_the_required_events() {
     const PART: usize = 1024 * 1024;
     let data = Payload::pack(vec![b'a'; PART]).unwrap();
     let part = StreamEvent { data, ..event(1, "") };
@@ -112,7 +115,7 @@ fn a_state_is_made_of_so_many_bytes_and_no_more() {
             [vec![event(1, more); usize::from(!more.is_empty())], vec![part.clone(); parts]];
         let events = events.concat();
         let next = u64::try_from(events.len()).unwrap();
-        state(&Tip::clone(&tip(1, next, events)), &[]).map(|(words, _)| words.len())
+        rebuild(&Tip::clone(&tip(1, next, events)), &[]).map(|(words, _)| words.len())
     };
     let parts = MAX_REBUILD_BYTES / PART;
     assert_eq!(all(parts, ""), Ok(parts));

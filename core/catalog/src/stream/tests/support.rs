@@ -1,4 +1,4 @@
-//! A small program with streams: a list of words.
+//! A simple decider for tests: a list of words.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::stream::{
     Unfold, UnreadableEvent, WriterId,
 };
 
-/// Few, so that tips split soon.
+/// Low thresholds, so that tips are split soon.
 pub(crate) const SMALL: SplitPolicy = SplitPolicy { bytes: 32 * 1024, events: 3 };
 
 pub(crate) fn name() -> StreamName {
@@ -36,7 +36,7 @@ pub(crate) fn unfold(index: u64, words: &str) -> Unfold {
     }
 }
 
-/// A tip whose last event has the index `next - 1`.
+/// Returns a tip whose last event has the index `next - 1`.
 pub(crate) fn tip(etag: u8, next: u64, events: Vec<StreamEvent>) -> Arc<Tip> {
     let (batch_bytes, appended, unfolds) = (0, 1, vec![]);
     let (name, etag) = (name(), Etag([etag; 16]));
@@ -48,18 +48,18 @@ pub(crate) fn proposal(on: Option<Arc<Tip>>, writer: u8, words: &[&str]) -> Prop
     Proposal { name: name(), on, writer: WriterId([writer; 16]), events, unfolds: vec![] }
 }
 
-/// `Added` adds a word, `Cleared` clears them all.
+/// Decider of a list of words: `Added` adds a word, `Cleared` removes all words.
 pub(crate) struct Words;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum WordEvent {
     Added(String),
     Cleared,
 }
 
 impl Decider for Words {
     type State = Vec<String>;
-    type Event = Said;
+    type Event = WordEvent;
     type Command = String;
     type Rejection = &'static str;
 
@@ -67,40 +67,44 @@ impl Decider for Words {
         Vec::new()
     }
 
-    fn evolve(&self, mut state: Vec<String>, event: &Said) -> Vec<String> {
+    fn evolve(&self, mut state: Vec<String>, event: &WordEvent) -> Vec<String> {
         match event {
-            Said::Added(word) => state.push(word.clone()),
-            Said::Cleared => state.clear(),
+            WordEvent::Added(word) => state.push(word.clone()),
+            WordEvent::Cleared => state.clear(),
         }
         state
     }
 
-    fn decide(&self, command: &String, state: &Vec<String>) -> Result<Vec<Said>, &'static str> {
+    fn decide(
+        &self,
+        command: &String,
+        state: &Vec<String>,
+    ) -> Result<Vec<WordEvent>, &'static str> {
         match state.contains(command) {
-            true => Err("it is there"),
-            false => Ok(vec![Said::Added(command.clone())]),
+            true => Err("the word is in the list"),
+            false => Ok(vec![WordEvent::Added(command.clone())]),
         }
     }
 
-    fn encode(&self, event: &Said) -> Encoded {
+    fn encode(&self, event: &WordEvent) -> Encoded {
         let (kind, data) = match event {
-            Said::Added(word) => ("Added", word.as_bytes().to_vec()),
-            Said::Cleared => ("Cleared", vec![]),
+            WordEvent::Added(word) => ("Added", word.as_bytes().to_vec()),
+            WordEvent::Cleared => ("Cleared", vec![]),
         };
         Encoded::new(Kind::new(kind).unwrap(), data)
     }
 
-    fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Said, UnreadableEvent> {
+    fn decode(&self, kind: &Kind, data: &[u8]) -> Result<WordEvent, UnreadableEvent> {
         let word = || String::from_utf8(data.to_vec()).map_err(|_| UnreadableEvent::Malformed);
         match kind.as_str() {
-            "Added" => Ok(Said::Added(word()?)),
-            "Cleared" => Ok(Said::Cleared),
+            "Added" => Ok(WordEvent::Added(word()?)),
+            "Cleared" => Ok(WordEvent::Cleared),
             _ => Err(UnreadableEvent::UnknownKind),
         }
     }
 
-    fn is_origin(&self, event: &Said) -> bool {
-        *event == Said::Cleared
+    fn is_origin(&self, event: &WordEvent) -> bool {
+        *event == WordEvent::Cleared
     }
 
     fn unfold(&self, state: &Vec<String>) -> Option<Encoded> {

@@ -1,4 +1,4 @@
-//! Where a rule turns: the last case on either side of it.
+//! Tests of the limits of each rule, on both sides.
 
 use super::super::*;
 use crate::append::commit::Committer;
@@ -28,7 +28,7 @@ fn asked(operations: Vec<Operation>) -> Request {
 }
 
 #[test]
-fn mutations_fill_an_entry_and_no_more() {
+fn mutations_fill_an_entry_up_to_its_size() {
     let bytes = |operations: &[Operation]| -> usize {
         let mutation = |authored: &Operation| Mutation {
             base: Position::FIRST,
@@ -53,7 +53,7 @@ fn mutations_fill_an_entry_and_no_more() {
 }
 
 #[test]
-fn parts_of_ranges_are_counted_on_either_axis() {
+fn spans_of_ranges_are_limited_on_both_axes() {
     let rows = u32::try_from(MAX_SPANS).unwrap();
     let spans = || {
         let spans = (0..rows).map(|row| Span { first: 3 * row, count: 2 });
@@ -80,7 +80,7 @@ fn parts_of_ranges_are_counted_on_either_axis() {
         (&in_columns[..], Operation::InsertColumns),
     ] {
         for operation in operations {
-            // Others insert before all of them, or inside the last but one.
+            // Others insert before all spans, or inside the second to last span.
             for (before, rejected) in [(0, false), (3 * (rows - 2) + 1, true)] {
                 let mut world = World::new(1);
                 let other = Mutation {
@@ -91,7 +91,7 @@ fn parts_of_ranges_are_counted_on_either_axis() {
                 world.add(edits_of(at(0, 1), 2, vec![other]));
                 let appended = world.run(asked(vec![operation.clone()]), &[]).unwrap();
                 let reason = appended.results[0].rejection.as_ref().map(|r| r.reason);
-                // A format grows with what is inserted inside a span of it.
+                // A format includes rows that are inserted inside one of its spans.
                 let expected = rejected && !matches!(operation, Operation::SetFormat(_));
                 assert_eq!(reason, expected.then_some(RejectionReason::TooLarge), "{operation:?}");
             }
@@ -100,7 +100,7 @@ fn parts_of_ranges_are_counted_on_either_axis() {
 }
 
 #[test]
-fn what_an_undo_does_is_counted_too() {
+fn spans_of_resolved_operations_are_limited() {
     let format = |spans: usize| {
         let spans = (0..u32::try_from(spans).unwrap()).map(|row| Span { first: 2 * row, count: 1 });
         let (rows, columns) = (Spans::from_sorted(spans.collect()), Spans::one(0, 1));
@@ -116,7 +116,7 @@ fn what_an_undo_does_is_counted_too() {
 }
 
 #[test]
-fn imports_that_are_not_acknowledged_are_named() {
+fn returns_the_imports_that_are_not_acknowledged() {
     let import = cellar_sheet::operation::random::import_of(Extent { rows: 27, columns: 128 });
     let operations = vec![set_text(0, "x".into()), Operation::ImportSheet(import.clone())];
     let asked = asked(operations);
@@ -127,7 +127,7 @@ fn imports_that_are_not_acknowledged_are_named() {
 }
 
 #[test]
-fn an_undo_that_is_too_large_says_what_to_do_instead() {
+fn an_undo_that_is_too_large_is_rejected_with_advice() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let operations = (0..6).map(|row| set_text(row, "x".repeat(MAX_TEXT_BYTES))).collect();
     let request = asked(vec![undo]).with_resolution(Resolved { at: Position::FIRST, operations });
@@ -141,7 +141,7 @@ fn an_undo_that_is_too_large_says_what_to_do_instead() {
 }
 
 #[test]
-fn what_is_to_be_resolved_is_named() {
+fn returns_the_undo_or_revert_to_resolve() {
     let (id, position) = (1, at(0, 3));
     let asked_of = |operation| asked(vec![operation]).to_resolve();
     let resolution = |target| ResolutionRequest { client: client(1), id, base: at(0, 0), target };
@@ -153,14 +153,14 @@ fn what_is_to_be_resolved_is_named() {
 }
 
 #[test]
-fn an_upload_may_have_as_many_mutations_as_any_request() {
+fn an_upload_may_have_as_many_mutations_as_a_request() {
     let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap();
     let upload = uploaded(count, Position::FIRST);
     assert!(Request::upload(log(), client(1), None, INCARNATION, 0, 1, upload).is_ok());
 }
 
 #[test]
-fn the_numbering_of_a_group_is_not_trusted_where_a_base_is_gone() {
+fn a_sync_client_is_refused_if_its_base_was_trimmed() {
     let mut world = World::new(1);
     let content = crate::entry::Content::Snapshot { root: None, trimmed_s: Some(9) };
     world.add(Arc::new(Entry { content, ..(*snapshot_entry(Position::FIRST)).clone() }));
@@ -174,7 +174,7 @@ fn the_numbering_of_a_group_is_not_trusted_where_a_base_is_gone() {
 }
 
 #[test]
-fn a_hole_in_a_stale_page_is_filled_by_a_consistent_one() {
+fn a_gap_in_a_stale_page_is_read_again_consistently() {
     let asked = || request(1, 0, &[1], Position::FIRST);
     let (append, _) = Append::begin(asked(), &[], INPUTS);
     let entries = vec![snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
@@ -186,14 +186,14 @@ fn a_hole_in_a_stale_page_is_filled_by_a_consistent_one() {
 }
 
 #[test]
-fn what_is_known_up_to_a_hole_is_read_on_from_there() {
+fn cached_entries_are_used_up_to_a_gap() {
     let known = [snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
     let (_, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &known, INPUTS);
     assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: false });
 }
 
 #[test]
-fn one_reply_has_room_for_so_much_and_no_more() {
+fn limits_the_committed_operations_of_a_reply() {
     let operations = vec![set_text(0, "x".into())];
     let room = MAX_REPLY_BYTES - operations_bytes(&operations);
     for (before, fits) in [(room, true), (room + 1, false)] {
@@ -208,10 +208,10 @@ fn one_reply_has_room_for_so_much_and_no_more() {
     }
 }
 
-/// A line of the author's own ends up behind one that others inserted behind it, since its neighbour
-/// is gone: what an upload stores of where cells have moved to could not say that.
+/// An inserted row of the author is moved after a later row of others, because its neighbour was
+/// deleted. The map in an external entry cannot represent a changed order.
 #[test]
-fn an_upload_whose_lines_changed_their_order_is_rejected() {
+fn an_upload_whose_rows_changed_their_order_is_rejected() {
     let sheet = SheetId::FIRST;
     let insert = |before| InsertBefore { sheet, before, count: 1 };
     let delete = || DeleteSpans { sheet, spans: Spans::one(1, 1) };
@@ -232,10 +232,10 @@ fn an_upload_whose_lines_changed_their_order_is_rejected() {
     }
 }
 
-/// What an author sees of an own insert that is not sent yet is that insert moved from the base it was
-/// made on, and not what it was shown as on the way: there it may have lost what it stands in front of.
+/// A pending insert is moved in one step from the base on which it was written. If it were moved
+/// from base to base, it could lose the row before which it inserts.
 #[test]
-fn an_own_insert_is_seen_where_it_is_committed_whatever_was_seen_on_the_way() {
+fn a_pending_insert_is_moved_in_one_step_from_its_base() {
     let sheet = SheetId::FIRST;
     let insert = |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 });
     let delete = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(1, 1) });
@@ -244,8 +244,9 @@ fn an_own_insert_is_seen_where_it_is_committed_whatever_was_seen_on_the_way() {
     world.add(edits_of(at(0, 1), 2, of(insert(2))));
     world.add(edits_of(at(0, 2), 3, of(delete)));
     let own = |id, base, before| NewMutation { id, base, operation: insert(before) };
-    // The first stands in front of row 1, which is deleted: in front of row 2 then, and so behind the
-    // row that another has inserted there, which the third is put in front of.
+    // The first insert is before row 1, which is deleted. It is committed before row 2 and
+    // therefore after the row that another client inserted there. The third insert is before that
+    // row.
     let mutations = vec![own(1, at(0, 0), 1), own(2, at(0, 1), 0), own(3, at(0, 2), 2)];
     let request = Request::new(log(), client(1), None, INCARNATION, 0, mutations).unwrap();
     world.run(request, &[]).unwrap();

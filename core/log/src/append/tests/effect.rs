@@ -1,4 +1,4 @@
-//! Nothing is answered as appended and has no effect, unless the answer says so.
+//! Tests that a mutation without an effect is never reported as one with an effect.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ fn asked_by(who: u8, first_id: u64, base: Position, operations: Vec<Operation>) 
     Request::new(log(), client(who), None, INCARNATION, first_id - 1, mutations.collect()).unwrap()
 }
 
-/// Each answer: the reason of a rejection, and whether there was no effect.
+/// Returns for each mutation the reason of its rejection, and whether it has no effect.
 fn answers(appended: &Appended) -> Vec<(Option<RejectionReason>, bool)> {
     let answer = |result: &MutationResult| {
         (result.rejection.as_ref().map(|rejection| rejection.reason), result.no_effect)
@@ -53,7 +53,7 @@ const NO_EFFECT: (Option<RejectionReason>, bool) = (None, true);
 const NO_SHEET: (Option<RejectionReason>, bool) = (Some(RejectionReason::NoSuchSheet), false);
 
 #[test]
-fn a_sheet_that_never_was_is_rejected_and_again_when_it_is_repeated() {
+fn edits_of_a_sheet_that_never_existed_are_rejected_also_on_retry() {
     let rows = Spans::one(0, 1);
     let delete = Operation::DeleteRows(DeleteSpans { sheet: SheetId(77), spans: rows });
     let request = asked_by(1, 1, Position::FIRST, vec![on_sheet(77), delete, on_sheet(0)]);
@@ -62,13 +62,13 @@ fn a_sheet_that_never_was_is_rejected_and_again_when_it_is_repeated() {
         let appended = world.run(request.clone(), &[]).unwrap();
         assert_eq!(answers(&appended), [NO_SHEET, NO_SHEET, DONE]);
         let detail = &appended.results[0].rejection.as_ref().unwrap().detail;
-        assert_eq!(detail, "there is no sheet 77: the sheets are 0");
+        assert_eq!(detail, "sheet 77 does not exist; the sheets are 0");
     }
     assert_eq!((world.puts.len(), world.states_read), (1, 0));
 }
 
 #[test]
-fn a_sheet_that_was_deleted_before_the_base_is_rejected_and_after_it_has_no_effect() {
+fn edits_of_a_deleted_sheet_are_rejected_or_have_no_effect() {
     let mut world = World::new(1);
     world.run(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
     world.run(asked_by(2, 2, at(0, 1), vec![delete_sheet(1)]), &[]).unwrap();
@@ -104,14 +104,14 @@ fn sheets_that_cannot_be_added_or_deleted_are_rejected() {
 }
 
 #[test]
-fn an_own_sheet_that_was_not_added_takes_no_edits() {
+fn edits_of_an_own_sheet_that_was_not_added_are_rejected() {
     let mut world = World::new(1);
     let own = vec![add_sheet(200_000), on_sheet(200_000)];
     let appended = world.run(asked_by(1, 1, Position::FIRST, own), &[]).unwrap();
     assert_eq!(answers(&appended), [(Some(RejectionReason::SheetNumber), false), NO_SHEET]);
 }
 
-/// A format of a range that covers no other.
+/// Returns a format of a range that overlaps no other range.
 fn format(row: u32) -> Operation {
     let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
     let (sheet, format) = (SheetId::FIRST, "0.0".to_owned());
@@ -119,7 +119,7 @@ fn format(row: u32) -> Operation {
 }
 
 #[test]
-fn one_format_more_than_a_sheet_may_have_is_rejected_and_only_then_the_state_is_read() {
+fn formats_above_the_limit_are_rejected_and_only_then_the_state_is_read() {
     let most = u32::try_from(MAX_RANGE_FORMATS).unwrap();
     let mut world = World::new(1);
     let mut base = Position::FIRST;
@@ -128,7 +128,7 @@ fn one_format_more_than_a_sheet_may_have_is_rejected_and_only_then_the_state_is_
         let first_id = u64::from(first) + 1;
         let appended = world.run(asked_by(1, first_id, base, formats), &[]).unwrap();
         assert!(appended.results.iter().all(|result| result.rejection.is_none()));
-        // A format has a span of rows and one of columns.
+        // Each format has one span of rows and one span of columns.
         assert_eq!(world.states_read, u32::saturating_sub(batch, 4), "{batch}");
         base = appended.tail;
     }
@@ -140,7 +140,7 @@ fn one_format_more_than_a_sheet_may_have_is_rejected_and_only_then_the_state_is_
 }
 
 #[test]
-fn an_entry_without_a_summary_is_looked_up_once() {
+fn reads_the_state_once_after_an_entry_without_a_summary() {
     let mut world = World::new(1);
     let first = (*snapshot_entry(Position::FIRST)).clone();
     let header = crate::entry::Header::of_segment(INCARNATION, None);
@@ -152,7 +152,7 @@ fn an_entry_without_a_summary_is_looked_up_once() {
 }
 
 #[test]
-fn an_object_for_a_sheet_that_is_gone_says_so() {
+fn uploads_to_missing_or_deleted_sheets_are_reported() {
     let upload = |first_id, base, sheets: &[u32]| {
         let operations = sheets.iter().map(|sheet| on_sheet(*sheet)).collect();
         let upload = Upload { operations, ..uploaded(1, base) };
@@ -176,7 +176,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn whatever_is_answered_as_appended_has_an_effect_or_says_that_it_has_none(
+    fn appended_mutations_have_an_effect_or_are_reported_without(
         steps in vec((0..3_u8, 0..4_u32, vec(any_operation(), 1..4)), 1..14),
     ) {
         let mut world = World::new(1);
@@ -201,7 +201,7 @@ proptest! {
             }
         }
         prop_assert_eq!(check_effects(&world.known(), &answered), Ok(()));
-        // The summaries in headers are those of the states.
+        // The summaries in the headers match the states.
         for entry in world.known() {
             let metadata = world.state(entry.position);
             let summary = entry.header.summary.clone().unwrap();

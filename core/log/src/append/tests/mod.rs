@@ -1,4 +1,4 @@
-//! The machine against a log in memory, with faults on a script.
+//! Tests of the append machine on a log in memory with scripted faults.
 
 mod edges;
 mod effect;
@@ -44,14 +44,14 @@ fn a_cold_append_reads_forward_from_its_base_inclusive() {
 }
 
 #[test]
-fn a_lost_reply_does_not_double_the_edit_whether_or_not_it_got_through() {
+fn a_lost_reply_does_not_duplicate_the_edit() {
     for fault in [Fault::ReplyLost, Fault::Lost] {
         let mut world = World::new(1);
         world.faults.push_back(fault);
         let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
         assert_eq!(positions(&appended), [(1, "0.1".into(), false)]);
         assert_eq!(world.ids_of(1), [1]);
-        assert!(world.puts.iter().all(|put| *put == world.puts[0]), "not the same entry again");
+        assert!(world.puts.iter().all(|put| *put == world.puts[0]), "a retry puts the same entry");
     }
 }
 
@@ -69,7 +69,7 @@ fn a_failure_after_an_unknown_outcome_stays_unknown() {
 fn the_same_entry_by_another_process_is_a_duplicate() {
     let mut world = World::new(1);
     let mut other = World::new(1);
-    // Both at the same moment: what they put is equal, but only one of them did it.
+    // Both processes put equal entries at the same time; only one put succeeds.
     other.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
     world.faults.push_back(Fault::LosesTo(Arc::clone(&other.puts[0])));
     let appended = world.run(request(1, 0, &[1], Position::FIRST), &[]).unwrap();
@@ -99,7 +99,7 @@ fn a_repeated_request_finds_its_own_entry() {
 }
 
 #[test]
-fn a_larger_batch_after_a_part_got_through_adds_only_the_rest() {
+fn a_larger_retry_appends_only_the_remaining_mutations() {
     let mut world = World::new(1);
     world.run(request(1, 0, &[1, 2], Position::FIRST), &[]).unwrap();
     let appended = world.run(request(1, 0, &[1, 2, 3], Position::FIRST), &[]).unwrap();
@@ -119,7 +119,7 @@ fn a_stale_tail_hides_no_duplicate_because_the_put_is_refused() {
 }
 
 #[test]
-fn a_loser_steps_over_the_winner_without_a_read() {
+fn a_refused_put_continues_after_the_winner_without_a_read() {
     let mut world = World::new(2);
     world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 1)));
     let known = world.known();
@@ -130,7 +130,7 @@ fn a_loser_steps_over_the_winner_without_a_read() {
 }
 
 #[test]
-fn two_losses_in_a_row_catch_up_with_one_read() {
+fn two_consecutive_losses_cause_one_read() {
     let mut world = World::new(1);
     world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 1), 3, 1)));
     world.faults.push_back(Fault::LosesTo(edits_entry(at(0, 2), 3, 2)));
@@ -141,7 +141,7 @@ fn two_losses_in_a_row_catch_up_with_one_read() {
 }
 
 #[test]
-fn an_end_segment_leads_into_the_next_segment() {
+fn an_append_continues_after_an_end_segment() {
     for known in [0, 2] {
         let mut world = World::new(2);
         world.faults.push_back(Fault::LosesTo(end_entry(at(0, 2))));
@@ -168,16 +168,16 @@ fn an_end_segment_without_a_next_segment_is_corruption() {
 }
 
 #[test]
-fn a_hole_is_the_end_until_a_consistent_read_shows_it_is_not() {
+fn a_gap_is_reported_only_after_a_consistent_read() {
     let mut world = World::new(5);
     world.entries.remove(&at(0, 3));
     let result = world.run(request(1, 0, &[1], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Corrupt { at: at(0, 3) }));
-    assert!(world.puts.is_empty(), "put into a hole");
+    assert!(world.puts.is_empty(), "no entry is put into a gap");
 }
 
 #[test]
-fn a_base_that_is_not_visible_yet_is_read_again_consistently() {
+fn a_base_that_is_not_visible_is_read_again_consistently() {
     let mut world = World::new(3);
     world.hidden_from = Some(at(0, 1));
     let appended = world.run(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
@@ -209,7 +209,7 @@ fn every_base_must_exist_not_only_the_lowest() {
 }
 
 #[test]
-fn a_gap_is_refused_but_not_on_stale_evidence() {
+fn a_gap_in_mutation_ids_is_refused_only_after_a_consistent_read() {
     let mut world = World::new(1);
     let result = world.run(request(1, 0, &[4], Position::FIRST), &[]);
     assert_eq!(result, Err(Refusal::Gap { expected: 1, got: 4 }));
@@ -221,7 +221,7 @@ fn a_gap_is_refused_but_not_on_stale_evidence() {
 }
 
 #[test]
-fn what_the_client_acknowledged_is_not_appended_again() {
+fn acknowledged_mutations_are_not_appended_again() {
     let mut world = World::new(3);
     let appended = world.run(request(1, 5, &[4, 5, 6], at(0, 2)), &[]).unwrap();
     let expected = [(4, String::new(), true), (5, String::new(), true), (6, "0.3".into(), false)];
@@ -230,7 +230,7 @@ fn what_the_client_acknowledged_is_not_appended_again() {
 }
 
 #[test]
-fn another_incarnation_must_reload() {
+fn refuses_a_client_of_another_incarnation() {
     let mut world = World::new(2);
     let mutations = vec![NewMutation { id: 1, base: at(0, 1), operation: set_text(0, "x".into()) }];
     let request = Request::new(log(), client(1), None, INCARNATION + 1, 0, mutations).unwrap();
@@ -267,7 +267,7 @@ fn attempts_are_bounded() {
 }
 
 #[test]
-fn an_append_that_was_frozen_puts_no_more() {
+fn an_append_that_is_too_old_puts_no_entry() {
     let at_s = |now_s| Inputs { now_s, random: 0 };
     let known = World::new(1).known();
     let begin = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, at_s(1)).0;
@@ -286,9 +286,9 @@ fn an_append_that_was_frozen_puts_no_more() {
     }
 }
 
-/// An append that has found neither its base nor anything behind it, and so asks whether the
-/// segment was trimmed; `failures` reads have failed before.
-fn asking_for_the_mark(failures: u32) -> Append {
+/// Returns an append that has found neither its base nor a later entry, and therefore checks
+/// whether the segment was trimmed. `failures` reads have failed before.
+fn append_checking_trim(failures: u32) -> Append {
     let mut append = Append::begin(request(1, 0, &[1], at(0, 1)), &[], INPUTS).0;
     for _ in 0..failures {
         append = append.step(AppendEvent::ReadFailed { temporary: true }, INPUTS).0;
@@ -307,24 +307,24 @@ fn trimmed_page() -> AppendEvent {
 }
 
 #[test]
-fn failed_reads_are_counted_together_whatever_was_read() {
+fn failed_reads_of_all_kinds_are_counted_together() {
     let failed = AppendEvent::ReadFailed { temporary: true };
     let give_up = AppendAction::Finish(Err(Refusal::Store));
-    let (_, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 1).step(failed.clone(), INPUTS);
+    let (_, action) = append_checking_trim(MAX_READ_ATTEMPTS - 1).step(failed.clone(), INPUTS);
     assert_eq!(action, give_up);
-    let (append, action) = asking_for_the_mark(MAX_READ_ATTEMPTS - 2).step(failed.clone(), INPUTS);
+    let (append, action) = append_checking_trim(MAX_READ_ATTEMPTS - 2).step(failed.clone(), INPUTS);
     assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
     let (append, action) = append.step(trimmed_page(), INPUTS);
     assert_eq!(action, AppendAction::FindNewestSegment);
     assert_eq!(append.step(failed.clone(), INPUTS).1, give_up);
-    let append = asking_for_the_mark(0).step(trimmed_page(), INPUTS).0;
+    let append = append_checking_trim(0).step(trimmed_page(), INPUTS).0;
     assert_eq!(append.step(failed, INPUTS).1, AppendAction::FindNewestSegment);
 }
 
 #[test]
-fn the_newest_segment_need_not_be_seen_at_once() {
+fn waits_until_the_newest_segment_is_visible() {
     let nothing = || AppendEvent::Page { entries: vec![], more: false };
-    let found = asking_for_the_mark(0).step(trimmed_page(), INPUTS).0;
+    let found = append_checking_trim(0).step(trimmed_page(), INPUTS).0;
     let (mut append, mut action) = found.step(AppendEvent::NewestSegment(Some(1)), INPUTS);
     for _ in 0..MAX_READ_ATTEMPTS {
         assert_eq!(action, AppendAction::Read { from: at(1, 0), consistent: true });
@@ -339,7 +339,7 @@ fn the_newest_segment_need_not_be_seen_at_once() {
 }
 
 #[test]
-fn what_does_not_fit_one_entry_goes_into_several() {
+fn mutations_that_do_not_fit_one_entry_are_put_in_several() {
     let mut world = World::new(1);
     let mutations = (1..=12).map(|id| NewMutation {
         id,
@@ -359,7 +359,7 @@ fn what_does_not_fit_one_entry_goes_into_several() {
 }
 
 #[test]
-fn a_mutation_may_fill_an_entry_and_no_more() {
+fn limits_a_mutation_to_the_size_of_an_entry() {
     let request = |last_bytes: usize| {
         let texts = [MAX_TEXT_BYTES, MAX_TEXT_BYTES, MAX_TEXT_BYTES, MAX_TEXT_BYTES, last_bytes];
         let edits = (0..).zip(texts).map(|(row, bytes)| CellEdit {
@@ -377,11 +377,11 @@ fn a_mutation_may_fill_an_entry_and_no_more() {
     let outcome = |last_bytes| {
         let mut world = World::new(1);
         let appended = world.run(request(last_bytes).unwrap(), &[]).unwrap();
-        assert_eq!(world.ids_of(1), [1], "a rejected mutation keeps its number");
+        assert_eq!(world.ids_of(1), [1], "a rejected mutation keeps its id");
         (appended.results[0].rejection.clone(), world)
     };
     let (rejection, _) = outcome(MAX_TEXT_BYTES);
-    let rejection = rejection.expect("it fits");
+    let rejection = rejection.expect("the mutation must not fit");
     assert_eq!(rejection.reason, RejectionReason::TooLarge);
     let bytes: usize = rejection.detail.split(' ').nth(3).unwrap().parse().unwrap();
     let excess = bytes + 5 - MAX_ENTRY_BODY_BYTES;
@@ -393,7 +393,7 @@ fn a_mutation_may_fill_an_entry_and_no_more() {
 }
 
 #[test]
-fn requests_that_can_never_succeed() {
+fn rejects_invalid_requests() {
     let make = |ids: &[u64]| {
         let operation = set_text(0, "x".into());
         let mutations = ids.iter().map(|id| NewMutation {
@@ -424,7 +424,7 @@ fn requests_that_can_never_succeed() {
 }
 
 #[test]
-fn an_answer_to_another_question_ends_the_append() {
+fn an_unexpected_event_ends_the_append() {
     let inputs = Inputs { now_s: 0, random: 0 };
     let (append, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &[], inputs);
     assert!(matches!(action, AppendAction::Read { .. }));

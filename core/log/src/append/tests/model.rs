@@ -1,7 +1,8 @@
-//! Several clients with mutations on their way, against what each of them meant.
+//! Property tests of several clients with pending mutations, compared with the intent of each
+//! mutation.
 //!
-//! Every client sees the log up to a base of its own, with its own mutations on top that it has
-//! not seen in the log; its bases rise while mutations are still on their way.
+//! Each client sees the log up to its own base, followed by its own mutations that it has not seen
+//! in the log. Its base can rise while mutations are pending.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -16,25 +17,27 @@ use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
-use cellar_sheet::oracle::intent::{Intent, sensible};
-use cellar_sheet::oracle::{Plain, Tag};
+use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
+use cellar_sheet::oracle::{PlainWorkbook, Tag};
 
-/// What happens next.
+/// A step of the test.
 #[derive(Debug, Clone)]
 enum Step {
-    /// A client edits what it sees.
+    /// A client edits the state that it sees.
     Write(usize, Operation),
-    /// A client sends what can never succeed.
+    /// A client writes an invalid operation.
     WriteInvalid(usize),
-    /// A client takes something back, resolved at what the log was so many entries ago.
+    /// A client writes an undo that was resolved on the state a number of entries ago, with these
+    /// operations.
     Undo(usize, usize, Vec<Operation>),
-    /// A client sends so many of its mutations, with or without knowledge of the log.
+    /// A client sends a number of its mutations, with or without cached entries.
     Send(usize, usize, bool),
-    /// A client sees the log but for so many of the newest entries.
+    /// A client sees the log, except a number of the newest entries.
     See(usize, u32),
 }
 
-/// Rows that come and go at the top, and edits of several of them: the author's own among others'.
+/// Returns inserts, deletes and edits of the first rows, so that rows of different authors are
+/// interleaved.
 fn any_row_operation() -> impl Strategy<Value = Operation> {
     let sheet = SheetId::FIRST;
     let text = |row: u32| CellEdit {
@@ -69,14 +72,14 @@ fn any_step(what: BoxedStrategy<Operation>) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A mutation of a client, and what it means.
-struct Meant {
+/// A mutation of a client and its intent.
+struct Intended {
     mutation: NewMutation,
-    /// What it was resolved to, if it is an undo.
+    /// Resolved operations, if the mutation is an undo.
     resolved: Option<Resolved>,
     tag: Tag,
     intents: Vec<Intent>,
-    /// Where it was committed.
+    /// Position of the entry, once the mutation is committed.
     position: Option<Position>,
 }
 
@@ -84,11 +87,11 @@ struct Meant {
 struct Client {
     base: u32,
     sent: usize,
-    mutations: Vec<Meant>,
+    mutations: Vec<Intended>,
 }
 
-/// Parts of a mutation, each with a tag of its own; parts of which nothing is left, of those that
-/// make no lines and sheets, change no tag.
+/// Pairs each operation of a mutation with a tag. The tag increases after each operation that
+/// creates rows, columns or sheets.
 fn tagged(first: Tag, parts: &[Operation]) -> impl Iterator<Item = (Tag, &Operation)> {
     parts.iter().scan(first, |next, part| {
         let tag = *next;
@@ -106,8 +109,8 @@ fn tagged(first: Tag, parts: &[Operation]) -> impl Iterator<Item = (Tag, &Operat
 
 struct Model {
     world: World,
-    /// The state at each entry.
-    states: Vec<Plain>,
+    /// State after each entry.
+    states: Vec<PlainWorkbook>,
     clients: [Client; 2],
     tags: Tag,
 }
@@ -115,18 +118,20 @@ struct Model {
 impl Model {
     fn new() -> Self {
         let clients = Default::default();
-        Self { world: World::new(1), states: vec![Plain::new()], clients, tags: 1_000 }
+        Self { world: World::new(1), states: vec![PlainWorkbook::new()], clients, tags: 1_000 }
     }
 
-    /// What a client sees: the log up to its base, and its own behind that.
-    fn view(&self, who: usize) -> Plain {
+    /// Returns the state that a client sees: the log up to its base, followed by its own pending
+    /// mutations.
+    fn view(&self, who: usize) -> PlainWorkbook {
         let client = &self.clients[who];
         let mut view = self.states[client.base as usize].clone();
-        let seen = |meant: &&Meant| meant.position.is_some_and(|at| at.num() <= client.base);
-        for meant in client.mutations.iter().filter(|meant| !seen(meant)) {
-            // What an undo does is not known to whoever asks for it.
-            if !meant.mutation.operation.is_resolved_on_append() {
-                meant.intents.iter().for_each(|intent| intent.apply(&mut view));
+        let seen =
+            |intended: &&Intended| intended.position.is_some_and(|at| at.num() <= client.base);
+        for intended in client.mutations.iter().filter(|intended| !seen(intended)) {
+            // The client does not know the resolved operations of its undo.
+            if !intended.mutation.operation.is_resolved_on_append() {
+                intended.intents.iter().for_each(|intent| intent.apply(&mut view));
             }
         }
         view
@@ -142,10 +147,10 @@ impl Model {
         let client = &mut self.clients[who];
         let id = client.mutations.len() as u64 + 1;
         let mutation = NewMutation { id, base: at(0, client.base), operation };
-        client.mutations.push(Meant { mutation, resolved, tag, intents, position: None });
+        client.mutations.push(Intended { mutation, resolved, tag, intents, position: None });
     }
 
-    /// What the parts of an undo mean.
+    /// Returns the intents of the operations of an undo.
     fn intents(&self, resolved: &Resolved, tag: Tag) -> Vec<Intent> {
         let mut state = self.states[resolved.at.num() as usize].clone();
         let parts = tagged(tag, &resolved.operations).map(|(tag, part)| {
@@ -156,11 +161,11 @@ impl Model {
         parts.collect()
     }
 
-    /// Parts of an undo, sensible on the state at an entry.
+    /// Returns a resolution with operations that are valid on the state at an entry.
     fn resolve(&self, num: u32, parts: Vec<Operation>) -> Resolved {
         let mut state = self.states[num as usize].clone();
         let operations = parts.into_iter().map(|part| {
-            let part = sensible(&state, part);
+            let part = redirect_to_existing_sheet(&state, part);
             state.apply(&part, 1);
             part
         });
@@ -174,7 +179,7 @@ impl Model {
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
             Step::Write(who, operation) => {
-                let operation = sensible(&self.view(who), operation);
+                let operation = redirect_to_existing_sheet(&self.view(who), operation);
                 if !(operation.is_resolved_on_append()
                     || matches!(operation, Operation::Rejected(_)))
                 {
@@ -205,12 +210,12 @@ impl Model {
         Ok(())
     }
 
-    /// Sends some of a client's mutations: undos each for itself.
+    /// Sends some of a client's mutations, each undo in a request of its own.
     fn send(&mut self, who: usize, count: usize, warm: bool) -> Result<(), TestCaseError> {
         let client = &self.clients[who];
         let end = client.mutations.len().min(client.sent + count);
         let left = &client.mutations[client.sent..end];
-        let is_undo = |meant: &Meant| meant.resolved.is_some();
+        let is_undo = |intended: &Intended| intended.resolved.is_some();
         let alone = left.first().is_some_and(is_undo).then_some(1);
         let count = alone.or_else(|| left.iter().position(is_undo)).unwrap_or(left.len());
         if count == 0 {
@@ -233,7 +238,7 @@ impl Model {
     fn append(&mut self, who: usize, count: usize, warm: bool) -> Result<(), Refusal> {
         let client = &self.clients[who];
         let sent = &client.mutations[client.sent..client.sent + count];
-        let mutations = sent.iter().map(|meant| meant.mutation.clone()).collect();
+        let mutations = sent.iter().map(|intended| intended.mutation.clone()).collect();
         let (key, before) = (crate::testing::support::client(who as u8), client.sent as u64);
         let mut request = Request::new(log(), key, None, INCARNATION, before, mutations).unwrap();
         if let Some(resolved) = sent[0].resolved.clone() {
@@ -245,36 +250,40 @@ impl Model {
         Ok(())
     }
 
-    /// An undo takes back what is there now.
+    /// Resolves the next undo of a client on the current state.
     fn resolve_again(&mut self, who: usize) {
         let next = self.clients[who].sent;
-        let meant = &self.clients[who].mutations[next];
-        let parts = meant.resolved.clone().unwrap().operations;
+        let intended = &self.clients[who].mutations[next];
+        let parts = intended.resolved.clone().unwrap().operations;
         let resolved = self.resolve(self.head(), parts);
-        let intents = self.intents(&resolved, meant.tag);
-        let meant = &mut self.clients[who].mutations[next];
-        (meant.resolved, meant.intents) = (Some(resolved), intents);
+        let intents = self.intents(&resolved, intended.tag);
+        let intended = &mut self.clients[who].mutations[next];
+        (intended.resolved, intended.intents) = (Some(resolved), intents);
     }
 
-    /// What an entry does, by its coordinates and by what its author meant.
+    /// Checks that the operations of an entry have the same effect as the intents of its mutations.
     fn check(&mut self, who: usize, entry: &Entry) -> Result<(), TestCaseError> {
         let mut state = self.states.last().unwrap().clone();
         let mut expected = state.clone();
         let stored = crate::records::entry::encode(entry).unwrap();
-        prop_assert_eq!(&crate::records::entry::decode(&stored).unwrap(), entry, "as it is read");
+        prop_assert_eq!(
+            &crate::records::entry::decode(&stored).unwrap(),
+            entry,
+            "the entry round-trips"
+        );
         let edits = entry.edits().unwrap();
         for (id, mutation) in (edits.first_id..).zip(&edits.mutations) {
-            let meant = &mut self.clients[who].mutations[id as usize - 1];
-            meant.position = Some(entry.position);
-            meant.intents.iter().for_each(|intent| intent.apply(&mut expected));
-            for (tag, operation) in tagged(meant.tag, mutation.effective()) {
+            let intended = &mut self.clients[who].mutations[id as usize - 1];
+            intended.position = Some(entry.position);
+            intended.intents.iter().for_each(|intent| intent.apply(&mut expected));
+            for (tag, operation) in tagged(intended.tag, mutation.effective()) {
                 state.apply(operation, tag);
             }
             prop_assert!(
                 state == expected,
-                "{} of client {who}: meant {:?}, became {:?}",
+                "mutation {} of client {who}: wrote {:?}, committed {:?}",
                 id,
-                meant.mutation,
+                intended.mutation,
                 mutation
             );
         }
@@ -287,14 +296,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
-    fn every_edit_lands_where_its_author_meant_it(
+    fn every_edit_has_the_intended_effect(
         steps in vec(any_step(any_operation().boxed()), 4..24),
     ) {
         run(steps)?;
     }
 
     #[test]
-    fn rows_of_ones_own_among_others_are_stored_where_they_are(
+    fn interleaved_rows_are_committed_correctly(
         steps in vec(any_step(any_row_operation().boxed()), 4..24),
     ) {
         run(steps)?;

@@ -1,4 +1,4 @@
-//! What is learned of the log and what is committed of a request's mutations.
+//! Tests of the transform of a request's mutations past the scanned entries.
 
 use super::super::*;
 use crate::entry::{Content, Edits, ExternalEdits, Header, Mutation};
@@ -22,7 +22,7 @@ fn delete(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// Every second row, from the second on.
+/// Returns every second row, from the second row on.
 fn every_second(count: usize) -> Spans {
     let rows = (0..u32::try_from(count).unwrap()).map(|row| 2 * row + 1);
     Spans::from_sorted(rows.map(|first| Span { first, count: 1 }).collect())
@@ -48,7 +48,7 @@ fn upload(count: u32, base: Position) -> Request {
     Request::upload(log(), client(1), None, INCARNATION, 0, 1, uploaded(count, base)).unwrap()
 }
 
-/// The mutations of a client in the log.
+/// Returns the mutations of a client in the log.
 fn mutations_of(world: &World, who: u8) -> Vec<Mutation> {
     let edits = world.entries.values().filter_map(|entry| entry.edits());
     edits.filter(|edits| edits.client == client(who)).flat_map(|e| e.mutations.clone()).collect()
@@ -61,7 +61,7 @@ fn external(world: &World) -> Option<&ExternalEdits> {
     })
 }
 
-/// A log of one entry by another, which inserts a row before the first.
+/// Returns a log in which another client has inserted a row before the first row.
 fn moved() -> World {
     let mut world = World::new(1);
     world.add(edited(at(0, 1), 2, 1, vec![insert(0)]));
@@ -69,7 +69,7 @@ fn moved() -> World {
 }
 
 #[test]
-fn an_edit_is_moved_past_entries_however_they_were_learned() {
+fn edits_are_transformed_past_cached_read_and_returned_entries() {
     let request = || asked(vec![mutation(1, Position::FIRST, set_text(4, "x".into()))]);
     let expected = |rows| Some(vec![set_text(4 + rows, "x".into())]);
     for warm in [false, true] {
@@ -78,7 +78,7 @@ fn an_edit_is_moved_past_entries_however_they_were_learned() {
         let appended = world.run(request(), &known).unwrap();
         assert_eq!(appended.results[0].committed, expected(1));
     }
-    // By what a refused put returns; three in a row, so that the last is read.
+    // The entries come from refused puts; after three losses, the last entry is read.
     for losses in [1, 3] {
         let mut world = moved();
         let winner = |num| edited(at(0, num), 2, u64::from(num), vec![insert(0)]);
@@ -90,7 +90,7 @@ fn an_edit_is_moved_past_entries_however_they_were_learned() {
 }
 
 #[test]
-fn shifting_twice_past_ones_own_insert_does_not_happen() {
+fn an_edit_is_not_shifted_twice_by_its_own_insert() {
     for split in [false, true] {
         let mut world = moved();
         let first = mutation(1, Position::FIRST, insert(0));
@@ -103,14 +103,14 @@ fn shifting_twice_past_ones_own_insert_does_not_happen() {
             }
         }
         let mine = mutations_of(&world, 1);
-        // Behind the other's row stands the author's, and there its text.
+        // The author's row follows the other client's row and contains the text.
         assert_eq!(mine[0].effective(), [insert(1)]);
         assert_eq!(mine[1].effective(), [set_text(1, "mine".into())]);
     }
 }
 
 #[test]
-fn an_edit_is_not_lost_when_ones_own_delete_became_a_no_op() {
+fn an_edit_is_kept_if_the_own_delete_before_it_has_no_effect() {
     for split in [false, true] {
         let mut world = World::new(1);
         world.add(edited(at(0, 1), 2, 1, vec![delete(Spans::one(2, 1))]));
@@ -130,10 +130,10 @@ fn an_edit_is_not_lost_when_ones_own_delete_became_a_no_op() {
 }
 
 #[test]
-fn an_own_insert_on_a_lower_base_is_read_from_there() {
+fn an_own_insert_on_a_lower_base_is_read_from_that_base() {
     let mut world = moved();
     world.run(asked(vec![mutation(1, Position::FIRST, insert(0))]), &[]).unwrap();
-    // Its author has seen the other's row by now, but not that its own insert got through.
+    // The author has seen the other client's row, but not that its own insert was committed.
     let request = asked(vec![
         mutation(1, Position::FIRST, insert(0)),
         mutation(2, at(0, 1), set_text(1, "mine".into())),
@@ -158,7 +158,7 @@ fn an_own_insert_on_a_lower_base_is_read_from_there() {
 #[test]
 fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
     let mut world = World::new(1);
-    // Each written without having seen the one before.
+    // The author of each mutation has not seen the preceding mutation.
     for id in 1..200_u32 {
         let base = at(0, id.saturating_sub(2));
         let mutation = Mutation { base, authored: insert(0), committed: None };
@@ -174,11 +174,11 @@ fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
     let last = mutation(200, at(0, 198), set_text(0, "x".into()));
     let request = Request::new(log(), client(1), None, INCARNATION, 199, vec![last]).unwrap();
     world.run(request, &[]).unwrap();
-    // Pages of two: about twice the log, not its square.
+    // With two entries per page, the number of reads is linear in the length of the log.
     assert!(world.reads.len() < 300, "{}", world.reads.len());
 }
 
-/// A log whose first segment was trimmed.
+/// Returns a log whose first segment was trimmed.
 fn trimmed() -> World {
     let mut world = World::new(1);
     let content = Content::Snapshot { root: None, trimmed_s: Some(9) };
@@ -191,7 +191,7 @@ fn trimmed() -> World {
 }
 
 #[test]
-fn a_base_that_is_gone_is_rejected_at_the_tail_and_the_numbering_goes_on() {
+fn mutations_on_a_trimmed_base_are_rejected_and_keep_their_ids() {
     for base in [Position::FIRST, at(0, 3)] {
         let mut world = trimmed();
         let insert = mutation(7, base, insert(3));
@@ -199,7 +199,7 @@ fn a_base_that_is_gone_is_rejected_at_the_tail_and_the_numbering_goes_on() {
         let appended = world.run(asked(vec![insert, fresh]), &[]).unwrap();
         let rejections: Vec<_> =
             appended.results.iter().map(|r| r.rejection.as_ref().map(|r| r.reason)).collect();
-        // The second stands on the first, which nobody can place.
+        // The second mutation was written on top of the first, which cannot be transformed.
         assert_eq!(rejections, [Some(RejectionReason::BaseGone); 2], "{base}");
         assert!(appended.results.iter().all(|r| r.position == Some(at(1, 2))));
         let next = mutation(9, at(1, 2), set_text(0, "y".into()));
@@ -216,7 +216,7 @@ fn a_base_that_is_gone_is_rejected_at_the_tail_and_the_numbering_goes_on() {
 }
 
 #[test]
-fn an_upload_is_one_entry_with_the_maps_to_where_it_stands() {
+fn an_upload_is_one_entry_with_the_map_to_its_position() {
     let mut world = moved();
     let appended = world.run(upload(3, Position::FIRST), &[]).unwrap();
     let stored = external(&world).unwrap();
@@ -232,7 +232,7 @@ fn an_upload_is_one_entry_with_the_maps_to_where_it_stands() {
 }
 
 #[test]
-fn an_upload_too_far_behind_is_rejected_whole() {
+fn an_upload_too_far_behind_is_rejected_completely() {
     for (sheets, fits) in [(MAX_MOVED_SHEETS, true), (MAX_MOVED_SHEETS + 1, false)] {
         let mut world = World::new(1);
         let insert = |sheet| InsertBefore { sheet: SheetId(sheet), before: 0, count: 1 };
@@ -250,7 +250,7 @@ fn an_upload_too_far_behind_is_rejected_whole() {
 }
 
 #[test]
-fn an_entry_has_mutations_of_so_many_bases_and_no_more() {
+fn limits_the_bases_of_an_entry() {
     for (bases, entries) in [(MAX_BASES_PER_ENTRY, 1), (MAX_BASES_PER_ENTRY + 1, 2)] {
         let mut world = World::new(40);
         let mutations = (1..=bases as u64)
@@ -261,11 +261,11 @@ fn an_entry_has_mutations_of_so_many_bases_and_no_more() {
 }
 
 #[test]
-fn so_much_may_have_moved_since_a_base_and_no_more() {
+fn limits_the_changes_since_a_base() {
     for (more, rejected) in [(0, false), (1, true)] {
         let mut world = World::new(1);
         let mut inserts = vec![insert(9); MAX_TRANSFORM_CHANGES - 10 + more];
-        // Each of its spans counts.
+        // Each span of the delete counts.
         inserts.push(delete(every_second(10)));
         world.add(edited(at(0, 1), 2, 1, inserts));
         let request = asked(vec![mutation(1, Position::FIRST, set_text(0, "x".into()))]);
@@ -276,9 +276,9 @@ fn so_much_may_have_moved_since_a_base_and_no_more() {
 }
 
 #[test]
-fn what_falls_into_too_many_parts_is_rejected_and_what_stands_on_it_is_not_misled() {
+fn a_delete_with_too_many_spans_is_rejected_and_later_edits_stay_correct() {
     let rows = u32::try_from(MAX_SPANS).unwrap();
-    // Others insert inside each of the first spans: so many more parts.
+    // Others insert inside spans, which splits each of these spans.
     for (others, rejected) in [(0, false), (1, true)] {
         let mut world = World::new(1);
         world.add(edited(at(0, 1), 2, 1, vec![insert(3 * (rows - 1) + 1); others]));
@@ -290,7 +290,7 @@ fn what_falls_into_too_many_parts_is_rejected_and_what_stands_on_it_is_not_misle
         assert_eq!(reason, rejected.then_some(RejectionReason::TooLarge));
         let row = if rejected { 5 } else { 1 };
         assert_eq!(mutations_of(&world, 1)[1].effective(), [set_text(row, "was 5".into())]);
-        // Neither in a later batch.
+        // An edit in a later request is also correct.
         let later = mutation(3, Position::FIRST, set_text(1, "was 5".into()));
         let later = Request::new(log(), client(1), None, INCARNATION, 2, vec![later]).unwrap();
         world.run(later, &[]).unwrap();
@@ -316,7 +316,7 @@ fn invalid_mutations_do_not_stop_their_neighbours() {
 }
 
 #[test]
-fn an_undo_is_put_behind_the_very_state_it_was_resolved_on_or_not_at_all() {
+fn an_undo_is_put_only_directly_after_its_resolved_state() {
     let operation = Operation::Undo(Undo { position: Position::FIRST });
     let asked =
         || asked(vec![NewMutation { id: 1, base: Position::FIRST, operation: operation.clone() }]);
@@ -328,13 +328,13 @@ fn an_undo_is_put_behind_the_very_state_it_was_resolved_on_or_not_at_all() {
         let newest = at(0, 1);
         let stale = world.run(resolved(Position::FIRST), &known);
         assert_eq!(stale, Err(Refusal::StaleResolution { newest }));
-        // Another wins the race for the key.
+        // Another client wins the race for the key.
         world.faults.push_back(Fault::LosesTo(edited(at(0, 2), 3, 1, vec![insert(0)])));
         let stale = world.run(resolved(newest), &known);
         assert_eq!(stale, Err(Refusal::StaleResolution { newest: at(0, 2) }));
         let appended = world.run(resolved(at(0, 2)), &known).unwrap();
         assert_eq!(appended.results[0].committed, Some(operations.clone()));
-        // It is found again, whatever it would be resolved to now.
+        // A retry finds the committed undo, even with another resolution.
         let again = world.run(resolved(Position::FIRST), &[]).unwrap();
         assert!(again.results[0].duplicate);
         assert_eq!(world.entries.len(), 4);
@@ -342,7 +342,7 @@ fn an_undo_is_put_behind_the_very_state_it_was_resolved_on_or_not_at_all() {
 }
 
 #[test]
-fn an_undo_that_takes_back_nothing_is_rejected_and_says_what_it_was() {
+fn an_undo_without_operations_is_rejected_and_stored() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let asked = || asked(vec![mutation(1, Position::FIRST, undo.clone())]);
     let nothing = Resolved { at: Position::FIRST, operations: vec![] };
@@ -356,7 +356,7 @@ fn an_undo_that_takes_back_nothing_is_rejected_and_says_what_it_was() {
 }
 
 #[test]
-fn a_restore_says_why_it_was_rejected() {
+fn a_revert_is_rejected_with_a_reason() {
     let revert = Operation::Revert(Revert { position: Position::FIRST });
     let asked = || asked(vec![mutation(1, Position::FIRST, revert.clone())]);
     let nothing = Resolved { at: Position::FIRST, operations: vec![] };
@@ -386,7 +386,7 @@ fn a_restore_says_why_it_was_rejected() {
 }
 
 #[test]
-fn an_undo_or_a_restore_is_sent_alone() {
+fn an_undo_or_revert_must_be_the_only_mutation() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let revert = Operation::Revert(Revert { position: Position::FIRST });
     let set = set_text(0, "a".into());
@@ -404,9 +404,9 @@ fn an_undo_or_a_restore_is_sent_alone() {
 }
 
 #[test]
-fn what_a_request_is_split_into_is_bounded_as_a_whole() {
+fn limits_the_committed_operations_of_a_request() {
     let mut world = World::new(1);
-    // Rows come in between all rows that the client saw.
+    // Others insert a row after each row that the client saw.
     let inserts = (0..2_000).map(|row| insert(2 * row + 1));
     world.add(edited(at(0, 1), 2, 1, inserts.collect()));
     let clear = Operation::ClearRange(ClearRange {
@@ -426,13 +426,17 @@ fn what_a_request_is_split_into_is_bounded_as_a_whole() {
     assert!(reply > MAX_REPLY_BYTES / 4 && reply <= MAX_REPLY_BYTES, "{reply}");
     let refused = appended.results.iter().filter(|result| result.rejection.is_some()).count();
     assert!(refused > 0 && refused < appended.results.len(), "{refused}");
-    assert_eq!(world.ids_of(1), (1..=count).collect::<Vec<_>>(), "the numbering goes on");
+    assert_eq!(
+        world.ids_of(1),
+        (1..=count).collect::<Vec<_>>(),
+        "rejected mutations keep their ids"
+    );
 }
 
-/// A row of the author's own, whose neighbour is deleted, ends up below one that others inserted
-/// below it.
+/// A row that the author inserted is moved below a row that others inserted below it, because its
+/// neighbour was deleted.
 #[test]
-fn cells_that_changed_their_order_are_stored_where_they_are() {
+fn cells_that_changed_their_order_are_stored_in_order() {
     let mut world = World::new(1);
     world.add(edited(at(0, 1), 2, 1, vec![insert(2)]));
     world.add(edited(at(0, 2), 2, 2, vec![delete(Spans::one(1, 1))]));

@@ -1,4 +1,4 @@
-//! Retention: plans, offloads and the trim, step by step.
+//! Tests of retention plans, offloaded segments and the trim.
 
 mod offloaded;
 mod trim;
@@ -22,7 +22,7 @@ fn planned(num: u32, policy: Policy, age_s: u64, offloaded: Option<&str>, trimme
 }
 
 #[test]
-fn the_newest_and_the_youngest_segments_stay() {
+fn keeps_the_newest_and_the_youngest_segments() {
     let policy = Policy { offload_after_days: 0, keep_segments: 0 };
     let old = TRIM_FENCE_S;
     let newest = 5 - MIN_KEPT_SEGMENTS + 1;
@@ -34,7 +34,7 @@ fn the_newest_and_the_youngest_segments_stay() {
 }
 
 #[test]
-fn the_days_and_the_segments_of_the_policy_count_from_their_limits() {
+fn applies_the_limits_of_the_policy_exactly() {
     let policy = Policy { offload_after_days: 30, keep_segments: 4 };
     assert_eq!(planned(0, policy, 30 * DAY_S, None, false), Plan::OffloadAndTrim);
     assert_eq!(planned(0, policy, 30 * DAY_S - 1, None, false), Plan::Keep(Keep::TooYoung));

@@ -1,4 +1,4 @@
-//! The trim against a segment in memory, with a crash after each step.
+//! The trim on a segment in memory, with a crash after each step.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,17 +19,18 @@ fn at(num: u32) -> Position {
     Position::new(3, num).unwrap()
 }
 
-/// A segment, and whether its offloaded copy is whole.
+/// A segment in memory.
 #[derive(Clone)]
 struct World {
     entries: BTreeMap<Position, Arc<Entry>>,
+    /// Whether the offloaded copy is complete.
     offloaded: bool,
     page_entries: usize,
     deletes: Vec<Position>,
 }
 
 impl World {
-    /// Entries 0 to `last`, the last of which is an End Segment.
+    /// Creates a segment with entries 0 to `last`, which is the End Segment.
     fn new(last: u32) -> Self {
         let first = Entry { position: at(0), ..Entry::first(log(), None, CLOSED_S) };
         let mut entries: BTreeMap<_, _> = (0..=last)
@@ -43,7 +44,7 @@ impl World {
     fn perform(&mut self, action: TrimAction) -> TrimEvent {
         match action {
             TrimAction::ReadLast => TrimEvent::Last(self.entries.values().next_back().cloned()),
-            TrimAction::CheckOffloaded { .. } if self.offloaded => TrimEvent::OffloadedIsWhole,
+            TrimAction::CheckOffloaded { .. } if self.offloaded => TrimEvent::OffloadedIsComplete,
             TrimAction::CheckOffloaded { .. } => TrimEvent::OffloadedIsDamaged,
             TrimAction::Mark { trimmed_s } => {
                 let content = Content::Snapshot { root: None, trimmed_s: Some(trimmed_s) };
@@ -69,7 +70,7 @@ impl World {
         }
     }
 
-    /// Trims, at most so many steps.
+    /// Runs a trim for at most `steps` steps; `None` if it has not finished.
     fn trim(&mut self, now_s: u64, steps: usize) -> Option<Result<Trimmed, TrimRefusal>> {
         let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
         for _ in 0..steps {
@@ -99,7 +100,7 @@ impl World {
 }
 
 #[test]
-fn the_first_entry_and_the_end_segment_stay_over_any_pages() {
+fn keeps_the_first_entry_and_the_end_segment_with_any_page_size() {
     for last in 1..12 {
         for page_entries in 1..6 {
             let mut world = World { page_entries, ..World::new(last) };
@@ -113,14 +114,14 @@ fn the_first_entry_and_the_end_segment_stay_over_any_pages() {
 }
 
 #[test]
-fn the_fence_falls_at_its_second_and_not_before() {
+fn trims_at_the_fence_and_not_before() {
     assert_eq!(World::new(4).refused(LATER_S - 1), TrimRefusal::TooYoung);
-    assert_eq!(World::new(4).refused(0), TrimRefusal::TooYoung, "a clock that is behind");
+    assert_eq!(World::new(4).refused(0), TrimRefusal::TooYoung, "a slow clock");
     assert!(World::new(4).trim(LATER_S, 100).unwrap().is_ok());
 }
 
 #[test]
-fn what_has_not_ended_or_is_not_offloaded_stays() {
+fn keeps_segments_that_have_not_ended_or_are_not_offloaded() {
     let mut open = World::new(4);
     open.entries.remove(&at(4));
     assert_eq!(open.clone().refused(LATER_S), TrimRefusal::NotEnded);
@@ -131,7 +132,7 @@ fn what_has_not_ended_or_is_not_offloaded_stays() {
 }
 
 #[test]
-fn a_crash_after_any_step_is_made_up_for_by_the_next_trim() {
+fn the_next_trim_completes_after_a_crash_at_any_step() {
     for steps in 0..12 {
         let mut world = World::new(9);
         let crashed = world.trim(LATER_S, steps).is_none();
@@ -146,7 +147,7 @@ fn a_crash_after_any_step_is_made_up_for_by_the_next_trim() {
 }
 
 #[test]
-fn a_store_that_fails_at_any_step_ends_the_trim() {
+fn a_store_failure_at_any_step_ends_the_trim() {
     for steps in 0.. {
         let mut world = World::new(9);
         let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
@@ -165,7 +166,7 @@ fn a_store_that_fails_at_any_step_ends_the_trim() {
 }
 
 #[test]
-fn what_came_behind_the_end_that_was_checked_is_left_alone() {
+fn keeps_entries_after_the_checked_end() {
     let mut world = World::new(4);
     let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
     while !matches!(action, TrimAction::Mark { .. }) {
@@ -180,7 +181,7 @@ fn what_came_behind_the_end_that_was_checked_is_left_alone() {
 }
 
 #[test]
-fn the_first_entry_is_not_deleted_whatever_a_page_has() {
+fn never_deletes_the_first_entry_of_a_page() {
     let mut world = World::new(4);
     let (mut trim, mut action) = Trim::begin(at(0), Fences::default());
     while !matches!(action, TrimAction::Read { .. }) {

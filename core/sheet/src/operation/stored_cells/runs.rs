@@ -1,7 +1,7 @@
-//! Decodes the runs of a stored `SetCells`, and bounds their total number of cells while decoding.
+//! Decoder of the runs of a stored `SetCells`, which limits their total number of cells.
 //!
-//! A blank cell is one byte in a body and many bytes in memory, in many short runs as well as in
-//! one long run.
+//! A blank cell takes one byte in a body and many bytes in memory. The limit is therefore enforced
+//! during decoding, over all runs together.
 
 use std::fmt;
 
@@ -10,32 +10,34 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use super::{Run, StoredCell};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// Decodes runs of at most `MAX_CELLS_PER_OPERATION` cells in total; an empty run counts as one
+/// Decodes runs with at most `MAX_CELLS_PER_OPERATION` cells in total. An empty run counts as one
 /// cell.
-pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Run>, D::Error> {
-    deserializer.deserialize_seq(Runs { room: MAX_CELLS_PER_OPERATION })
+pub(super) fn deserialize_runs<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Run>, D::Error> {
+    deserializer.deserialize_seq(RunsVisitor { remaining_cells: MAX_CELLS_PER_OPERATION })
 }
 
-/// Decodes runs, up to a number of cells.
-struct Runs {
-    room: usize,
+/// Decodes a list of runs with a limited number of cells.
+struct RunsVisitor {
+    remaining_cells: usize,
 }
 
-/// Decodes one run, and subtracts its cells from the remaining capacity.
-struct OneRun<'a> {
-    room: &'a mut usize,
+/// Decodes one run and subtracts its cells from the number of cells that are still allowed.
+struct RunVisitor<'a> {
+    remaining_cells: &'a mut usize,
 }
 
-/// The cells of one run.
-struct Cells<'a> {
-    room: &'a mut usize,
+/// Decodes the cells of one run.
+struct CellsVisitor<'a> {
+    remaining_cells: &'a mut usize,
 }
 
-fn too_many<E: Error>() -> E {
-    E::custom("an operation has more cells than any may have")
+fn too_many_cells<E: Error>() -> E {
+    E::custom(format_args!("an operation has more than {MAX_CELLS_PER_OPERATION} cells"))
 }
 
-impl<'de> Visitor<'de> for Runs {
+impl<'de> Visitor<'de> for RunsVisitor {
     type Value = Vec<Run>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,9 +46,12 @@ impl<'de> Visitor<'de> for Runs {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Vec<Run>, A::Error> {
         let mut runs = Vec::new();
-        while let Some(run) = items.next_element_seed(OneRun { room: &mut self.room })? {
+        while let Some(run) =
+            items.next_element_seed(RunVisitor { remaining_cells: &mut self.remaining_cells })?
+        {
             if run.cells.is_empty() {
-                self.room = self.room.checked_sub(1).ok_or_else(too_many)?;
+                self.remaining_cells =
+                    self.remaining_cells.checked_sub(1).ok_or_else(too_many_cells)?;
             }
             runs.push(run);
         }
@@ -54,7 +59,7 @@ impl<'de> Visitor<'de> for Runs {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for OneRun<'_> {
+impl<'de> DeserializeSeed<'de> for RunVisitor<'_> {
     type Value = Run;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Run, D::Error> {
@@ -62,7 +67,7 @@ impl<'de> DeserializeSeed<'de> for OneRun<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for OneRun<'_> {
+impl<'de> Visitor<'de> for RunVisitor<'_> {
     type Value = Run;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,12 +78,13 @@ impl<'de> Visitor<'de> for OneRun<'_> {
         let missing = |field| A::Error::invalid_length(field, &"the three fields of a run");
         let rows_down = fields.next_element()?.ok_or_else(|| missing(0))?;
         let column = fields.next_element()?.ok_or_else(|| missing(1))?;
-        let cells = fields.next_element_seed(Cells { room: self.room })?;
+        let cells =
+            fields.next_element_seed(CellsVisitor { remaining_cells: self.remaining_cells })?;
         Ok(Run { rows_down, column, cells: cells.ok_or_else(|| missing(2))? })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Cells<'_> {
+impl<'de> DeserializeSeed<'de> for CellsVisitor<'_> {
     type Value = Vec<StoredCell>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -86,7 +92,7 @@ impl<'de> DeserializeSeed<'de> for Cells<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Cells<'_> {
+impl<'de> Visitor<'de> for CellsVisitor<'_> {
     type Value = Vec<StoredCell>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,12 +100,13 @@ impl<'de> Visitor<'de> for Cells<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        if items.size_hint().is_some_and(|declared| declared > *self.room) {
-            return Err(too_many());
+        if items.size_hint().is_some_and(|declared| declared > *self.remaining_cells) {
+            return Err(too_many_cells());
         }
         let mut cells = Vec::new();
         while let Some(cell) = items.next_element()? {
-            *self.room = self.room.checked_sub(1).ok_or_else(too_many)?;
+            *self.remaining_cells =
+                self.remaining_cells.checked_sub(1).ok_or_else(too_many_cells)?;
             cells.push(cell);
         }
         Ok(cells)
@@ -111,8 +118,9 @@ mod tests {
     use super::*;
     use crate::operation::stored_cells::StoredSetCells;
 
-    /// Sheet 0, these formats (all empty), and runs with so many blank cells each.
-    fn bytes(formats: usize, runs: &[usize]) -> Vec<u8> {
+    /// Encodes a `SetCells` of sheet 0 with this number of empty formats, and one run of blank
+    /// cells per element of `runs`.
+    fn encode_blank(formats: usize, runs: &[usize]) -> Vec<u8> {
         let length = |length: usize| postcard::to_allocvec(&length).unwrap();
         let mut bytes = vec![0];
         bytes.extend(length(formats));
@@ -127,11 +135,11 @@ mod tests {
     }
 
     fn reads(formats: usize, runs: &[usize]) -> bool {
-        postcard::from_bytes::<StoredSetCells>(&bytes(formats, runs)).is_ok()
+        postcard::from_bytes::<StoredSetCells>(&encode_blank(formats, runs)).is_ok()
     }
 
     #[test]
-    fn cells_are_counted_over_all_runs_while_they_are_decoded() {
+    fn limits_the_cells_of_all_runs_together() {
         let most = MAX_CELLS_PER_OPERATION;
         assert!(reads(0, &[most]) && reads(0, &[most - 7, 7]) && reads(0, &vec![1; most]));
         assert!(!reads(0, &[most + 1]) && !reads(0, &[most - 7, 8]));
@@ -139,17 +147,17 @@ mod tests {
     }
 
     #[test]
-    fn runs_without_cells_and_formats_are_counted_too() {
+    fn limits_empty_runs_and_formats() {
         let most = MAX_CELLS_PER_OPERATION;
         assert!(reads(0, &vec![0; most]) && !reads(0, &vec![0; most + 1]));
         assert!(reads(most, &[1]) && !reads(most + 1, &[1]));
     }
 
     #[test]
-    fn a_declared_length_makes_no_room() {
-        let set = |declared: usize, behind: usize| {
+    fn a_declared_length_reserves_no_memory() {
+        let set = |declared: usize, cells: usize| {
             let length = postcard::to_allocvec(&declared).unwrap();
-            let bytes = [&[0, 0, 1, 0, 0], length.as_slice(), &vec![0; behind]].concat();
+            let bytes = [&[0, 0, 1, 0, 0], length.as_slice(), &vec![0; cells]].concat();
             postcard::from_bytes::<StoredSetCells>(&bytes).unwrap_err()
         };
         let most = MAX_CELLS_PER_OPERATION;

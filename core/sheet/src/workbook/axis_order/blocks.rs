@@ -1,18 +1,18 @@
-//! Runs in blocks, so that a change touches only nearby blocks.
+//! Runs in blocks: a change copies only the runs of nearby blocks.
 
 use super::IdRun;
 
-/// Largest number of runs in a block; a larger block is split.
+/// Maximum number of runs in a block; a larger block is split.
 const MAX_BLOCK_RUNS: usize = 512;
 
-/// Consecutive runs, at least one.
+/// One or more consecutive runs.
 #[derive(Debug, Clone)]
 struct Block {
-    /// Runs; the index of each is relative to the block.
+    /// Runs of the block; their indices are relative to the start of the block.
     runs: Vec<IdRun>,
-    /// Index of the block.
+    /// Absolute index of the first row of the block.
     index: u32,
-    /// Number of ids in the runs.
+    /// Number of rows in all runs.
     len: u32,
 }
 
@@ -30,27 +30,27 @@ impl Block {
         block
     }
 
-    /// Returns the runs with their absolute index.
-    fn placed(&self) -> impl Iterator<Item = IdRun> + '_ {
+    /// Returns the runs with absolute indices.
+    fn absolute_runs(&self) -> impl Iterator<Item = IdRun> + '_ {
         self.runs.iter().map(|run| IdRun { index: run.index.saturating_add(self.index), ..*run })
     }
 
-    /// Returns the runs with their absolute index, from the one that ends after `index`.
-    fn placed_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
-        let inside = index.saturating_sub(self.index);
-        let start = self.runs.partition_point(|run| run.end() <= inside);
-        self.placed().skip(start)
+    /// Returns the runs that end after `index`, with absolute indices.
+    fn absolute_runs_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
+        let relative_index = index.saturating_sub(self.index);
+        let start = self.runs.partition_point(|run| run.end() <= relative_index);
+        self.absolute_runs().skip(start)
     }
 }
 
-/// Runs in order, each as long as possible.
+/// Runs in order, each as long as possible, stored in blocks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
     run_count: usize,
 }
 
-/// Equal runs are equal, however they are split into blocks.
+/// Compares the runs; the division into blocks does not matter.
 impl PartialEq for Blocks {
     fn eq(&self, other: &Self) -> bool {
         self.run_count == other.run_count && self.iter().eq(other.iter())
@@ -70,62 +70,59 @@ impl Blocks {
         self.run_count
     }
 
-    /// Returns all runs.
+    /// Returns all runs with absolute indices.
     pub(super) fn iter(&self) -> impl Iterator<Item = IdRun> + '_ {
-        self.blocks.iter().flat_map(Block::placed)
+        self.blocks.iter().flat_map(Block::absolute_runs)
     }
 
     /// Returns the id at `index`.
     pub(super) fn id(&self, index: u32) -> Option<u64> {
         let at = self.blocks.partition_point(|block| block.end() <= index);
         let block = self.blocks.get(at)?;
-        let inside = index.saturating_sub(block.index);
-        let run = block.runs.get(block.runs.partition_point(|run| run.end() <= inside))?;
-        Some(run.id.saturating_add(u64::from(inside.saturating_sub(run.index))))
+        let relative_index = index.saturating_sub(block.index);
+        let run = block.runs.get(block.runs.partition_point(|run| run.end() <= relative_index))?;
+        Some(run.id.saturating_add(u64::from(relative_index.saturating_sub(run.index))))
     }
 
-    /// Returns the runs from the one that ends after `index`.
+    /// Returns the runs that end after `index`, with absolute indices.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let start = self.blocks.partition_point(|block| block.end() <= index);
-        let (first, rest) = match self.blocks.get(start..) {
-            Some([first, rest @ ..]) => (Some(first), rest),
-            _ => (None, [].as_slice()),
-        };
-        let first = first.into_iter().flat_map(move |block| block.placed_from(index));
-        first.chain(rest.iter().flat_map(Block::placed))
+        // In blocks after the first one, all runs end after `index`.
+        self.blocks.iter().skip(start).flat_map(move |block| block.absolute_runs_from(index))
     }
 
-    /// Replaces the runs in `first..end` by `new`.
+    /// Replaces the rows with indices in `first..end` by the run `new`.
     pub(super) fn replace(&mut self, first: u32, end: u32, new: Option<IdRun>) {
-        // Includes the neighbors on both sides, which may now join.
-        let from = self.blocks.partition_point(|block| block.end() < first);
-        let to = self.blocks.partition_point(|block| block.index <= end).max(from);
-        let touched = self.blocks.get(from..to).unwrap_or_default();
-        let old: usize = touched.iter().map(|block| block.runs.len()).sum();
-        let runs = || touched.iter().flat_map(Block::placed);
-        let ahead = runs().filter_map(|run| run.within(0, first));
-        let behind = runs().filter_map(|run| run.within(end, u32::MAX));
-        let joined = joined(ahead.chain(new).chain(behind));
-        self.run_count = self.run_count.saturating_sub(old).saturating_add(joined.len());
-        // Leaves capacity in both halves, so that the next change does not split again.
-        let size = if joined.len() > MAX_BLOCK_RUNS { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS };
-        self.blocks.splice(from..to, joined.chunks(size).map(Block::of));
-        self.place(from);
+        // Includes the adjacent blocks on both sides, whose runs may now be joined.
+        let first_block = self.blocks.partition_point(|block| block.end() < first);
+        let end_block = self.blocks.partition_point(|block| block.index <= end).max(first_block);
+        let replaced_blocks = self.blocks.get(first_block..end_block).unwrap_or_default();
+        let old_run_count: usize = replaced_blocks.iter().map(|block| block.runs.len()).sum();
+        let old_runs = || replaced_blocks.iter().flat_map(Block::absolute_runs);
+        let runs_before = old_runs().filter_map(|run| run.within(0, first));
+        let runs_after = old_runs().filter_map(|run| run.within(end, u32::MAX));
+        let runs = join_runs(runs_before.chain(new).chain(runs_after));
+        self.run_count = self.run_count.saturating_sub(old_run_count).saturating_add(runs.len());
+        // After a split, blocks are half full, so that the next change does not split them again.
+        let is_split = runs.len() > MAX_BLOCK_RUNS;
+        let block_runs = if is_split { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS };
+        self.blocks.splice(first_block..end_block, runs.chunks(block_runs).map(Block::of));
+        self.update_block_indices(first_block);
     }
 
-    /// Recomputes the indexes of the blocks from one block on.
-    fn place(&mut self, from: usize) {
-        let before = from.checked_sub(1).and_then(|last| self.blocks.get(last));
-        let mut index = before.map_or(0, Block::end);
-        for block in self.blocks.iter_mut().skip(from) {
+    /// Recomputes the absolute indices of the blocks, starting with the block at `first_block`.
+    fn update_block_indices(&mut self, first_block: usize) {
+        let previous = first_block.checked_sub(1).and_then(|previous| self.blocks.get(previous));
+        let mut index = previous.map_or(0, Block::end);
+        for block in self.blocks.iter_mut().skip(first_block) {
             block.index = index;
             index = block.end();
         }
     }
 }
 
-/// Joins adjacent runs; their indexes are no longer valid.
-fn joined(runs: impl Iterator<Item = IdRun>) -> Vec<IdRun> {
+/// Joins runs with consecutive ids. The indices of the returned runs are not valid.
+fn join_runs(runs: impl Iterator<Item = IdRun>) -> Vec<IdRun> {
     let mut joined = Vec::<IdRun>::new();
     for run in runs {
         match joined.last_mut() {
@@ -145,7 +142,11 @@ mod tests {
     fn expanded(blocks: &Blocks) -> Vec<u64> {
         let mut ids = Vec::new();
         for run in blocks.iter() {
-            assert_eq!(run.index as usize, ids.len(), "a run stands behind the one before it");
+            assert_eq!(
+                run.index as usize,
+                ids.len(),
+                "each run starts at the end of the previous run"
+            );
             ids.extend(run.id..run.id_end());
         }
         ids
@@ -161,21 +162,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn replacing_is_replacing_in_a_list(
+        fn replace_agrees_with_a_plain_list(
             steps in proptest::collection::vec((0..40_u32, 0..6_u32, 0..4_u32), 0..60),
         ) {
             let mut blocks = Blocks::one(IdRun { id: 0, index: 0, len: 40 });
             let mut ids: Vec<u64> = (0..40).collect();
             let mut next = 40_u64;
-            for (first, gone, len) in steps {
+            for (first, removed, len) in steps {
                 let length = u32::try_from(ids.len()).unwrap();
                 let first = first.min(length);
-                let end = (first + gone).min(length);
+                let end = (first + removed).min(length);
                 let new = (len > 0).then_some(IdRun { id: next, index: 0, len });
                 next += u64::from(len);
                 blocks.replace(first, end, new);
-                let fresh = new.into_iter().flat_map(|run| run.id..run.id_end());
-                ids.splice(first as usize..end as usize, fresh);
+                let new_ids = new.into_iter().flat_map(|run| run.id..run.id_end());
+                ids.splice(first as usize..end as usize, new_ids);
                 check(&blocks, &ids);
                 for index in 0..=u32::try_from(ids.len()).unwrap() {
                     let found = blocks.iter_from(index).next();
@@ -188,11 +189,11 @@ mod tests {
     }
 
     #[test]
-    fn many_runs_are_in_many_blocks_and_can_all_be_gone() {
+    fn many_runs_are_split_into_blocks() {
         let mut blocks = Blocks::one(IdRun { id: 0, index: 0, len: 20_000 });
         let mut ids: Vec<u64> = (0..20_000).collect();
         for step in 0..5_000_u32 {
-            // All over the list, and again and again at one place.
+            // Half of the inserts are spread over the list, half are at the same place.
             let index = if step % 2 == 0 { step * 7 % 20_000 } else { 9 };
             let id = 100_000 + 2 * u64::from(step);
             blocks.replace(index, index, Some(IdRun { id, index: 0, len: 1 }));
@@ -200,8 +201,8 @@ mod tests {
         }
         check(&blocks, &ids);
         assert!(blocks.blocks.len() > 10);
-        let same = Blocks { blocks: vec![Block::of(&joined(blocks.iter()))], ..blocks.clone() };
-        assert!(same == blocks, "whatever the blocks");
+        let same = Blocks { blocks: vec![Block::of(&join_runs(blocks.iter()))], ..blocks.clone() };
+        assert!(same == blocks, "blocks are not compared");
         blocks.replace(5, 24_990, None);
         ids.drain(5..24_990);
         check(&blocks, &ids);

@@ -1,7 +1,7 @@
-//! The order of rows (or columns) by permanent ids.
+//! Order of rows (or columns) by permanent ids.
 //!
 //! Conceptually a list of ids, stored as runs. Inserting rows moves no cells, because cells are
-//! keyed by id and not by number.
+//! keyed by the id of their row and not by its index.
 
 mod blocks;
 mod places;
@@ -12,14 +12,14 @@ use self::blocks::Blocks;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::operation::{Span, Spans};
 
-/// Consecutive ids at consecutive places.
+/// Consecutive ids of rows (or columns) at consecutive places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRun {
-    /// First id.
+    /// Id of the first row.
     pub id: u64,
-    /// First index.
+    /// Index of the first row.
     pub index: u32,
-    /// Length, at least one.
+    /// Number of rows, at least one.
     pub len: u32,
 }
 
@@ -28,12 +28,18 @@ impl IdRun {
         self.index.saturating_add(self.len)
     }
 
-    /// Returns the id after the last.
+    /// Returns the id after the last id of the run.
     pub fn id_end(self) -> u64 {
         self.id.saturating_add(u64::from(self.len))
     }
 
-    /// Returns the part of the run in `first..end`.
+    /// Returns the index of the row with `id`, which must be in the run.
+    pub(super) fn index_of(self, id: u64) -> u32 {
+        let offset = u32::try_from(id.saturating_sub(self.id)).unwrap_or(u32::MAX);
+        self.index.saturating_add(offset)
+    }
+
+    /// Returns the part of the run whose indices are in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let index = self.index.max(first);
         let len = self.end().min(end).checked_sub(index).filter(|len| *len > 0)?;
@@ -42,7 +48,7 @@ impl IdRun {
     }
 }
 
-/// The order of an axis: exactly one id for each place.
+/// Order of the rows (or columns) of a sheet: exactly one id for each index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisOrder {
     limit: u32,
@@ -57,34 +63,36 @@ impl AxisOrder {
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
-    /// Inserts new ids; returns the runs that were moved past the end.
+    /// Inserts `count` new ids before index `before`. Returns the runs that were moved past the
+    /// end.
     pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let count = count.min(self.limit.saturating_sub(before));
         let kept = self.limit.saturating_sub(count);
-        let pushed_out = self.parts(kept, self.limit).collect();
+        let moved_past_end = self.parts(kept, self.limit).collect();
         self.runs.replace(kept, self.limit, None);
-        let new = self.fresh(count);
+        let new = self.allocate_run(count);
         self.runs.replace(before, before, new);
-        pushed_out
+        moved_past_end
     }
 
-    /// Deletes `spans`; returns the deleted runs. New ids fill the end.
+    /// Deletes the rows (or columns) in `spans` and adds as many new ids at the end. Returns the
+    /// deleted runs.
     pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
-        let at = |span: Span| self.parts(span.first, span.end());
-        let deleted: Vec<IdRun> = spans.iter().flat_map(at).collect();
-        // From the end, so that the remaining spans keep their places.
+        let runs_in = |span: Span| self.parts(span.first, span.end());
+        let deleted: Vec<IdRun> = spans.iter().flat_map(runs_in).collect();
+        // Starts with the last span, so that the other spans keep their places.
         for span in spans.iter().rev() {
             self.runs.replace(span.first, span.end().min(self.limit), None);
         }
         let count = deleted.iter().map(|run| run.len).sum();
-        let new = self.fresh(count);
+        let new = self.allocate_run(count);
         let end = self.limit.saturating_sub(count);
         self.runs.replace(end, end, new);
         deleted
     }
 
-    /// Returns the runs in `first..end`.
+    /// Returns the runs with indices in `first..end`.
     pub fn parts(&self, first: u32, end: u32) -> impl Iterator<Item = IdRun> + '_ {
         self.runs.iter_from(first).map_while(move |run| run.within(first, end))
     }
@@ -94,31 +102,30 @@ impl AxisOrder {
         self.runs.id(index)
     }
 
-    /// Returns an index of ids, for many lookups.
+    /// Returns a lookup table from ids to places.
     pub fn places(&self) -> Places {
         Places::of(self.runs.iter())
     }
 
-    /// Returns the axis map to a later (or earlier) order.
+    /// Returns the axis map from this order to the order `to`.
     pub fn map_to(&self, to: &Self, axis: Axis) -> AxisMap {
         let places = to.places();
         let mut map = AxisMap::empty(axis);
         for run in self.runs.iter() {
             for (id, span) in places.overlapping(run.id, run.id_end()) {
-                let offset = u32::try_from(id.saturating_sub(run.id)).unwrap_or(u32::MAX);
-                let src = run.index.saturating_add(offset);
-                map.push(Run { src, dst: span.first, len: span.count });
+                map.push(Run { src: run.index_of(id), dst: span.first, len: span.count });
             }
         }
         map
     }
 
-    /// Returns the number of runs, a measure of memory.
+    /// Returns the number of runs, which determines the memory that the order takes.
     pub fn run_count(&self) -> usize {
         self.runs.run_count()
     }
 
-    fn fresh(&mut self, len: u32) -> Option<IdRun> {
+    /// Allocates `len` new ids.
+    fn allocate_run(&mut self, len: u32) -> Option<IdRun> {
         let id = self.next_id;
         self.next_id = self.next_id.saturating_add(u64::from(len));
         (len > 0).then_some(IdRun { id, index: 0, len })
@@ -140,11 +147,11 @@ mod tests {
     #[test]
     fn ids_follow_inserts_and_deletes() {
         let mut order = order();
-        let out = order.insert(2, 3);
+        let moved_past_end = order.insert(2, 3);
         assert_eq!(ids(&order), [0, 1, 10, 11, 12, 2, 3, 4, 5, 6]);
-        assert_eq!(out, [IdRun { id: 7, index: 7, len: 3 }]);
-        let gone = order.delete(&Spans::one(1, 2));
-        assert_eq!(gone.iter().map(|run| run.id).collect::<Vec<_>>(), [1, 10]);
+        assert_eq!(moved_past_end, [IdRun { id: 7, index: 7, len: 3 }]);
+        let deleted = order.delete(&Spans::one(1, 2));
+        assert_eq!(deleted.iter().map(|run| run.id).collect::<Vec<_>>(), [1, 10]);
         assert_eq!(ids(&order), [0, 11, 12, 2, 3, 4, 5, 6, 13, 14]);
         let places = order.places();
         assert_eq!((places.index(11), places.index(6), places.index(1)), (Some(1), Some(7), None));
@@ -154,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_and_went_is_the_difference_of_places() {
+    fn missing_in_returns_inserted_and_deleted_places() {
         let before = order();
         let mut after = before.clone();
         after.insert(2, 1);

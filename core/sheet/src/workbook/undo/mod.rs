@@ -1,11 +1,12 @@
-//! Undo: operations that reverse one entry, as far as its effects were not changed since.
+//! Undo: operations that reverse the effects of one entry that were not changed since.
 //!
-//! Computed from three states, by the ids of rows and columns: before the entry, after it, and now.
-//! Later changes of others are kept: cells with other contents, inserted rows that are no longer
-//! blank, range formats if any was set, sheets that were changed or renamed.
+//! The operations are computed from three states: before the entry, after the entry, and now. Rows
+//! and columns are matched by their ids. Later changes are kept: cells that were edited again,
+//! inserted rows that are no longer blank, all range formats of a sheet if any was set since, and
+//! sheets that were changed or renamed.
 //!
-//! Without later changes, cells, displayed formats and sheet names are restored. A deleted sheet
-//! gets a new number and is added last.
+//! Without later changes, an undo restores all cells, displayed formats and sheet names. A deleted
+//! sheet is added again after the last sheet, under a new number.
 
 mod sheet;
 
@@ -16,7 +17,7 @@ use crate::operation::{AddSheet, DeleteSheet, Operation, RenameSheet, SheetId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UndoFault {
     /// The entry had no effect, or all its effects were changed since.
-    #[error("nothing of what the entry did is still there to be taken back")]
+    #[error("the entry has no effects that can be undone")]
     Nothing,
 }
 
@@ -24,45 +25,52 @@ pub enum UndoFault {
 /// `now`.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if no effect remains.
+/// [`UndoFault::Nothing`] if there is no effect to reverse.
 pub fn undo(
     before: &Workbook,
     after: &Workbook,
     now: &Workbook,
 ) -> Result<Vec<Operation>, UndoFault> {
-    let mut work = Work { workbook: now.clone(), operations: Vec::new() };
+    let mut builder = UndoBuilder { workbook: now.clone(), operations: Vec::new() };
     let diffs = before.diff(after).sheets;
-    let with = |change| diffs.iter().filter(move |diff| diff.change == change);
-    let mut names = Vec::new();
-    with(SheetChange::Added).for_each(|diff| work.remove_sheet(diff.sheet, after));
-    for diff in with(SheetChange::Deleted) {
-        names.extend(work.restore_sheet(diff.sheet, before));
+    let diffs_with = |change| diffs.iter().filter(move |diff| diff.change == change);
+    let mut old_names = Vec::new();
+    for diff in diffs_with(SheetChange::Added) {
+        builder.delete_added_sheet(diff.sheet, after);
     }
-    // A sheet that was the last one may be deleted now.
-    with(SheetChange::Added).for_each(|diff| work.remove_sheet(diff.sheet, after));
-    for diff in with(SheetChange::Renamed).chain(with(SheetChange::Kept)) {
-        names.extend(old_name(diff.sheet, before, after, now));
-        work.revert(diff, before, after);
+    for diff in diffs_with(SheetChange::Deleted) {
+        old_names.extend(builder.restore_sheet(diff.sheet, before));
     }
-    // Exchanged names are free only after each sheet was renamed.
+    // Tries again: an added sheet that was the last sheet can be deleted after others are restored.
+    for diff in diffs_with(SheetChange::Added) {
+        builder.delete_added_sheet(diff.sheet, after);
+    }
+    for diff in diffs_with(SheetChange::Renamed).chain(diffs_with(SheetChange::Kept)) {
+        old_names.extend(old_name(diff.sheet, before, after, now));
+        builder.undo_in_sheet(diff, before, after);
+    }
+    // Renames twice: exchanged names are free only after each sheet was renamed once.
     for _ in 0..2 {
-        names.iter().for_each(|(sheet, name)| work.rename(*sheet, name));
+        for (sheet, name) in &old_names {
+            builder.rename_sheet(*sheet, name);
+        }
     }
-    if work.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(work.operations) }
+    if builder.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(builder.operations) }
 }
 
 /// Returns the operations that make `now` display what `before` displays.
 ///
 /// # Errors
-/// [`UndoFault::Nothing`] if it already does: a repeated revert has no effect.
+/// [`UndoFault::Nothing`] if both states already display the same, as after a repeated revert.
 pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
-    if before.looks_like(now) {
+    if before.displays_same(now) {
         return Err(UndoFault::Nothing);
     }
     undo(before, now, now)
 }
 
-/// Returns the previous name of a sheet that this entry renamed, if it has not been renamed since.
+/// Returns the sheet and its name before the entry, if the entry renamed the sheet and it was not
+/// renamed since.
 fn old_name(
     sheet: SheetId,
     before: &Workbook,
@@ -71,47 +79,53 @@ fn old_name(
 ) -> Option<(SheetId, String)> {
     let name = |workbook: &Workbook| workbook.tabs().name(sheet).map(str::to_owned);
     let (old, new) = (name(before)?, name(after)?);
-    (old != new && name(now)? == new).then_some((sheet, old))
+    let is_unchanged_since = name(now)? == new;
+    (old != new && is_unchanged_since).then_some((sheet, old))
 }
 
-/// The operations so far, and the state after them.
-struct Work {
+/// Collects the operations of an undo, and tracks the state after them.
+struct UndoBuilder {
     workbook: Workbook,
     operations: Vec<Operation>,
 }
 
-impl Work {
+impl UndoBuilder {
+    /// Appends an operation and applies it to the state.
     fn push(&mut self, operation: Operation) {
         self.workbook.apply_operation(&operation);
         self.operations.push(operation);
     }
 
-    /// Deletes a sheet that the entry added, unless it was changed since or is the last one.
-    fn remove_sheet(&mut self, sheet: SheetId, after: &Workbook) {
+    /// Deletes a sheet that the entry added, unless it was changed since or is the last sheet.
+    fn delete_added_sheet(&mut self, sheet: SheetId, after: &Workbook) {
         let now = self.workbook.sheet(sheet);
-        if now.is_some() && now == after.sheet(sheet) && self.workbook.tabs().order().len() > 1 {
+        let is_unchanged = now.is_some() && now == after.sheet(sheet);
+        let is_last = self.workbook.tabs().order().len() <= 1;
+        if is_unchanged && !is_last {
             self.push(Operation::DeleteSheet(DeleteSheet { sheet }));
         }
     }
 
-    /// Restores a deleted sheet under a new number, if there is capacity for it.
+    /// Adds a deleted sheet again under a new number. Returns the new number and the name of the
+    /// sheet; `None` if the workbook has the maximum number of sheets.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
-        let lost = before.sheet(sheet)?;
-        let id = self.workbook.tabs().next_sheet();
+        let deleted = before.sheet(sheet)?;
+        let new_id = self.workbook.tabs().next_sheet();
         let name = before.tabs().name(sheet)?.to_owned();
-        self.push(Operation::AddSheet(AddSheet { sheet: id, name: name.clone() }));
-        if self.workbook.sheet(id).is_none() {
-            // The maximum number of sheets is reached.
+        self.push(Operation::AddSheet(AddSheet { sheet: new_id, name: name.clone() }));
+        if self.workbook.sheet(new_id).is_none() {
+            // The operation had no effect.
             self.operations.pop();
             return None;
         }
-        self.fill(id, lost);
-        Some((id, name))
+        self.copy_contents(new_id, deleted);
+        Some((new_id, name))
     }
 
-    fn rename(&mut self, sheet: SheetId, name: &str) {
-        let free = self.workbook.tabs().free_name(name, Some(sheet));
-        if self.workbook.tabs().name(sheet).is_some_and(|name| name != free) {
+    fn rename_sheet(&mut self, sheet: SheetId, name: &str) {
+        let tabs = self.workbook.tabs();
+        let free_name = tabs.free_name(name, Some(sheet));
+        if tabs.name(sheet).is_some_and(|current_name| current_name != free_name) {
             let name = name.to_owned();
             self.push(Operation::RenameSheet(RenameSheet { sheet, name }));
         }

@@ -2,58 +2,66 @@
 
 use std::collections::BTreeSet;
 
-use super::Work;
+use super::UndoBuilder;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::cell::{Cell, GENERAL};
 use crate::metadata::RangeFormat;
 use crate::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Spans,
 };
+use crate::workbook::axis_order::Places;
 use crate::workbook::sheet::CellId;
 use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// A sheet before the entry, after it, and now (before any undo operation).
-struct States<'a> {
-    old: &'a Sheet,
-    new: &'a Sheet,
+/// The states of a sheet before the entry, after the entry, and now (before any undo operation).
+struct SheetStates<'a> {
+    before: &'a Sheet,
+    after: &'a Sheet,
     now: Sheet,
 }
 
-impl States<'_> {
-    /// Returns whether a cell was changed since.
-    fn touched(&self, id: &CellId) -> bool {
-        self.now.cells.get(id) != self.new.cells.get(id)
+impl SheetStates<'_> {
+    /// Returns whether a cell was changed since the entry.
+    fn was_changed_since(&self, id: &CellId) -> bool {
+        self.now.cells.get(id) != self.after.cells.get(id)
     }
 }
 
-impl Work {
-    /// Undoes the changes of a sheet that exists in all three states.
-    pub(super) fn revert(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
+impl UndoBuilder {
+    /// Undoes the changes in a sheet that exists in all three states.
+    pub(super) fn undo_in_sheet(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
         let id = diff.sheet;
-        let (Some(old), Some(new)) = (before.sheet(id), after.sheet(id)) else { return };
+        let (Some(before), Some(after)) = (before.sheet(id), after.sheet(id)) else { return };
         let Some(now) = self.workbook.sheet(id).cloned() else { return };
-        let states = States { old, new, now };
-        self.remove_inserted(id, Axis::Rows, &diff.rows.inserted, &states);
-        self.remove_inserted(id, Axis::Columns, &diff.columns.inserted, &states);
-        let rows = self.reinsert(id, Axis::Rows, &diff.rows.deleted, old);
-        let columns = self.reinsert(id, Axis::Columns, &diff.columns.deleted, old);
-        let (Some(rows), Some(columns)) = (rows, columns) else { return };
-        self.restore_formats(id, &states, &rows, &columns);
-        self.restore_cells(id, &states, &rows, &columns);
+        let states = SheetStates { before, after, now };
+        self.delete_inserted(id, Axis::Rows, &diff.rows.inserted, &states);
+        self.delete_inserted(id, Axis::Columns, &diff.columns.inserted, &states);
+        let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, before);
+        let column_map = self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, before);
+        let (Some(row_map), Some(column_map)) = (row_map, column_map) else { return };
+        self.restore_formats(id, &states, &row_map, &column_map);
+        self.restore_cells(id, &states, &row_map, &column_map);
     }
 
     /// Deletes the rows or columns that the entry inserted, if they are still blank.
-    fn remove_inserted(&mut self, id: SheetId, axis: Axis, inserted: &Spans, states: &States<'_>) {
+    fn delete_inserted(
+        &mut self,
+        id: SheetId,
+        axis: Axis,
+        inserted: &Spans,
+        states: &SheetStates<'_>,
+    ) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let touched = states.now.cells.keys().filter(|cell| states.touched(cell));
-        let filled: BTreeSet<u64> = touched.map(|cell| line_of(*cell, axis)).collect();
+        let changed_cells = states.now.cells.keys().filter(|cell| states.was_changed_since(cell));
+        let lines_in_use: BTreeSet<u64> = changed_cells.map(|cell| line_of(*cell, axis)).collect();
         let places = sheet.order(axis).places();
+        let order_after = states.after.order(axis);
         let mut spans = Vec::new();
-        let runs = inserted.iter();
-        for run in runs.flat_map(|s| states.new.order(axis).parts(s.first, s.end())) {
+        for run in inserted.iter().flat_map(|span| order_after.parts(span.first, span.end())) {
+            // Collects the existing lines between those in use.
             let mut first = run.id;
-            for line in filled.range(run.id..run.id_end()) {
+            for line in lines_in_use.range(run.id..run.id_end()) {
                 spans.extend(places.spans(first, *line));
                 first = line.saturating_add(1);
             }
@@ -71,106 +79,110 @@ impl Work {
         });
     }
 
-    /// Inserts deleted rows or columns again, before the first remaining one that followed them.
-    /// Returns the new places of the old sheet.
-    fn reinsert(
+    /// Inserts deleted rows or columns again, before the first remaining row or column that
+    /// followed them. Returns the axis map from the sheet `before` the entry to the sheet after the
+    /// inserts.
+    fn reinsert_deleted(
         &mut self,
         id: SheetId,
         axis: Axis,
         deleted: &Spans,
-        old: &Sheet,
+        before: &Sheet,
     ) -> Option<AxisMap> {
-        let mut map = old.order(axis).map_to(self.workbook.sheet(id)?.order(axis), axis);
-        // From last to first, so that no insertion moves the place of another.
+        let mut map = before.order(axis).map_to(self.workbook.sheet(id)?.order(axis), axis);
+        // From last to first, so that no insert moves the place of a later insert.
         for span in deleted.iter().rev() {
-            let before = if map.runs().is_empty() { 0 } else { map.gap(span.end()) };
-            let insert = InsertBefore { sheet: id, before, count: span.count };
+            let place = if map.runs().is_empty() { 0 } else { map.gap(span.end()) };
+            let insert = InsertBefore { sheet: id, before: place, count: span.count };
             self.push(match axis {
                 Axis::Rows => Operation::InsertRows(insert),
                 Axis::Columns => Operation::InsertColumns(insert),
             });
-            let run = Run { src: span.first, dst: before, len: span.count };
-            map = map.then(&AxisMap::insert(axis, before, span.count)).with_run(run);
+            let run = Run { src: span.first, dst: place, len: span.count };
+            map = map.then(&AxisMap::insert(axis, place, span.count)).with_run(run);
         }
         Some(map)
     }
 
-    /// Restores range formats, if none was set since.
+    /// Restores the range formats, if none was set since the entry.
     fn restore_formats(
         &mut self,
         id: SheetId,
-        states: &States<'_>,
-        rows: &AxisMap,
-        columns: &AxisMap,
+        states: &SheetStates<'_>,
+        row_map: &AxisMap,
+        column_map: &AxisMap,
     ) {
-        let moved = states.new.map_to(&states.now);
-        if states.new.formats.mapped(&moved.0, &moved.1) != states.now.formats {
+        let (rows_since, columns_since) = states.after.map_to(&states.now);
+        if states.after.formats.mapped(&rows_since, &columns_since) != states.now.formats {
             return;
         }
-        let was = states.old.formats.mapped(rows, columns);
+        let wanted = states.before.formats.mapped(row_map, column_map);
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let differing = was.difference(&sheet.formats);
-        // Setting range formats hides those of cells, so these are set again.
-        let edits = edits(sheet, |place, cell| {
-            let own = cell.format.clone().filter(|_| differing.iter().any(|r| r.holds(place)));
-            own.map(|format| (None, Some(format)))
+        let differing = wanted.difference(&sheet.formats);
+        // Setting a range format removes the formats of single cells, so these are set again.
+        let cell_formats = sheet_edits(sheet, |(row, column), cell| {
+            let is_affected = cell.format.is_some()
+                && differing.iter().any(|range| range.contains((row, column)));
+            let format = if is_affected { cell.format.clone() } else { None };
+            CellEdit { row, column, value: None, formula: None, format }
         });
+        let cell_formats = cell_formats.into_iter().filter(|edit| edit.format.is_some()).collect();
         for RangeFormat { rows, columns, .. } in &differing {
             let (rows, columns, format) = (rows.clone(), columns.clone(), GENERAL.to_owned());
             self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
         }
         for RangeFormat { rows, columns, .. } in &differing {
-            self.copy_formats(id, was.intersection(rows, columns));
+            self.set_formats(id, wanted.intersection(rows, columns));
         }
-        self.set_cells(id, edits);
+        self.set_cells(id, cell_formats);
     }
 
-    fn copy_formats(&mut self, id: SheetId, records: Vec<RangeFormat>) {
+    fn set_formats(&mut self, id: SheetId, records: Vec<RangeFormat>) {
         for RangeFormat { rows, columns, format } in records {
             self.push(Operation::SetFormat(SetFormat { sheet: id, rows, columns, format }));
         }
     }
 
-    /// Restores cells that the entry changed and that were not changed since, and those of deleted
-    /// rows and columns.
+    /// Restores the cells that the entry changed and that were not changed since, including the
+    /// cells of deleted rows and columns.
     fn restore_cells(
         &mut self,
         id: SheetId,
-        states: &States<'_>,
-        rows: &AxisMap,
-        columns: &AxisMap,
+        states: &SheetStates<'_>,
+        row_map: &AxisMap,
+        column_map: &AxisMap,
     ) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let (States { old, new, .. }, blank) = (states, Cell::default());
-        let (old_places, places) = (old.places(), sheet.places());
-        let place = |cell: &CellId| {
-            let row =
-                old_places.0.index(cell.0).map_or(places.0.index(cell.0), |row| rows.get(row));
-            let column = old_places.1.index(cell.1);
-            let column = column.map_or(places.1.index(cell.1), |column| columns.get(column));
-            Some((row?, column?))
-        };
-        let ids: BTreeSet<&CellId> = old.cells.keys().chain(new.cells.keys()).collect();
-        let edits = ids.into_iter().filter(|cell| !states.touched(cell)).filter_map(|cell| {
-            let was = old.cells.get(cell).unwrap_or(&blank);
-            let became = new.cells.get(cell).unwrap_or(&blank);
-            if was == became {
-                return None;
+        let SheetStates { before, after, .. } = states;
+        let (rows_before, columns_before) = before.places();
+        let (rows, columns) = sheet.places();
+        let blank = Cell::default();
+        let ids: BTreeSet<&CellId> = before.cells.keys().chain(after.cells.keys()).collect();
+        let mut edits = Vec::new();
+        for cell_id in ids {
+            let cell_before = before.cells.get(cell_id).unwrap_or(&blank);
+            let cell_after = after.cells.get(cell_id).unwrap_or(&blank);
+            if cell_before == cell_after || states.was_changed_since(cell_id) {
+                continue;
             }
-            let (row, column) = place(cell)?;
-            Some(edit_back(row, column, was, became, sheet.formats.at(row, column)))
-        });
-        let edits = edits.collect();
+            let row = current_place(cell_id.0, &rows_before, row_map, &rows);
+            let column = current_place(cell_id.1, &columns_before, column_map, &columns);
+            if let (Some(row), Some(column)) = (row, column) {
+                let range_format = sheet.formats.at(row, column);
+                edits.push(restoring_edit(row, column, cell_before, cell_after, range_format));
+            }
+        }
         self.set_cells(id, edits);
     }
 
-    /// Fills a new sheet with the contents of a deleted one.
-    pub(super) fn fill(&mut self, id: SheetId, lost: &Sheet) {
-        self.copy_formats(id, lost.formats.records().to_vec());
-        let all = |_, cell: &Cell| {
-            Some((Some((cell.value.clone(), cell.formula.clone())), cell.format.clone()))
-        };
-        self.set_cells(id, edits(lost, all));
+    /// Copies range formats and cells of a deleted sheet to the new sheet `id`.
+    pub(super) fn copy_contents(&mut self, id: SheetId, deleted: &Sheet) {
+        self.set_formats(id, deleted.formats.records().to_vec());
+        let edits = sheet_edits(deleted, |(row, column), cell| {
+            let Cell { value, formula, format } = cell.clone();
+            CellEdit { row, column, value: Some(value), formula, format }
+        });
+        self.set_cells(id, edits);
     }
 
     fn set_cells(&mut self, sheet: SheetId, mut edits: Vec<CellEdit>) {
@@ -181,21 +193,31 @@ impl Work {
     }
 }
 
-/// Parts of an edit: value and formula, and format.
-type Layers = (Option<(crate::cell::Value, Option<String>)>, Option<String>);
-
-/// Returns an edit of each cell for which there are layers to set.
-fn edits(sheet: &Sheet, layers: impl Fn((u32, u32), &Cell) -> Option<Layers>) -> Vec<CellEdit> {
+/// Returns `make_edit` of each stored cell of a sheet, with the place of the cell.
+fn sheet_edits(sheet: &Sheet, make_edit: impl Fn((u32, u32), &Cell) -> CellEdit) -> Vec<CellEdit> {
     let (rows, columns) = sheet.places();
-    let edits = sheet.cells.iter().filter_map(|((row, column), cell)| {
-        let (row, column) = (rows.index(*row)?, columns.index(*column)?);
-        let (content, format) = layers((row, column), cell)?;
-        let (value, formula) = content.map_or((None, None), |(value, f)| (Some(value), f));
-        Some(CellEdit { row, column, value, formula, format })
+    let edits = sheet.cells.iter().filter_map(|((row_id, column_id), cell)| {
+        let place = (rows.index(*row_id)?, columns.index(*column_id)?);
+        Some(make_edit(place, cell))
     });
     edits.collect()
 }
 
+/// Returns the current place of a row or column. If it existed before the entry, `map` determines
+/// the place, because a deleted row has a new id when it is inserted again.
+fn current_place(
+    line: u64,
+    places_before: &Places,
+    map: &AxisMap,
+    current_places: &Places,
+) -> Option<u32> {
+    match places_before.index(line) {
+        Some(place_before) => map.get(place_before),
+        None => current_places.index(line),
+    }
+}
+
+/// Returns the id of a cell's row or column.
 fn line_of((row, column): CellId, axis: Axis) -> u64 {
     match axis {
         Axis::Rows => row,
@@ -203,16 +225,23 @@ fn line_of((row, column): CellId, axis: Axis) -> u64 {
     }
 }
 
-/// Returns the edit that restores a cell, layer by layer. A cell without a format of its own gets
-/// its range's format, because no operation removes a cell's format.
-fn edit_back(row: u32, column: u32, was: &Cell, became: &Cell, below: Option<&str>) -> CellEdit {
-    let content = (&was.value, &was.formula) != (&became.value, &became.formula);
-    let format = was.format.as_deref().or(below).unwrap_or(GENERAL);
-    CellEdit {
-        row,
-        column,
-        value: content.then(|| was.value.clone()),
-        formula: was.formula.clone().filter(|_| content),
-        format: (was.format != became.format).then(|| format.to_owned()),
+/// Returns the edit that changes a cell from `after` back to `before`. No operation removes the
+/// format of a single cell, so a cell that had none is given the format of its range.
+fn restoring_edit(
+    row: u32,
+    column: u32,
+    before: &Cell,
+    after: &Cell,
+    range_format: Option<&str>,
+) -> CellEdit {
+    let mut edit = CellEdit { row, column, value: None, formula: None, format: None };
+    if (&before.value, &before.formula) != (&after.value, &after.formula) {
+        edit.value = Some(before.value.clone());
+        edit.formula.clone_from(&before.formula);
     }
+    if before.format != after.format {
+        let format = before.format.as_deref().or(range_format).unwrap_or(GENERAL);
+        edit.format = Some(format.to_owned());
+    }
+    edit
 }

@@ -1,32 +1,34 @@
-//! How integers stand in the bytes.
+//! Layouts of a list of integers.
 
 use crate::chunk::bit_packing::{self, BLOCK};
 use crate::chunk::bytes::{Reader, write_signed};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
 
-/// How integers are laid out.
+/// Layout of a list of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// All are equal: one.
+    /// One integer that all integers are equal to.
     Constant,
-    /// One by one, 7 bits a byte.
+    /// Each integer in groups of 7 bits.
     Each,
-    /// Blocks of 1,024: the least, a width, and what each is above the least, packed.
+    /// Blocks of at most `BLOCK` integers: the minimum, a bit width, and the packed differences
+    /// from the minimum.
     Packed,
-    /// The least, a width in bytes, and what each is above it: the low bytes of all, and so on.
+    /// The minimum, a width in bytes, and the differences from the minimum: the lowest bytes of
+    /// all, then the next bytes, and so on.
     Planes,
 }
 
-/// More integers than this are not written one by one.
-const MOST_EACH: usize = 64;
+/// Longer lists are never stored one by one.
+const MAX_EACH: usize = 64;
 
-/// The layouts that may be the smallest.
-pub(super) fn worth_trying(values: &[i64]) -> &'static [Layout] {
-    let equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
+/// Returns the layouts that may be the smallest.
+pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
+    let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
     match values.len() {
-        _ if equal => &[Layout::Constant],
-        0..=MOST_EACH => &[Layout::Each, Layout::Packed, Layout::Planes],
+        _ if are_equal => &[Layout::Constant],
+        0..=MAX_EACH => &[Layout::Each, Layout::Packed, Layout::Planes],
         _ => &[Layout::Packed, Layout::Planes],
     }
 }
@@ -49,31 +51,34 @@ impl Layout {
     pub(super) fn write(self, out: &mut Vec<u8>, values: &[i64]) {
         match self {
             Self::Constant => {
-                values.first().into_iter().for_each(|value| write_signed(out, *value));
+                if let Some(value) = values.first() {
+                    write_signed(out, *value);
+                }
             }
             Self::Each => values.iter().for_each(|value| write_signed(out, *value)),
             Self::Packed => values.chunks(BLOCK).for_each(|block| {
-                let (least, range) = least_and_range(block);
+                let (min, range) = min_and_range(block);
                 let width = bit_packing::width(range);
-                write_signed(out, least);
+                write_signed(out, min);
                 out.push(u8::try_from(width).unwrap_or(u8::MAX));
                 out.reserve(bit_packing::packed_len(block.len(), width));
-                bit_packing::pack(out, block, least, width);
+                bit_packing::pack(out, block, min, width);
             }),
             Self::Planes => write_planes(out, values),
         }
     }
 
-    /// What its bytes will take compressed: planes differ too much to be counted together.
-    pub(super) fn cost(self, bytes: &[u8], count: usize) -> usize {
+    /// Estimates the compressed size of the encoded bytes. Planes are estimated separately because
+    /// their statistics differ.
+    pub(super) fn estimate_cost(self, bytes: &[u8], count: usize) -> usize {
         match self {
-            // Packed bits are quicker to read: what is hardly smaller is not worth it.
+            // Adds 1/63 because packed bits decode faster than planes.
             Self::Planes => estimate::packed_planes(bytes, count) * 64 / 63,
             _ => estimate::packed_bytes(bytes),
         }
     }
 
-    /// Adds `count` integers to `values`.
+    /// Decodes `count` integers and appends them to `values`.
     pub(super) fn read(
         self,
         reader: &mut Reader<'_>,
@@ -91,10 +96,10 @@ impl Layout {
             Self::Packed => {
                 for first in (0..count).step_by(BLOCK) {
                     let block = BLOCK.min(count - first);
-                    let least = reader.signed()?;
+                    let min = reader.signed()?;
                     let width = u32::from(reader.byte()?);
                     let bytes = reader.bytes(bit_packing::packed_len(block, width))?;
-                    bit_packing::unpack(values, bytes, block, least, width)?;
+                    bit_packing::unpack(values, bytes, block, min, width)?;
                 }
             }
             Self::Planes => read_planes(reader, values, count)?,
@@ -103,24 +108,25 @@ impl Layout {
     }
 }
 
-fn least_and_range(values: &[i64]) -> (i64, u64) {
-    let bounds = |(least, most): (i64, i64), value: &i64| (least.min(*value), most.max(*value));
-    let (least, most) = values.iter().fold((i64::MAX, i64::MIN), bounds);
-    (least, most.abs_diff(least))
+/// Returns the minimum, and the difference of the maximum from the minimum.
+fn min_and_range(values: &[i64]) -> (i64, u64) {
+    let bounds = |(min, max): (i64, i64), value: &i64| (min.min(*value), max.max(*value));
+    let (min, max) = values.iter().fold((i64::MAX, i64::MIN), bounds);
+    (min, max.abs_diff(min))
 }
 
 fn write_planes(out: &mut Vec<u8>, values: &[i64]) {
-    let (least, range) = least_and_range(values);
+    let (min, range) = min_and_range(values);
     let planes = bit_packing::width(range).div_ceil(8);
-    write_signed(out, least);
+    write_signed(out, min);
     out.push(u8::try_from(planes).unwrap_or(u8::MAX));
     out.reserve(values.len().saturating_mul(usize::try_from(planes).unwrap_or(0)));
     for plane in 0..planes {
-        let byte = |value: &i64| {
-            let above = value.wrapping_sub(least).cast_unsigned() >> (8 * plane);
-            above.to_le_bytes()[0]
+        let plane_byte = |value: &i64| {
+            let difference = value.wrapping_sub(min).cast_unsigned() >> (8 * plane);
+            difference.to_le_bytes()[0]
         };
-        out.extend(values.iter().map(byte));
+        out.extend(values.iter().map(plane_byte));
     }
 }
 
@@ -129,13 +135,13 @@ fn read_planes(
     values: &mut Vec<i64>,
     count: usize,
 ) -> Result<(), UnreadableChunk> {
-    let least = reader.signed()?;
+    let min = reader.signed()?;
     let planes = reader.byte()?;
     if planes > 7 {
         return Err(UnreadableChunk::Malformed("integers have too many bytes"));
     }
     let first = values.len();
-    values.resize(first + count, least);
+    values.resize(first + count, min);
     for plane in 0..planes {
         let bytes = reader.bytes(count)?;
         let values = values.get_mut(first..).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! A row of integers whose count is known: numbers, lengths, codes, distances of rows.
+//! Encodes and decodes lists of integers whose count is known: numbers, lengths, codes, row gaps.
 //!
-//! One number is written as it is. More of them are transformed (differences, differences of these)
-//! and laid out (all equal, one by one, packed bits, planes of bytes), as will be smallest.
+//! A single integer is stored as is. Longer lists are transformed (differences, or differences of
+//! differences) and laid out (constant, one by one, packed bits, byte planes) in the form that is
+//! expected to be smallest.
 
 mod layout;
 mod transform;
@@ -11,49 +12,56 @@ use super::error::UnreadableChunk;
 use layout::Layout;
 use transform::Transform;
 
-/// The greatest magnitude of an integer: what an `f64` holds exactly.
+/// Maximum magnitude of an integer: the largest integer that an `f64` represents exactly.
 pub(super) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// Writes integers, each at most [`MAX_INTEGER`] in magnitude. Says what they will take compressed.
+/// Encodes integers of at most [`MAX_INTEGER`] in magnitude. Returns their expected compressed
+/// size.
 pub(super) fn write(out: &mut Vec<u8>, values: &[i64]) -> usize {
+    const SINGLE_VALUE_COST: usize = 2;
     if let [] | [_] = values {
-        values.iter().for_each(|value| write_signed(out, *value));
-        return 2;
+        for value in values {
+            write_signed(out, *value);
+        }
+        return SINGLE_VALUE_COST;
     }
-    let transform = transform::choose(values);
-    let mut best = candidate(values, transform);
-    // Differences of skewed numbers may have fewer bits and yet more entropy.
+    let transform = transform::choose_transform(values);
+    let (mut bytes, mut cost) = encode_with(values, transform);
+    // Differences of skewed numbers may have fewer bits but more entropy.
     if transform != Transform::None {
-        let plain = candidate(values, Transform::None);
-        if plain.1 < best.1 {
-            best = plain;
+        let (plain_bytes, plain_cost) = encode_with(values, Transform::None);
+        if plain_cost < cost {
+            (bytes, cost) = (plain_bytes, plain_cost);
         }
     }
-    out.extend_from_slice(&best.0);
-    best.1
+    out.extend_from_slice(&bytes);
+    cost
 }
 
-/// Bytes before those of the layout, at most.
+/// Maximum number of bytes before the bytes of the layout.
 const HEAD_BYTES: usize = 32;
 
-/// The bytes with a transform, and what they will take compressed.
-fn candidate(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
+/// Encodes integers with a transform in the best layout. Returns the bytes and their expected
+/// compressed size.
+fn encode_with(values: &[i64], transform: Transform) -> (Vec<u8>, usize) {
     let (heads, rest) = transform.apply(values);
-    let written = |layout: Layout| {
+    let encode_layout = |layout: Layout| {
         let mut bytes = Vec::with_capacity(HEAD_BYTES.saturating_add(rest.len()));
         bytes.push(transform.number() | layout.number() << 2);
         heads.iter().for_each(|head| write_signed(&mut bytes, *head));
-        let front = bytes.len();
+        let head_bytes = bytes.len();
         layout.write(&mut bytes, &rest);
-        let cost = front + layout.cost(bytes.get(front..).unwrap_or_default(), rest.len());
+        let layout_bytes = bytes.get(head_bytes..).unwrap_or_default();
+        let cost = head_bytes + layout.estimate_cost(layout_bytes, rest.len());
         (bytes, cost)
     };
-    let layouts = layout::worth_trying(&rest);
-    let best = layouts.iter().map(|layout| written(*layout)).min_by_key(|(_, cost)| *cost);
-    best.unwrap_or_else(|| written(Layout::Each))
+    let layouts = layout::candidate_layouts(&rest);
+    let best = layouts.iter().map(|layout| encode_layout(*layout)).min_by_key(|(_, cost)| *cost);
+    best.unwrap_or_else(|| encode_layout(Layout::Each))
 }
 
-/// Reads integers. The caller has checked `count`: so much memory is reserved.
+/// Decodes integers. The caller must have checked `count`, because memory for `count` integers is
+/// reserved.
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, UnreadableChunk> {
     let mut values = Vec::with_capacity(count);
     if count < 2 {
@@ -62,7 +70,8 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, Un
         }
     } else {
         let head = reader.byte()?;
-        let malformed = UnreadableChunk::Malformed("a row of integers is of an unknown kind");
+        let malformed =
+            UnreadableChunk::Malformed("a list of integers is encoded in an unknown form");
         let transform = Transform::from_number(head & 3).ok_or(malformed)?;
         let layout = Layout::from_number(head >> 2).ok_or(malformed)?;
         let heads = transform.heads().min(count);
@@ -79,22 +88,22 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, Un
     Ok(values)
 }
 
-/// Writes integers that are not negative.
+/// Encodes nonnegative integers. Returns their expected compressed size.
 pub(super) fn write_counts(out: &mut Vec<u8>, counts: impl Iterator<Item = usize>) -> usize {
     let values: Vec<i64> = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX)).collect();
     write(out, &values)
 }
 
-/// Reads integers of 0 to `most`.
+/// Decodes integers from 0 to `max`.
 pub(super) fn read_counts(
     reader: &mut Reader<'_>,
     count: usize,
-    most: u32,
+    max: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
     let values = read(reader, count)?;
-    // Two loops without a branch in them are quicker than one with.
-    let within = |value: &i64| (0..=i64::from(most)).contains(value);
-    if !values.iter().fold(true, |all, value| all & within(value)) {
+    // Two loops without branches are faster than one loop with branches.
+    let is_in_range = |value: &i64| (0..=i64::from(max)).contains(value);
+    if !values.iter().fold(true, |all, value| all & is_in_range(value)) {
         return Err(UnreadableChunk::Malformed("a count or code is out of range"));
     }
     Ok(values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect())
@@ -143,8 +152,8 @@ mod tests {
         let alternating: Vec<i64> = (0..3_000)
             .map(|index| if index % 2 == 0 { MAX_INTEGER } else { -MAX_INTEGER })
             .collect();
-        for transform in [Transform::None, Transform::Differences, Transform::Curve] {
-            let (bytes, _) = candidate(&alternating, transform);
+        for transform in [Transform::None, Transform::Differences, Transform::SecondDifferences] {
+            let (bytes, _) = encode_with(&alternating, transform);
             let mut reader = Reader::new(&bytes);
             assert_eq!(read(&mut reader, alternating.len()).unwrap(), alternating);
         }

@@ -1,18 +1,19 @@
-//! What is written of integers: they themselves, their differences, or the differences of these.
+//! Transforms of a list of integers: none, differences, or differences of differences.
 
 use std::borrow::Cow;
 
 use crate::chunk::bit_packing::{BLOCK, width};
 
-/// What is done to integers before they are laid out.
+/// Transform of a list of integers before its layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
-    /// Nothing.
+    /// The integers themselves.
     None,
-    /// The first, then the difference of each from the one before.
+    /// The first integer, then the difference of each integer from the previous integer.
     Differences,
-    /// The first, the first difference, then the difference of each difference from the one before.
-    Curve,
+    /// The first integer, the first difference, then the difference of each difference from the
+    /// previous difference.
+    SecondDifferences,
 }
 
 impl Transform {
@@ -20,27 +21,28 @@ impl Transform {
         match self {
             Self::None => 0,
             Self::Differences => 1,
-            Self::Curve => 2,
+            Self::SecondDifferences => 2,
         }
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
-        [Self::None, Self::Differences, Self::Curve].into_iter().find(|it| it.number() == number)
+        let all = [Self::None, Self::Differences, Self::SecondDifferences];
+        all.into_iter().find(|transform| transform.number() == number)
     }
 
-    /// How many numbers stand before those that are laid out.
+    /// Returns how many integers are stored before the list that is laid out.
     pub(super) fn heads(self) -> usize {
         usize::from(self.number())
     }
 
-    /// The numbers before, and those to be laid out.
+    /// Returns the integers to store first, and the list to lay out.
     pub(super) fn apply(self, values: &[i64]) -> (Vec<i64>, Cow<'_, [i64]>) {
         match self {
             Self::None => (Vec::new(), Cow::Borrowed(values)),
             Self::Differences => {
                 (values.first().copied().into_iter().collect(), Cow::Owned(deltas(values)))
             }
-            Self::Curve => {
+            Self::SecondDifferences => {
                 let slopes = deltas(values);
                 let heads = values.first().into_iter().chain(slopes.first()).copied().collect();
                 (heads, Cow::Owned(deltas(&slopes)))
@@ -48,26 +50,27 @@ impl Transform {
         }
     }
 
-    /// Makes the integers from both, in place. Wraps where bytes make no sense: what comes out of
-    /// these is checked by the caller.
+    /// Reverses the transform in place. Wraps around for malformed input; the caller checks the
+    /// result.
     pub(super) fn undo(self, values: &mut [i64]) {
         match self {
             Self::None => {}
-            Self::Differences => sum(values),
-            Self::Curve => {
-                sum(values.get_mut(1..).unwrap_or_default());
-                sum(values);
+            Self::Differences => accumulate(values),
+            Self::SecondDifferences => {
+                accumulate(values.get_mut(1..).unwrap_or_default());
+                accumulate(values);
             }
         }
     }
 }
 
 fn deltas(values: &[i64]) -> Vec<i64> {
-    let behind = values.iter().skip(1);
-    values.iter().zip(behind).map(|(one, next)| next.wrapping_sub(*one)).collect()
+    let next_values = values.iter().skip(1);
+    values.iter().zip(next_values).map(|(one, next)| next.wrapping_sub(*one)).collect()
 }
 
-fn sum(values: &mut [i64]) {
+/// Replaces each integer by the sum of all integers through it.
+fn accumulate(values: &mut [i64]) {
     let mut total = 0_i64;
     for value in values {
         total = total.wrapping_add(*value);
@@ -75,7 +78,7 @@ fn sum(values: &mut [i64]) {
     }
 }
 
-/// Least and greatest.
+/// The minimum and maximum of some integers.
 #[derive(Clone, Copy)]
 struct Range(i64, i64);
 
@@ -92,30 +95,30 @@ impl Range {
     }
 }
 
-/// The transform that leaves the fewest bits per block; the simplest of several.
-pub(super) fn choose(values: &[i64]) -> Transform {
-    let (mut before, mut slope) = values.first().map_or((0, 0), |first| (*first, 0));
-    let mut bits = [0_u64; 3];
-    for (number, block) in values.chunks(BLOCK).enumerate() {
+/// Returns the transform that results in the fewest bits per block; prefers the simpler transform.
+pub(super) fn choose_transform(values: &[i64]) -> Transform {
+    let (mut previous, mut slope) = values.first().map_or((0, 0), |first| (*first, 0));
+    let mut total_bits = [0_u64; 3];
+    for (block_index, block) in values.chunks(BLOCK).enumerate() {
         let mut ranges = [Range::NONE; 3];
-        let [plain, differences, curve] = &mut ranges;
+        let [plain, differences, second_differences] = &mut ranges;
         for (index, value) in block.iter().enumerate() {
-            let next = value.wrapping_sub(before);
+            let difference = value.wrapping_sub(previous);
             plain.add(*value);
-            if number > 0 || index > 0 {
-                differences.add(next);
+            if block_index > 0 || index > 0 {
+                differences.add(difference);
             }
-            if number > 0 || index > 1 {
-                curve.add(next.wrapping_sub(slope));
+            if block_index > 0 || index > 1 {
+                second_differences.add(difference.wrapping_sub(slope));
             }
-            (before, slope) = (*value, next);
+            (previous, slope) = (*value, difference);
         }
         let count = u64::try_from(block.len()).unwrap_or(0);
-        for (bits, range) in bits.iter_mut().zip(ranges) {
+        for (bits, range) in total_bits.iter_mut().zip(ranges) {
             *bits += range.bits() * count;
         }
     }
-    let transforms = [Transform::None, Transform::Differences, Transform::Curve];
-    let best = transforms.into_iter().zip(bits).min_by_key(|(_, bits)| *bits);
+    let transforms = [Transform::None, Transform::Differences, Transform::SecondDifferences];
+    let best = transforms.into_iter().zip(total_bits).min_by_key(|(_, bits)| *bits);
     best.map_or(Transform::None, |(transform, _)| transform)
 }

@@ -1,4 +1,4 @@
-//! The numbers of a column: finite `f64`s, kept bit by bit.
+//! Encodes and decodes the numbers of a column: finite `f64`s, preserved bit by bit.
 
 mod decimals;
 mod dictionary;
@@ -7,18 +7,19 @@ mod planes;
 use super::bytes::Reader;
 use super::error::UnreadableChunk;
 
-/// How numbers are written; the high bits of their first byte. The low ones are the decimals.
+/// Form in which numbers are stored. The first byte contains the form in its high bits and the
+/// number of decimals in its low bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Integers, divided by a power of ten.
     Decimals,
-    /// The same, and those that are no such decimals.
+    /// Like `Decimals`, plus exceptions that are stored as bits.
     WithExceptions,
-    /// The first bytes of all, the second bytes, …
+    /// Byte planes: the lowest bytes of all numbers, then the next bytes, and so on.
     Planes,
-    /// The same of each number's difference in bits from the one before.
+    /// Like `Planes`, but of each number XORed with the previous number.
     Changes,
-    /// Distinct numbers, and codes.
+    /// Distinct numbers and one code per number.
     Dictionary,
 }
 
@@ -41,40 +42,38 @@ impl Form {
     }
 }
 
-/// So many numbers in a byte need no dictionary.
+/// If at least this many numbers fit into a compressed byte, a dictionary is not tried.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
-/// Writes finite numbers. Says what they will take compressed.
+/// Encodes finite numbers. Returns their expected compressed size.
 pub(super) fn write(out: &mut Vec<u8>, values: &[f64]) -> usize {
-    let (bytes, cost) = without_dictionary(values);
-    let dense = cost <= values.len() / DENSE_NUMBERS_PER_BYTE;
-    match if dense { None } else { dictionary::write(values) } {
-        Some((shorter, less)) if less < cost => {
-            out.extend_from_slice(&shorter);
-            less
-        }
-        _ => {
-            out.extend_from_slice(&bytes);
-            cost
-        }
+    let (bytes, cost) = encode_without_dictionary(values);
+    if cost > values.len() / DENSE_NUMBERS_PER_BYTE
+        && let Some((dictionary_bytes, dictionary_cost)) = dictionary::write(values)
+        && dictionary_cost < cost
+    {
+        out.extend_from_slice(&dictionary_bytes);
+        return dictionary_cost;
     }
+    out.extend_from_slice(&bytes);
+    cost
 }
 
-fn without_dictionary(values: &[f64]) -> (Vec<u8>, usize) {
+fn encode_without_dictionary(values: &[f64]) -> (Vec<u8>, usize) {
     let decimals = decimals::write(values);
+    if let Some(decimals) = &decimals
+        && decimals.exceptions == 0
+    {
+        return (decimals.bytes.clone(), decimals.cost);
+    }
+    let (planes_bytes, planes_cost) = planes::write(values);
     match decimals {
-        Some(decimals) if decimals.exceptions == 0 => (decimals.bytes, decimals.cost),
-        decimals => {
-            let planes = planes::write(values);
-            match decimals {
-                Some(decimals) if decimals.cost <= planes.1 => (decimals.bytes, decimals.cost),
-                _ => planes,
-            }
-        }
+        Some(decimals) if decimals.cost <= planes_cost => (decimals.bytes, decimals.cost),
+        _ => (planes_bytes, planes_cost),
     }
 }
 
-/// Reads numbers, all of them finite. The caller has checked `count`.
+/// Decodes finite numbers. The caller must have checked `count`.
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>, UnreadableChunk> {
     read_nested(reader, count, true)
 }
@@ -82,9 +81,9 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>, Un
 fn read_nested(
     reader: &mut Reader<'_>,
     count: usize,
-    dictionary: bool,
+    may_be_dictionary: bool,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    let unknown = UnreadableChunk::Malformed("numbers are of an unknown kind");
+    let unknown = UnreadableChunk::Malformed("numbers are encoded in an unknown form");
     let head = reader.byte()?;
     let form = FORMS.into_iter().find(|form| form.number() == head >> 4).ok_or(unknown)?;
     let decimals = head & 0x0f;
@@ -96,7 +95,7 @@ fn read_nested(
         Form::WithExceptions => decimals::read(reader, count, decimals, true),
         Form::Planes => planes::read(reader, count, false),
         Form::Changes => planes::read(reader, count, true),
-        Form::Dictionary if dictionary => dictionary::read(reader, count),
+        Form::Dictionary if may_be_dictionary => dictionary::read(reader, count),
         Form::Dictionary => Err(unknown),
     }
 }

@@ -1,25 +1,26 @@
-//! Numbers by their bytes: the lowest byte of each, then the next, …: signs and exponents come
-//! together, and compress, while the lowest do not and are stored as they are.
+//! Numbers as byte planes: the lowest bytes of all numbers, then the next bytes, and so on. Signs
+//! and exponents are stored together and compress well, unlike the lowest bytes.
 
 use super::Form;
 use crate::chunk::bytes::Reader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
 
-/// Writes the smaller of both forms. Says what it will take compressed.
+/// Encodes numbers in the smaller of both forms. Returns the bytes and their expected compressed
+/// size.
 pub(super) fn write(values: &[f64]) -> (Vec<u8>, usize) {
     let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
-    let changes: Vec<u64> = std::iter::once(0)
+    let xored: Vec<u64> = std::iter::once(0)
         .chain(bits.iter().copied())
         .zip(&bits)
-        .map(|(before, now)| before ^ now)
+        .map(|(previous, bits)| previous ^ bits)
         .collect();
-    let plain = planes(Form::Planes, &bits);
-    let changes = planes(Form::Changes, &changes);
-    if changes.1 < plain.1 { changes } else { plain }
+    let (plain, plain_cost) = encode_planes(Form::Planes, &bits);
+    let (changes, changes_cost) = encode_planes(Form::Changes, &xored);
+    if changes_cost < plain_cost { (changes, changes_cost) } else { (plain, plain_cost) }
 }
 
-fn planes(form: Form, bits: &[u64]) -> (Vec<u8>, usize) {
+fn encode_planes(form: Form, bits: &[u64]) -> (Vec<u8>, usize) {
     let mut bytes = Vec::with_capacity(1 + bits.len() * 8);
     bytes.push(form.head(0));
     for plane in 0..8 {
@@ -29,13 +30,13 @@ fn planes(form: Form, bits: &[u64]) -> (Vec<u8>, usize) {
     (bytes, cost)
 }
 
-/// Reads either form.
+/// Decodes numbers in either form.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
-    changes: bool,
+    is_xored: bool,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    // All planes are there before memory is reserved for their numbers.
+    // All planes are read before memory is reserved for the numbers.
     let planes = reader.bytes(count.saturating_mul(8))?;
     let mut bits = vec![0_u64; count];
     for (plane, bytes) in planes.chunks_exact(count.max(1)).enumerate() {
@@ -43,11 +44,11 @@ pub(super) fn read(
             *bits |= u64::from(*byte) << (8 * plane);
         }
     }
-    if changes {
-        let mut before = 0;
+    if is_xored {
+        let mut previous = 0;
         for bits in &mut bits {
-            *bits ^= before;
-            before = *bits;
+            *bits ^= previous;
+            previous = *bits;
         }
     }
     let values: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
@@ -73,7 +74,7 @@ mod tests {
     #[test]
     fn numbers_that_are_not_finite_are_refused() {
         for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let (bytes, _) = planes(Form::Planes, &[number.to_bits(), 0]);
+            let (bytes, _) = encode_planes(Form::Planes, &[number.to_bits(), 0]);
             assert!(read(&mut Reader::new(&bytes[1..]), 2, false).is_err(), "{number}");
         }
     }

@@ -50,7 +50,7 @@ fn every_flipped_bit_and_every_cut() {
         }
     }
     let longer = [bytes.as_slice(), &[0]].concat();
-    assert_eq!(decode(&longer), Err(UnreadableChunk::Malformed("there are bytes behind it")));
+    assert_eq!(decode(&longer), Err(UnreadableChunk::Malformed("the chunk has trailing bytes")));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn rows_and_columns_end_at_their_limits() {
 
 #[test]
 fn a_chunk_has_so_many_bytes_and_no_more() {
-    // Texts of random letters, which no form makes shorter; the last one is as long as there is room.
+    // Texts of random letters, which no form makes shorter; the last one is as long as there is expansion_budget.
     let letters = |number: u32, bytes: usize| -> String {
         let mut random = vec![0; bytes];
         blake3::Hasher::new().update(&number.to_le_bytes()).finalize_xof().fill(&mut random);

@@ -1,15 +1,15 @@
 //! Chunks as they are stored.
 
-use super::super::blocks::blocks;
+use super::super::blocks::split_into_blocks;
 use super::support::sample;
-use crate::SnapshotError;
 use crate::chunk::encode;
+use crate::error::SnapshotError;
 use crate::level::ChunkHash;
 use crate::packed::{Bounds, PackedObject, pack_blocks};
 use cellar_base::limits::{MAX_CHUNK_BYTES, MAX_STORED_CHUNK_BYTES};
 
 fn pack(bytes: &[u8]) -> Result<PackedObject, SnapshotError> {
-    pack_blocks(bytes, &blocks(bytes), Bounds::CHUNK)
+    pack_blocks(bytes, &split_into_blocks(bytes), Bounds::CHUNK)
 }
 
 fn unpack(stored: &[u8], name: &ChunkHash) -> Result<Vec<u8>, SnapshotError> {
@@ -43,8 +43,8 @@ fn chunks_end_at_their_limits() {
     assert_eq!(pack(&vec![0; bytes]), Err(too_long(bytes, MAX_CHUNK_BYTES)));
     // Random bytes are stored as they are, in a frame around them.
     let frame = pack(&random(MAX_STORED_CHUNK_BYTES - 1_000)).unwrap().stored.len();
-    let room = MAX_STORED_CHUNK_BYTES - frame;
-    let full = random(MAX_STORED_CHUNK_BYTES - 1_000 + room);
+    let expansion_budget = MAX_STORED_CHUNK_BYTES - frame;
+    let full = random(MAX_STORED_CHUNK_BYTES - 1_000 + expansion_budget);
     let chunk = pack(&full).unwrap();
     assert_eq!(chunk.stored.len(), MAX_STORED_CHUNK_BYTES);
     assert_eq!(unpack(&chunk.stored, &chunk.chunk.hash).unwrap(), full);

@@ -1,78 +1,80 @@
-//! Distinct texts and their codes.
+//! Finds distinct texts with a hash table.
 //!
-//! The table's hash is the same everywhere, so somebody may choose texts that all fall on one place:
-//! after a few steps it gives up, and the texts are written without codes.
+//! The hash function is the same everywhere, so an attacker may choose texts that collide. After a
+//! few probes the table gives up, and the texts are encoded without codes.
 
-/// Places that are looked at for one text.
-const MOST_STEPS: usize = 48;
-/// Texts after which it is looked at again whether enough of them repeat.
+/// Maximum number of probed slots per text.
+const MAX_PROBES: usize = 48;
+/// Number of texts after which it is checked again whether enough texts repeat.
 const SAMPLE: usize = 1_024;
 
-/// Distinct texts in the order in which they come first, and a code for each.
+/// Distinct texts in order of their first occurrence, and one code per text.
 pub(super) struct Distinct<'a> {
     pub(super) texts: Vec<&'a str>,
     pub(super) codes: Vec<i64>,
 }
 
 impl<'a> Distinct<'a> {
-    /// `None` if more than three of four texts are distinct, in the beginning or in all. About
-    /// `expected` texts will come.
+    /// Finds the distinct texts. Returns `None` if more than three quarters of the texts are
+    /// distinct, at the beginning or in total. `expected` is the approximate number of texts.
     pub(super) fn new(texts: impl Iterator<Item = &'a str>, expected: usize) -> Option<Self> {
-        let mut this = Self { texts: Vec::new(), codes: Vec::with_capacity(expected) };
-        // Most columns of scattered edits have a few texts only.
+        let mut distinct = Self { texts: Vec::new(), codes: Vec::with_capacity(expected) };
+        // Most columns of scattered edits have few texts.
         let mut table = vec![(0, EMPTY); (expected.min(SAMPLE) * 4).next_power_of_two().max(16)];
         for text in texts {
             let hash = hash(text.as_bytes());
-            let slot = this.slot(&table, hash, text)?;
+            let slot = distinct.find_slot(&table, hash, text)?;
             let (_, code) = table.get_mut(slot).map(|entry| {
                 if entry.1 == EMPTY {
-                    *entry = (hash, u32::try_from(this.texts.len()).unwrap_or(EMPTY));
-                    this.texts.push(text);
+                    *entry = (hash, u32::try_from(distinct.texts.len()).unwrap_or(EMPTY));
+                    distinct.texts.push(text);
                 }
                 *entry
             })?;
-            this.codes.push(i64::from(code));
-            if this.codes.len().is_multiple_of(SAMPLE) && !this.repeat() {
+            distinct.codes.push(i64::from(code));
+            if distinct.codes.len().is_multiple_of(SAMPLE) && !distinct.has_enough_repeats() {
                 return None;
             }
-            if this.texts.len() > table.len() / 4 {
-                table = this.grown(&table)?;
+            if distinct.texts.len() > table.len() / 4 {
+                table = distinct.grow_table(&table)?;
             }
         }
-        this.repeat().then_some(this)
+        distinct.has_enough_repeats().then_some(distinct)
     }
 
-    fn repeat(&self) -> bool {
+    fn has_enough_repeats(&self) -> bool {
         self.texts.len() <= self.codes.len() / 4 * 3 + 1
     }
 
-    /// Where a text is in the table, or is to be put.
-    fn slot(&self, table: &[(u32, u32)], hash: u32, text: &str) -> Option<usize> {
+    /// Returns the slot of a text in the table, or the empty slot to insert it; `None` after too
+    /// many probes.
+    fn find_slot(&self, table: &[(u32, u32)], hash: u32, text: &str) -> Option<usize> {
         let mask = table.len() - 1;
         let first = usize::try_from(hash).unwrap_or(0);
-        (first..first + MOST_STEPS).map(|slot| slot & mask).find(|slot| {
+        (first..first + MAX_PROBES).map(|slot| slot & mask).find(|slot| {
             table.get(*slot).is_none_or(|(other, code)| {
-                let known = || usize::try_from(*code).ok().and_then(|code| self.texts.get(code));
-                *code == EMPTY || (*other == hash && known() == Some(&text))
+                let known_text =
+                    || usize::try_from(*code).ok().and_then(|code| self.texts.get(code));
+                *code == EMPTY || (*other == hash && known_text() == Some(&text))
             })
         })
     }
 
-    fn grown(&self, table: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> {
+    fn grow_table(&self, table: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> {
         let mut grown = vec![(0, EMPTY); table.len() * 4];
         for entry in table.iter().filter(|(_, code)| *code != EMPTY) {
-            // All are different: an empty place is looked for.
-            let slot = self.slot(&grown, entry.0, "")?;
+            // All texts differ, so only an empty slot can match.
+            let slot = self.find_slot(&grown, entry.0, "")?;
             *grown.get_mut(slot)? = *entry;
         }
         Some(grown)
     }
 }
 
-/// No text.
+/// Code of an empty slot.
 const EMPTY: u32 = u32::MAX;
 
-/// Folded multiplication, 8 bytes at a time.
+/// Hashes 8 bytes at a time by folded multiplication.
 fn hash(bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
@@ -113,8 +115,8 @@ mod tests {
     fn texts_with_one_hash_end_early() {
         let mut distinct = Distinct { texts: vec!["x"], codes: Vec::new() };
         let table = vec![(5, 0); 4_096];
-        assert_eq!(distinct.slot(&table, 5, "x"), Some(5));
-        assert_eq!(distinct.slot(&table, 5, "y"), None);
+        assert_eq!(distinct.find_slot(&table, 5, "x"), Some(5));
+        assert_eq!(distinct.find_slot(&table, 5, "y"), None);
         distinct.texts.clear();
     }
 }

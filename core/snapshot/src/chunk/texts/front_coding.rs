@@ -1,18 +1,22 @@
-//! Texts that begin as the one before: how many bytes are shared, how many follow, and these.
+//! Texts that share prefixes with their predecessors: shared lengths, lengths of the rests, and the
+//! rests.
 
-use super::{Form, Written, limit, push_texts};
+use super::{Form, Written, push_texts, saturate_u32};
 use crate::chunk::bytes::Reader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::{estimate, integers};
 use crate::tile::TextSpan;
 
-/// Texts share so many bytes on average, or it is not worth trying.
-const LEAST_SHARED_BYTES: usize = 2;
+/// Minimum average length of shared prefixes; below, this form is not tried.
+const MIN_SHARED_BYTES: usize = 2;
 
 pub(super) fn write(texts: &[&str]) -> Option<Written> {
-    let before = std::iter::once("").chain(texts.iter().copied());
-    let shared: Vec<usize> = before.zip(texts).map(|(before, text)| shared(before, text)).collect();
-    if shared.iter().sum::<usize>() < texts.len() * LEAST_SHARED_BYTES {
+    let previous_texts = std::iter::once("").chain(texts.iter().copied());
+    let shared: Vec<usize> = previous_texts
+        .zip(texts)
+        .map(|(previous, text)| shared_prefix_bytes(previous, text))
+        .collect();
+    if shared.iter().sum::<usize>() < texts.len() * MIN_SHARED_BYTES {
         return None;
     }
     let mut bytes = vec![Form::FrontCoding.number()];
@@ -22,43 +26,46 @@ pub(super) fn write(texts: &[&str]) -> Option<Written> {
     });
     let mut cost = 1 + integers::write_counts(&mut bytes, shared.iter().copied());
     cost += integers::write_counts(&mut bytes, rests.clone().map(<[u8]>::len));
-    let front = bytes.len();
+    let rests_start = bytes.len();
     rests.for_each(|rest| bytes.extend_from_slice(rest));
-    cost += estimate::packed_bytes(bytes.get(front..).unwrap_or_default());
+    cost += estimate::packed_bytes(bytes.get(rests_start..).unwrap_or_default());
     let expanded = texts.iter().map(|text| text.len()).sum();
     Some(Written { bytes, cost, expanded })
 }
 
-/// Bytes with which both begin.
-fn shared(one: &str, two: &str) -> usize {
+/// Returns the length of the common prefix in bytes.
+fn shared_prefix_bytes(one: &str, two: &str) -> usize {
     one.bytes().zip(two.bytes()).take_while(|(one, two)| one == two).count()
 }
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
-    most_bytes: usize,
+    max_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a text shares more than there is, or is too long");
-    let most = limit(most_bytes);
-    let shared = integers::read_counts(reader, count, most)?;
-    let rests = integers::read_counts(reader, count, most)?;
+    let malformed = UnreadableChunk::Malformed(
+        "a text shares more bytes than its predecessor has, or is too long",
+    );
+    let max_length = saturate_u32(max_bytes);
+    let shared = integers::read_counts(reader, count, max_length)?;
+    let rests = integers::read_counts(reader, count, max_length)?;
     let mut bytes = Vec::new();
     let mut lengths = Vec::with_capacity(count);
-    let mut before = 0..0;
+    let mut previous = 0..0;
     for (shared, rest) in shared.into_iter().zip(rests) {
-        let length = shared.checked_add(rest).filter(|length| *length <= most).ok_or(malformed)?;
+        let length =
+            shared.checked_add(rest).filter(|length| *length <= max_length).ok_or(malformed)?;
         let rest = reader.bytes(usize::try_from(rest).unwrap_or(usize::MAX))?;
         let shared = usize::try_from(shared).unwrap_or(usize::MAX);
         reader.take_expanded(shared.saturating_add(rest.len()))?;
-        if shared > before.len() {
+        if shared > previous.len() {
             return Err(malformed);
         }
         let start = bytes.len();
-        bytes.extend_from_within(before.start..before.start + shared);
+        bytes.extend_from_within(previous.start..previous.start + shared);
         bytes.extend_from_slice(rest);
-        before = start..bytes.len();
+        previous = start..bytes.len();
         lengths.push(length);
     }
     push_texts(texts, &bytes, &lengths)

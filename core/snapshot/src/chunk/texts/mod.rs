@@ -1,4 +1,4 @@
-//! A row of texts whose count is known: values, previews, formulas, formats.
+//! Encodes and decodes lists of texts whose count is known: values, previews, formulas, formats.
 
 mod dictionary;
 mod distinct;
@@ -12,16 +12,16 @@ use super::bytes::Reader;
 use super::error::UnreadableChunk;
 use crate::tile::TextSpan;
 
-/// How texts are written; their first byte.
+/// Form in which texts are stored, given by the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Lengths, then all bytes.
     Plain,
-    /// Distinct texts, and codes.
+    /// Distinct texts and one code per text.
     Dictionary,
-    /// How much each shares with the one before, and the rest of it.
+    /// The length of the prefix shared with the previous text, and the rest of the text.
     FrontCoding,
-    /// Distinct words, and the codes of each text's words.
+    /// Distinct words and the codes of each text's words.
     Words,
 }
 
@@ -40,8 +40,8 @@ impl Form {
         all.into_iter().find(|form| form.number() == number)
     }
 
-    /// Whether it may be written inside `outer`, as its distinct texts.
-    fn may_stand_in(self, outer: Self) -> bool {
+    /// Returns whether the distinct texts of the form `outer` may be encoded in this form.
+    fn may_be_nested_in(self, outer: Self) -> bool {
         match outer {
             Self::Dictionary => self != Self::Dictionary,
             Self::Words => matches!(self, Self::Plain | Self::FrontCoding),
@@ -50,79 +50,83 @@ impl Form {
     }
 }
 
-/// Texts as written.
+/// Encoded texts.
 #[derive(Clone)]
 struct Written {
     bytes: Vec<u8>,
-    /// Bytes that they will take compressed, about.
+    /// Expected compressed size in bytes.
     cost: usize,
-    /// Bytes of text that come out where fewer went in.
+    /// Bytes of text that decoding produces beyond its input.
     expanded: usize,
 }
 
-/// Writes texts in the form that will be smallest. `room` is how many bytes of text may still come
-/// out where fewer go in.
-pub(super) fn write(out: &mut Vec<u8>, texts: &[&str], room: &mut usize) {
-    let written = best(texts, *room, None);
-    *room -= written.expanded.min(*room);
+/// Encodes texts in the form that is expected to be smallest. `expansion_budget` is the remaining number of
+/// text bytes that decoding may produce beyond its input.
+pub(super) fn write(out: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
+    let written = encode_best(texts, *expansion_budget, None);
+    *expansion_budget -= written.expanded.min(*expansion_budget);
     out.extend_from_slice(&written.bytes);
 }
 
-fn best(texts: &[&str], room: usize, outer: Option<Form>) -> Written {
+fn encode_best(texts: &[&str], expansion_budget: usize, outer: Option<Form>) -> Written {
     let plain = plain::write(texts);
     if texts.len() < 2 {
         return plain;
     }
-    let may = |form: Form| outer.is_none_or(|outer| form.may_stand_in(outer));
-    let dictionary = if may(Form::Dictionary) { dictionary::write(texts, room) } else { None };
-    // What repeats much is not looked at in other ways: its distinct texts are.
-    let repeats = |it: &&WithDictionary| {
-        it.distinct <= texts.len() / 4
-            && it.written.cost < plain.cost
-            && it.written.expanded <= room
+    let is_allowed = |form: Form| outer.is_none_or(|outer| form.may_be_nested_in(outer));
+    let dictionary = if is_allowed(Form::Dictionary) {
+        dictionary::write(texts, expansion_budget)
+    } else {
+        None
     };
-    if let Some(repeated) = dictionary.as_ref().filter(repeats) {
+    // If texts repeat often, other forms are only tried for the distinct texts.
+    let is_good_enough = |encoded: &&WithDictionary| {
+        encoded.distinct <= texts.len() / 4
+            && encoded.written.cost < plain.cost
+            && encoded.written.expanded <= expansion_budget
+    };
+    if let Some(repeated) = dictionary.as_ref().filter(is_good_enough) {
         return repeated.written.clone();
     }
     let others = [
-        may(Form::FrontCoding).then(|| front_coding::write(texts)).flatten(),
-        may(Form::Words).then(|| words::write(texts, room)).flatten(),
+        is_allowed(Form::FrontCoding).then(|| front_coding::write(texts)).flatten(),
+        is_allowed(Form::Words).then(|| words::write(texts, expansion_budget)).flatten(),
         dictionary.map(|dictionary| dictionary.written),
     ];
-    let others = others.into_iter().flatten().filter(|other| other.expanded <= room);
-    let least = others.min_by_key(|other| other.cost);
-    least.filter(|other| other.cost < plain.cost).unwrap_or(plain)
+    let others = others.into_iter().flatten().filter(|other| other.expanded <= expansion_budget);
+    let smallest = others.min_by_key(|other| other.cost);
+    smallest.filter(|other| other.cost < plain.cost).unwrap_or(plain)
 }
 
-/// Reads `count` texts of at most `most_bytes` each; they stand in `texts`, equal ones perhaps once.
-/// The caller has checked `count`, and checks that each span is a text.
+/// Decodes `count` texts of at most `max_bytes` each and appends them to `texts`; equal texts may
+/// share bytes. The caller must have checked `count` and must check that each span is a text.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
-    most_bytes: usize,
+    max_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    read_inside(reader, count, most_bytes, texts, None)
+    read_nested(reader, count, max_bytes, texts, None)
 }
 
-fn read_inside(
+fn read_nested(
     reader: &mut Reader<'_>,
     count: usize,
-    most_bytes: usize,
+    max_bytes: usize,
     texts: &mut String,
     outer: Option<Form>,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let form = Form::from_number(reader.byte()?);
-    let form = form.filter(|form| outer.is_none_or(|outer| form.may_stand_in(outer)));
-    match form.ok_or(UnreadableChunk::Malformed("texts are of an unknown kind"))? {
-        Form::Plain => plain::read(reader, count, most_bytes, texts),
-        Form::Dictionary => dictionary::read(reader, count, most_bytes, texts),
-        Form::FrontCoding => front_coding::read(reader, count, most_bytes, texts),
-        Form::Words => words::read(reader, count, most_bytes, texts),
+    let form = form.filter(|form| outer.is_none_or(|outer| form.may_be_nested_in(outer)));
+    match form.ok_or(UnreadableChunk::Malformed("texts are encoded in an unknown form"))? {
+        Form::Plain => plain::read(reader, count, max_bytes, texts),
+        Form::Dictionary => dictionary::read(reader, count, max_bytes, texts),
+        Form::FrontCoding => front_coding::read(reader, count, max_bytes, texts),
+        Form::Words => words::read(reader, count, max_bytes, texts),
     }
 }
 
-/// Adds texts that stand one behind the other to `texts`, if each is UTF-8.
+/// Splits contiguous bytes into texts and appends them to `texts`. Each text must be UTF-8.
 fn push_texts(
     texts: &mut String,
     bytes: &[u8],
@@ -131,22 +135,26 @@ fn push_texts(
     let malformed = UnreadableChunk::Malformed("a text is not UTF-8");
     let first = texts.len();
     texts.push_str(std::str::from_utf8(bytes).map_err(|_| malformed)?);
-    let mut start = limit(first);
-    let span = |len: &u32| {
+    let mut start = saturate_u32(first);
+    let next_span = |len: &u32| {
         let span = TextSpan { start, len: *len };
         start = start.saturating_add(*len);
         span
     };
-    let spans: Vec<TextSpan> = lengths.iter().map(span).collect();
-    // Together they may be UTF-8, and each begin inside a character.
-    let whole = |span: &TextSpan| {
+    let spans: Vec<TextSpan> = lengths.iter().map(next_span).collect();
+    // The bytes may be UTF-8 together although a text starts inside a character.
+    let starts_at_character = |span: &TextSpan| {
         usize::try_from(span.start).is_ok_and(|start| texts.is_char_boundary(start))
     };
-    if bytes.is_ascii() || spans.iter().all(whole) { Ok(spans) } else { Err(malformed) }
+    if bytes.is_ascii() || spans.iter().all(starts_at_character) {
+        Ok(spans)
+    } else {
+        Err(malformed)
+    }
 }
 
-/// A limit of bytes as a number of 32 bits.
-fn limit(bytes: usize) -> u32 {
+/// Converts a length to 32 bits.
+fn saturate_u32(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 

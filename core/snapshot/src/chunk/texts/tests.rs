@@ -5,15 +5,15 @@ use crate::chunk::integers;
 use cellar_base::limits::{MAX_EXPANDED_TEXT_BYTES, MAX_TILE_TEXT_BYTES, MAX_WORDS};
 
 fn round(texts: &[&str]) -> (Form, usize) {
-    let (mut bytes, mut room) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
-    write(&mut bytes, texts, &mut room);
+    let (mut bytes, mut expansion_budget) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
+    write(&mut bytes, texts, &mut expansion_budget);
     let mut reader = Reader::new(&bytes);
     // Something stands there already.
     let mut read_texts = "été".to_owned();
     let spans = read(&mut reader, texts.len(), MAX_TILE_TEXT_BYTES, &mut read_texts).unwrap();
     assert_eq!(spans.iter().map(|span| span.of(&read_texts)).collect::<Vec<_>>(), texts);
     assert_eq!(reader.len(), 0);
-    let taken = MAX_EXPANDED_TEXT_BYTES - room;
+    let taken = MAX_EXPANDED_TEXT_BYTES - expansion_budget;
     assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES - taken).is_ok(), "both count the same");
     assert!(reader.take_expanded(1).is_err(), "both count the same");
     (Form::from_number(bytes[0]).unwrap(), bytes.len())
@@ -95,12 +95,12 @@ fn texts_that_expand_end_at_their_limit() {
 fn a_text_that_is_too_long_is_refused_in_every_form() {
     let long = "a b ".repeat(5);
     let texts = [long.as_str(); 4];
-    let room = MAX_EXPANDED_TEXT_BYTES;
+    let expansion_budget = MAX_EXPANDED_TEXT_BYTES;
     let all = [
         plain::write(&texts),
-        dictionary::write(&texts, room).unwrap().written,
+        dictionary::write(&texts, expansion_budget).unwrap().written,
         front_coding::write(&texts).unwrap(),
-        words::write(&texts, room).unwrap(),
+        words::write(&texts, expansion_budget).unwrap(),
     ];
     for written in all {
         let read =

@@ -1,27 +1,28 @@
-//! Texts made of words that come again: each word once, how many words each text has, and their codes.
+//! Texts with repeated words: each distinct word once, the number of words of each text, and the
+//! codes of all words.
 //!
-//! A text is what stands between single spaces, so that every text is words: "" is one empty word,
-//! and two spaces have an empty word between them.
+//! Words are separated by single spaces, so that any text can be split: "" is one empty word, and
+//! two spaces have an empty word between them.
 
 use super::distinct::Distinct;
-use super::{Form, Written, best, limit, read_inside};
+use super::{Form, Written, encode_best, read_nested, saturate_u32};
 use crate::chunk::bytes::{Reader, write_count};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::integers;
 use crate::tile::TextSpan;
 use cellar_base::limits::MAX_WORDS;
 
-/// Texts that are looked at to see whether they have words.
+/// Number of sampled texts to check for spaces.
 const SAMPLE: usize = 64;
 
-pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
-    let spaces = |text: &&str| text.bytes().filter(|byte| *byte == b' ').count();
+pub(super) fn write(texts: &[&str], expansion_budget: usize) -> Option<Written> {
+    let count_spaces = |text: &&str| text.bytes().filter(|byte| *byte == b' ').count();
     let sampled = texts.len().min(SAMPLE);
-    if texts.iter().take(SAMPLE).map(spaces).sum::<usize>() < sampled {
+    if texts.iter().take(SAMPLE).map(count_spaces).sum::<usize>() < sampled {
         return None;
     }
     let expanded = texts.iter().map(|text| text.len()).sum::<usize>();
-    if expanded > room {
+    if expanded > expansion_budget {
         return None;
     }
     let split = texts.iter().flat_map(|text| text.split(' '));
@@ -31,10 +32,10 @@ pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
     }
     let mut bytes = vec![Form::Words.number()];
     write_count(&mut bytes, words.len());
-    let nested = best(&words, room, Some(Form::Words));
+    let nested = encode_best(&words, expansion_budget, Some(Form::Words));
     bytes.extend_from_slice(&nested.bytes);
     let mut cost = 3 + nested.cost;
-    cost += integers::write_counts(&mut bytes, texts.iter().map(|text| spaces(text) + 1));
+    cost += integers::write_counts(&mut bytes, texts.iter().map(|text| count_spaces(text) + 1));
     cost += integers::write(&mut bytes, &codes);
     Some(Written { bytes, cost, expanded: expanded + words.len() + nested.expanded })
 }
@@ -42,34 +43,35 @@ pub(super) fn write(texts: &[&str], room: usize) -> Option<Written> {
 pub(super) fn read(
     reader: &mut Reader<'_>,
     count: usize,
-    most_bytes: usize,
+    max_bytes: usize,
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a text has no words, or is too long");
-    let mut letters = String::new();
-    let distinct = reader.count(MAX_WORDS)?;
-    // Even an empty word takes room.
-    reader.take_expanded(distinct)?;
-    let distinct = read_inside(reader, distinct, most_bytes, &mut letters, Some(Form::Words))?;
+    let malformed = UnreadableChunk::Malformed("a text has no words or is too long");
+    let mut word_texts = String::new();
+    let distinct_count = reader.count(MAX_WORDS)?;
+    // Even an empty word counts.
+    reader.take_expanded(distinct_count)?;
+    let distinct =
+        read_nested(reader, distinct_count, max_bytes, &mut word_texts, Some(Form::Words))?;
     if distinct.is_empty() {
         return Err(malformed);
     }
-    let counts = integers::read_counts(reader, count, limit(most_bytes) + 1)?;
+    let counts = integers::read_counts(reader, count, saturate_u32(max_bytes) + 1)?;
     let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let total = usize::try_from(total).ok().filter(|total| *total <= MAX_WORDS);
     let total = total.ok_or(malformed)?;
     reader.take_expanded(total.saturating_sub(count))?;
-    let most = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
-    let codes = integers::read_counts(reader, total, most.saturating_sub(1))?;
-    let distinct: Vec<&str> = distinct.iter().map(|span| span.of(&letters)).collect();
-    let word = |code: &u32| {
+    let code_end = u32::try_from(distinct.len()).unwrap_or(u32::MAX);
+    let codes = integers::read_counts(reader, total, code_end.saturating_sub(1))?;
+    let distinct: Vec<&str> = distinct.iter().map(|span| span.of(&word_texts)).collect();
+    let word_of = |code: &u32| {
         let word = usize::try_from(*code).ok().and_then(|code| distinct.get(code));
         word.copied().unwrap_or_default()
     };
-    let bytes = codes.iter().map(|code| word(code).len()).fold(0, usize::saturating_add);
+    let bytes = codes.iter().map(|code| word_of(code).len()).fold(0, usize::saturating_add);
     reader.take_expanded(bytes)?;
     texts.reserve(bytes.saturating_add(total));
-    let mut words = codes.iter().map(word);
+    let mut words = codes.iter().map(word_of);
     let mut spans = Vec::with_capacity(count);
     for count in counts {
         let start = texts.len();
@@ -77,11 +79,11 @@ pub(super) fn read(
             texts.push_str(word);
             texts.push(' ');
         }
-        // Behind the last word is no space.
+        // Removes the space after the last word.
         texts.pop().ok_or(malformed)?;
-        let length = texts.len().checked_sub(start).filter(|length| *length <= most_bytes);
+        let length = texts.len().checked_sub(start).filter(|length| *length <= max_bytes);
         let length = length.filter(|_| count > 0).ok_or(malformed)?;
-        spans.push(TextSpan { start: limit(start), len: limit(length) });
+        spans.push(TextSpan { start: saturate_u32(start), len: saturate_u32(length) });
     }
     Ok(spans)
 }

@@ -10,18 +10,22 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cells::cells;
+use crate::cells::visible_cells;
 use crate::chunk::chunk_of;
+use crate::fold::{Fold, FoldedLevel};
 use crate::level::ChunkHash;
 use crate::merge::{Merge, MergeStep, Window};
 use crate::objects::{Fetch, ObjectKind, Objects, Wanted};
 use crate::root::Root;
 use crate::view;
+use cellar_base::identity::ClientKey;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Value;
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::random::any_operation;
-use cellar_sheet::operation::{CellEdit, InsertBefore, SetCells, SheetId};
+use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_sheet::workbook::Workbook;
 
 /// An object store, and the newest root in it.
@@ -62,20 +66,20 @@ impl Store {
         self.objects.insert(hash, stored);
     }
 
-    fn base(&self) -> Base {
+    fn base(&self) -> CompactionBase {
         match &self.root {
-            None => Base::default(),
-            Some(root) => self.ready(|objects| Base::open(root, objects).unwrap()).0,
+            None => CompactionBase::default(),
+            Some(root) => self.ready(|objects| CompactionBase::open(root, objects).unwrap()).0,
         }
     }
 
-    fn folded(&mut self, base: &Base, operations: &[Operation]) -> FoldedEntries {
+    fn folded(&mut self, base: &CompactionBase, operations: &[Operation]) -> FoldedEntries {
         let mut fold = CompactionFold::new(base);
         for operation in operations {
             self.entries += 1;
             let position = Position::new(0, self.entries).unwrap();
             let client = Some((ClientKey([1; 8]), u64::from(self.entries)));
-            fold.entry(position, 1_000, client, &[std::slice::from_ref(operation)]).unwrap();
+            fold.fold_entry(position, 1_000, client, &[std::slice::from_ref(operation)]).unwrap();
         }
         fold.finish().unwrap()
     }
@@ -87,7 +91,7 @@ impl Store {
             CompactionPlan::LevelZero(next) => *next,
             CompactionPlan::Merge(mut plan) => {
                 let (inputs, _) =
-                    self.ready(|objects| plan.inputs(&base, &folded, objects).unwrap());
+                    self.ready(|objects| plan.load_inputs(&base, &folded, objects).unwrap());
                 let level = self.merge(&inputs);
                 plan.finish(&base, &folded, &level).unwrap()
             }
@@ -120,7 +124,7 @@ impl Store {
                     }
                     done.push(tile);
                     if self.resumed_every > 0 && done.len().is_multiple_of(self.resumed_every) {
-                        merge = Merge::resumed(inputs.to_vec(), done.clone(), cursor);
+                        merge = Merge::resume(inputs.to_vec(), done.clone(), cursor);
                     }
                 }
                 MergeStep::Done(level) => return level,
@@ -147,7 +151,7 @@ impl Store {
             let (tile, rounds) =
                 self.ready(|objects| view::window(root, &tail, id, window, objects).unwrap());
             assert!(rounds <= 4, "{rounds}");
-            let found = cells(&tile, &own.formats);
+            let found = visible_cells(&tile, &own.formats);
             let found: Vec<_> =
                 found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();
             assert_eq!(found, expected);

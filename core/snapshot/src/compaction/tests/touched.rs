@@ -2,9 +2,9 @@
 //! workbook that has only these are those of the whole.
 
 use super::*;
-use crate::cells::held;
-use crate::touched::touched;
-use cellar_sheet::oracle::looks_different;
+use crate::cells::stored_cells;
+use crate::touched::touched_cells;
+use cellar_sheet::oracle::display_difference;
 use cellar_sheet::workbook::undo;
 
 impl Store {
@@ -16,14 +16,15 @@ impl Store {
         let (after, level) = fold.finish();
         let mut workbook = Workbook::from_metadata(&before);
         let tail = FoldedLevel::default();
-        for (sheet, touched) in touched(&before, &after, &level) {
+        for (sheet, touched) in touched_cells(&before, &after, &level) {
             for part in touched.windows() {
                 let root = self.root.as_ref();
                 let ask = |objects: &Objects| {
                     view::window(root, &tail, sheet, &part.window, objects).unwrap()
                 };
                 let (tile, _) = self.ready(ask);
-                let wanted = held(&tile).filter(|c| !part.partly || touched.has(c.row, c.column));
+                let wanted = stored_cells(&tile)
+                    .filter(|c| !part.partly || touched.has_single_cell(c.row, c.column));
                 let cells = wanted.map(|cell| ((cell.row, cell.column), cell.cell));
                 workbook.fill(sheet, cells.collect::<Vec<_>>()).unwrap();
             }
@@ -60,6 +61,6 @@ proptest! {
         let full = undo(&whole, &whole_after, &whole_now).unwrap_or_default();
         let few = undo(&part, &part_after, &part_now).unwrap_or_default();
         let (left, right) = (after(&whole_now, &full), after(&whole_now, &few));
-        prop_assert_eq!(looks_different(&left, &right), None);
+        prop_assert_eq!(display_difference(&left, &right), None);
     }
 }

@@ -12,7 +12,10 @@ fn a_regular_grid_of_any_size_is_two_pairs() {
     }
     assert_eq!(pairs(&index), [(0, 10_000), (1_000_000, 0)]);
     assert_eq!(index.get(9_999), Some(span(999_900, 1_000_000)));
-    assert_eq!((index.number_from(123_456), index.number_from(u32::MAX)), (1_234, 10_000));
+    assert_eq!(
+        (index.first_ending_after(123_456), index.first_ending_after(u32::MAX)),
+        (1_234, 10_000)
+    );
     // With a gap, and then parts of another size.
     assert!(index.push(span(2_000_000, 2_000_001)) && index.push(span(2_000_001, 2_000_003)));
     let behind = [(0, 10_000), (1_000_000, 0), (2_000_000, 1), (2_000_001, 1), (2_000_003, 0)];
@@ -60,10 +63,10 @@ proptest! {
         let bytes = minicbor::to_vec(&index).unwrap();
         prop_assert_eq!(&minicbor::decode::<AxisIndex>(&bytes).unwrap(), &index);
         let met: Vec<usize> = (0..).zip(&spans).filter(|(_, span)| meets(&asked, **span)).map(|(number, _)| number).collect();
-        prop_assert_eq!(index.meeting(&asked).collect::<Vec<_>>(), met);
+        prop_assert_eq!(index.overlapping(&asked).collect::<Vec<_>>(), met);
         for place in spans.iter().flat_map(|span| [span.first.saturating_sub(1), span.first, span.end()]) {
             let number = spans.iter().position(|span| span.end() > place).unwrap_or(spans.len());
-            prop_assert_eq!(index.number_from(place), number);
+            prop_assert_eq!(index.first_ending_after(place), number);
         }
     }
 }

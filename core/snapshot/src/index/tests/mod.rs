@@ -14,9 +14,10 @@ mod limits;
 
 use super::*;
 use crate::cbor::Kind;
+use crate::error::SnapshotError;
 use crate::level::{ChunkHash, Level, LevelSheet, Region, Stripe, TilePlace};
 use crate::packed::{Bounds, PackedObject, unpack};
-use crate::{PackLimits, SnapshotError};
+use crate::packer::PackLimits;
 use cellar_base::limits::{
     MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_LEVEL_CLEAR_SPANS, MAX_ROWS, MAX_SHEETS,
     MAX_STORED_CHUNK_BYTES,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use self::world::World;
 use super::*;
-use crate::cells::cells;
+use crate::cells::visible_cells;
 use crate::fold::{Fold, FoldedLevel, FoldedSheet};
 use crate::tile::Tile;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS, TARGET_CHUNK_BYTES};
@@ -45,10 +45,10 @@ fn of_sheet(levels: &[FoldedLevel], id: SheetId) -> Vec<&FoldedSheet> {
 
 fn merged(sheets: &[&FoldedSheet], window: &Window, below: Below) -> Tile {
     let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
-    let sources = sources(&changes);
+    let sources = level_sources(&changes);
     let part = |(sheet, source)| {
         let sheet: &&FoldedSheet = sheet;
-        Part { tile: &sheet.tile, first_row: 0, first_column: 0, place: Place::SHEET, source }
+        Part { tile: &sheet.tile, first_row: 0, first_column: 0, place: PlaceSize::SHEET, source }
     };
     let parts: Vec<Part<'_>> = sheets.iter().zip(&sources).map(part).collect();
     merge_window(&parts, window, below)
@@ -57,7 +57,7 @@ fn merged(sheets: &[&FoldedSheet], window: &Window, below: Below) -> Tile {
 /// Several levels of a sheet as one.
 fn as_one(sheets: &[&FoldedSheet], below: Below) -> Option<FoldedSheet> {
     let first = sheets.first()?;
-    let all = composed(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
+    let all = compose_moves(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
     Some(FoldedSheet {
         sheet: first.sheet,
         moves: all,
@@ -89,7 +89,8 @@ fn assert_shows(
         let own = &metadata.sheets[&id];
         assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
         let expected: Vec<_> = sheet.cells_in(rectangle(window)).collect();
-        let found = cells(&merged(&of_sheet(levels, id), window, Below::Nothing), &own.formats);
+        let found =
+            visible_cells(&merged(&of_sheet(levels, id), window, Below::Nothing), &own.formats);
         let found: Vec<_> =
             found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();
         assert_eq!(found, expected);

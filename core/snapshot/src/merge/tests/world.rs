@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::cells::cells;
+use crate::cells::visible_cells;
 use crate::fold::{Fold, FoldedSheet};
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::merge::{
-    Below, LevelInput, Merge, MergeStep, Part, Place, SheetInput, Window, merge_window, sources,
+    Below, LevelInput, Merge, MergeStep, Part, PlaceSize, SheetInput, Window, level_sources,
+    merge_window,
 };
 use crate::packed::PackedObject;
 use crate::tile::Tile;
@@ -93,7 +94,7 @@ impl World {
                     done.push(tile);
                     steps += 1;
                     if self.resumed_every > 0 && steps % self.resumed_every == 0 {
-                        merge = Merge::resumed(inputs.to_vec(), done.clone(), cursor);
+                        merge = Merge::resume(inputs.to_vec(), done.clone(), cursor);
                     }
                 }
                 MergeStep::Done(level) => break level,
@@ -105,7 +106,7 @@ impl World {
         let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == id).cloned();
         let sheets: Vec<LevelSheet> = self.levels.iter().filter_map(of).collect();
         let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
-        let sources = sources(&changes);
+        let sources = level_sources(&changes);
         let chunks = self.chunks.borrow();
         let mut parts = Vec::new();
         for (sheet, source) in sheets.iter().zip(&sources) {
@@ -113,7 +114,7 @@ impl World {
                 for tile in &stripe.tiles {
                     let StoredTile::Chunk(chunk) = &tile.stored else { panic!("no chunk") };
                     let (first_row, first_column) = (tile.rows.first, stripe.columns.first);
-                    let place = Place { rows: tile.rows.count, columns: stripe.columns.count };
+                    let place = PlaceSize { rows: tile.rows.count, columns: stripe.columns.count };
                     let tile = &chunks[&chunk.hash];
                     parts.push(Part { tile, first_row, first_column, place, source });
                 }
@@ -129,7 +130,7 @@ impl World {
             let own = &self.metadata.sheets[&id];
             assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
             let expected: Vec<_> = sheet.cells_in(super::rectangle(window)).collect();
-            let found = cells(&self.read(id, window), &own.formats);
+            let found = visible_cells(&self.read(id, window), &own.formats);
             let found: Vec<_> =
                 found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();
             assert_eq!(found, expected);

@@ -1,4 +1,4 @@
-//! Imports that get through, whatever is lost on the way, and once.
+//! Imports that succeed exactly once, whatever fails in between.
 
 use cellar_base::limits::IMPORT_CHECKS_AT_ONCE;
 
@@ -6,7 +6,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_sheet_is_uploaded_checked_appended_and_read() {
-    // All in the operation; tiles of tall stripes in parts; stripes in parts; a list of parts.
+    // Everything in the operation; tall stripes in parts; stripes in parts; a list of parts.
     let mut kinds = Vec::new();
     for (stripes, tiles, limits) in [(2, 3, FLAT), (1, 9, DEEP), (9, 1, DEEP), (9, 9, DEEP)] {
         let (world, sheet) = (World::new().await, Sheet::new(stripes, tiles, limits));
@@ -19,7 +19,7 @@ async fn a_sheet_is_uploaded_checked_appended_and_read() {
         for object in sheet.objects() {
             assert_eq!(world.state(object.chunk.hash).await, Some(State::Published));
         }
-        // Before it, the sheet was not there.
+        // The sheet does not exist before the import.
         let query = CellsQuery { sheet: SheetName::Number(SHEET), ..everything(Some(at(0, 0))) };
         let before = world.logs.cells(log(), &query).await;
         assert_eq!(before, Err(LogError::UnknownSheet { sheet: "1".to_owned() }));
@@ -41,14 +41,14 @@ pub(super) fn kind(object: &PackedObject) -> &'static str {
 }
 
 #[tokio::test]
-async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
+async fn an_import_survives_lost_and_repeated_requests() {
     let sheet = Sheet::new(3, 3, DEEP);
     let (mut call, mut last) = (0, 1);
     while call < last {
         for fault in [Fault::Refused, Fault::ReplyLost] {
             let world = World::with_fault(call, fault).await;
             world.upload_all(&sheet).await;
-            // Everything twice, too.
+            // Each request is also sent twice.
             for _ in 0..2 {
                 world.check_all(&sheet).await.unwrap();
             }
@@ -56,8 +56,8 @@ async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
             let again = world.append(vec![sheet.operation()]).await.unwrap();
             assert_eq!(again.results[0].position, first.results[0].position);
             assert!(again.results[0].duplicate && !first.results[0].duplicate);
-            last = world.blobs.trouble.requests();
-            // A read is not what fails here.
+            last = world.blobs.faults.requests();
+            // A lost reply of a read has no effect.
             if call < last {
                 assert_eq!(world.shown().await, sheet.numbers());
             }
@@ -68,7 +68,7 @@ async fn any_request_to_the_store_may_be_lost_or_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
+async fn a_repeated_import_needs_no_chunks() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 3, FLAT));
     world.upload_all(&sheet).await;
     let two = || vec![sheet.operation(), sheet.operation_for(SheetId(2))];
@@ -76,20 +76,20 @@ async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
     for object in sheet.objects() {
         world.delete(object.chunk.hash).await;
     }
-    let calls = world.blobs.trouble.requests();
+    let calls = world.blobs.faults.requests();
     for logs in [&world.logs, &world.another()] {
         let again = logs.append(import_request(two(), Position::FIRST)).await.unwrap();
         assert!(again.results.iter().all(|result| result.duplicate), "{again:?}");
         assert_eq!(again.results[1].position, first.results[1].position);
     }
-    assert_eq!(world.blobs.trouble.requests(), calls, "nothing was looked at");
-    // What comes behind it in the same request is new.
+    assert_eq!(world.blobs.faults.requests(), calls, "nothing was looked at");
+    // A mutation after the import in the same request is new.
     let three = [two(), vec![sheet.operation_for(SheetId(3))]].concat();
     for logs in [&world.logs, &world.another()] {
         let behind = logs.append(import_request(three.clone(), Position::FIRST)).await;
         assert!(matches!(fault(behind), ImportFault::Missing { .. }));
     }
-    // And so is the first mutation of somebody else.
+    // The first mutation of another client is new as well.
     let other = NewMutation { id: 1, base: Position::FIRST, operation: sheet.operation() };
     let other =
         Request::new(log(), ClientKey([2; 8]), None, FIRST_INCARNATION, 0, vec![other]).unwrap();
@@ -98,7 +98,7 @@ async fn a_repeat_is_found_in_the_log_though_its_chunks_are_gone() {
 }
 
 #[tokio::test]
-async fn what_the_client_knows_to_be_in_the_log_is_not_looked_at() {
+async fn acknowledged_imports_are_not_checked() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 1, FLAT));
     world.upload_all(&sheet).await;
     world.append(vec![sheet.operation()]).await.unwrap();
@@ -111,7 +111,7 @@ async fn what_the_client_knows_to_be_in_the_log_is_not_looked_at() {
 }
 
 #[tokio::test]
-async fn what_a_worker_on_snapshots_has_stored_is_published() {
+async fn an_object_of_a_snapshot_worker_is_published() {
     let (world, sheet) = (World::new().await, Sheet::new(3, 3, DEEP));
     for object in sheet.objects() {
         world.put(object).await;
@@ -121,7 +121,7 @@ async fn what_a_worker_on_snapshots_has_stored_is_published() {
 }
 
 #[tokio::test]
-async fn an_old_object_is_written_again_before_it_is_named() {
+async fn an_old_object_is_rewritten_before_it_is_referenced() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 9, DEEP));
     world.upload_all(&sheet).await;
     world.check_all(&sheet).await.unwrap();
@@ -133,7 +133,7 @@ async fn an_old_object_is_written_again_before_it_is_named() {
     assert_eq!(world.modified_s(tile).await, uploaded_s, "a day is not old");
     world.age_s(1);
     let later_s = uploaded_s + MAX_UPLOAD_AGE_S + 1;
-    // Kept or not, what was checked then is not enough now.
+    // The checked upload has expired: the import must be checked again.
     let hash = sheet.chunks.last().unwrap().chunk.hash;
     assert_eq!(fault(world.append(vec![sheet.operation()]).await), ImportFault::TooOld { hash });
     world.check(part.chunk).await.unwrap();
@@ -144,8 +144,8 @@ async fn an_old_object_is_written_again_before_it_is_named() {
     world.check_all(&sheet).await.unwrap();
     world.append(vec![sheet.operation()]).await.unwrap();
     assert_eq!(world.shown().await, sheet.numbers());
-    // As it would be stored by a worker.
-    let Got::Found { head, bytes } =
+    // Stores the object like a snapshot worker.
+    let GetOutcome::Found { head, bytes } =
         world.blobs.blobs.get(&super::key(tile), u64::MAX).await.unwrap()
     else {
         panic!("it is gone")
@@ -159,7 +159,7 @@ async fn an_old_object_is_written_again_before_it_is_named() {
 }
 
 #[tokio::test]
-async fn an_old_object_that_is_still_pending_is_kept_by_writing_it_again() {
+async fn an_old_pending_object_is_rewritten() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 2, FLAT));
     world.upload_all(&sheet).await;
     world.age_s(MAX_UPLOAD_AGE_S + 1);
@@ -170,11 +170,11 @@ async fn an_old_object_that_is_still_pending_is_kept_by_writing_it_again() {
 }
 
 #[tokio::test]
-async fn no_more_objects_than_allowed_are_read_at_the_same_time() {
+async fn bounds_concurrent_reads_of_objects() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 40, FLAT));
     world.upload_all(&sheet).await;
     world.append(vec![sheet.operation()]).await.unwrap();
-    assert_eq!(world.blobs.trouble.most_running(), IMPORT_CHECKS_AT_ONCE);
+    assert_eq!(world.blobs.faults.most_running(), IMPORT_CHECKS_AT_ONCE);
 }
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn a_tile_in_many_places_is_read_once() {
     let tiles = (0..20).map(|at| place(at * ROWS, same.chunk)).collect();
     let sheet = Sheet::of(vec![Stripe { columns: columns(0), tiles }], FLAT);
     world.upload(&same).await;
-    let before = world.blobs.trouble.requests();
+    let before = world.blobs.faults.requests();
     world.append(vec![sheet.operation()]).await.unwrap();
-    assert_eq!(world.blobs.trouble.requests() - before, 2, "read and published");
+    assert_eq!(world.blobs.faults.requests() - before, 2, "read and published");
 }

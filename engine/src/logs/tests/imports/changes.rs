@@ -6,7 +6,8 @@ use cellar_sheet::workbook::{SheetChange, WorkbookDiff};
 use super::*;
 
 impl World {
-    /// A spreadsheet with an imported sheet of two tiles, in the place of the first; the import at 0.1.
+    /// Creates a spreadsheet with an imported sheet of two tiles that replaces the first sheet; the
+    /// import is at 0.1.
     async fn imported() -> (Self, Sheet) {
         let (world, sheet) = (Self::new().await, Sheet::new(1, 2, FLAT));
         world.upload_all(&sheet).await;
@@ -40,14 +41,14 @@ fn undo(target: Position) -> Operation {
 }
 
 #[tokio::test]
-async fn an_edit_of_an_imported_sheet_is_taken_back_and_shown() {
+async fn an_edit_of_an_imported_sheet_is_undone_and_diffed() {
     let (world, sheet) = World::imported().await;
     let edited = at(0, 2);
     world.edit(2, at(0, 1), set_number(ROWS - 1, 77.0)).await;
     assert_eq!(world.shown().await, ["77", "1"]);
-    let calls = world.blobs.trouble.requests();
+    let calls = world.blobs.faults.requests();
     let diff = world.diff(at(0, 1), edited).await;
-    assert_eq!(world.blobs.trouble.requests() - calls, 1, "one tile is read, not the other");
+    assert_eq!(world.blobs.faults.requests() - calls, 1, "one tile is read, not the other");
     let [cell] = diff.sheets[0].cells.as_slice() else { panic!("{diff:?}") };
     assert_eq!((cell.row, cell.before.text(), cell.after.text()), (9, "0".into(), "77".into()));
     let undone = world.edit(3, edited, undo(edited)).await;
@@ -56,7 +57,7 @@ async fn an_edit_of_an_imported_sheet_is_taken_back_and_shown() {
 }
 
 #[tokio::test]
-async fn an_import_shows_its_cells_and_goes_with_its_undo() {
+async fn an_import_is_diffed_and_undone() {
     let (world, _) = World::imported().await;
     world.edit(2, at(0, 1), set_number(0, 5.0)).await;
     let diff = world.diff(at(0, 0), at(0, 2)).await;
@@ -69,7 +70,8 @@ async fn an_import_shows_its_cells_and_goes_with_its_undo() {
     let gone = back.sheets.iter().find(|sheet| sheet.change == SheetChange::Deleted).unwrap();
     assert_eq!(gone.deleted_cells.len(), 3);
 
-    // Somebody has edited it: it stays. Once that is taken back, it goes, and the first is back.
+    // An edited import stays. After the edit is undone, the import can be undone, and the first
+    // sheet is back.
     let refused = world.edit(3, at(0, 2), undo(at(0, 1))).await;
     assert_eq!(refused.results[0].rejection, None, "the first sheet comes back");
     assert_eq!(world.shown().await, ["5", "0", "1"]);
@@ -79,7 +81,7 @@ async fn an_import_shows_its_cells_and_goes_with_its_undo() {
 }
 
 #[tokio::test]
-async fn an_import_that_nobody_has_touched_is_taken_back() {
+async fn an_unedited_import_is_undone() {
     let (world, _) = World::imported().await;
     let undone = world.edit(2, at(0, 1), undo(at(0, 1))).await;
     assert_eq!(undone.results[0].rejection, None);

@@ -1,4 +1,4 @@
-//! Long texts that are lost: one cell says so, and all others are read.
+//! Lost long texts: their cells show an error, and all other cells are readable.
 
 use cellar_base::limits::MAX_LOST_CELLS_AT_ONCE;
 use cellar_log::entry::{Edits, Mutation};
@@ -11,7 +11,7 @@ use super::*;
 
 const LOST: &str = "#LOST!";
 
-/// A fault of a text's object.
+/// A defect of a text's object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     Missing,
@@ -22,8 +22,8 @@ enum Wrong {
 const EVERY: [Wrong; 3] = [Wrong::Missing, Wrong::OtherBytes, Wrong::NoText];
 
 impl World {
-    /// An imported sheet of texts below each other, of which the one in the second row is lost: an
-    /// earlier Cellar accepted that.
+    /// Imports a sheet with texts in one column, of which the second is lost. Earlier releases
+    /// accepted such imports.
     async fn that_lost(wrong: Wrong) -> Self {
         Self::new().await.that_loses(wrong).await
     }
@@ -51,7 +51,7 @@ impl World {
         self
     }
 
-    /// Puts an operation into the log that today would be refused.
+    /// Appends an operation that current releases reject.
     async fn accepted(&self, operation: Operation) {
         let mutations =
             vec![Mutation { base: Position::FIRST, authored: operation, committed: None }];
@@ -83,14 +83,14 @@ fn set_in(row: u32, text: &str) -> Operation {
 }
 
 #[tokio::test]
-async fn one_cell_says_that_its_text_is_lost_and_all_others_are_read() {
+async fn a_lost_text_affects_only_its_cell() {
     for wrong in EVERY {
         let world = World::that_lost(wrong).await;
         assert_eq!(world.shown().await, [long(0), LOST.to_owned(), long(2)], "{wrong:?}");
         let query = CellsQuery { sheet: SheetName::Number(SHEET), ..everything(None) };
         let read = world.logs.cells(log(), &query).await.unwrap();
         assert_eq!(read.cells[1].cell.value, Value::Error(ErrorCode::Lost));
-        // An object that comes back is read again: its absence was not kept.
+        // A restored object is readable again: its absence was not cached.
         if wrong != Wrong::NoText {
             world.put(&text(1)).await;
             let again = world.logs.cells(log(), &query).await.unwrap();
@@ -100,7 +100,7 @@ async fn one_cell_says_that_its_text_is_lost_and_all_others_are_read() {
 }
 
 #[tokio::test]
-async fn a_deletion_over_a_lost_text_is_compared_and_taken_back() {
+async fn a_deletion_of_a_lost_text_is_diffed_and_undone() {
     for wrong in EVERY {
         let world = World::that_lost(wrong).await;
         let rows = DeleteSpans { sheet: SHEET, spans: Spans::one(0, 2) };
@@ -113,14 +113,14 @@ async fn a_deletion_over_a_lost_text_is_compared_and_taken_back() {
     }
 }
 
-/// A store that does not answer has lost nothing.
+/// A text is not lost if the store does not respond.
 #[tokio::test]
-async fn a_text_that_cannot_be_read_now_is_not_lost() {
+async fn a_temporary_failure_loses_no_text() {
     let requests = {
         let world = World::that_lost(Wrong::Missing).await;
         world.put(&text(1)).await;
         world.shown().await;
-        world.blobs.trouble.requests()
+        world.blobs.faults.requests()
     };
     let whole = [long(0), long(1), long(2)];
     let mut failed = 0;
@@ -142,7 +142,7 @@ async fn a_text_that_cannot_be_read_now_is_not_lost() {
 }
 
 #[tokio::test]
-async fn lost_cells_are_named_and_replaced_once() {
+async fn lost_cells_are_listed_and_replaced_once() {
     for wrong in EVERY {
         let world = World::that_lost(wrong).await;
         let found = world.logs.lost_cells(log()).await.unwrap();
@@ -162,14 +162,14 @@ async fn lost_cells_are_named_and_replaced_once() {
         let again = world.logs.replace_lost_cells(log(), "operator").await.unwrap();
         assert!(again.cells.is_empty() && again.positions.is_empty());
         assert_eq!(world.head().await, at(0, 2));
-        // An ordinary edit of its owner takes it over.
+        // An edit by a user replaces the lost text.
         world.edited_by(2, at(0, 2), set_in(1, "new")).await;
         assert_eq!(world.shown().await, [long(0), "new".to_owned(), long(2)]);
     }
 }
 
 #[tokio::test]
-async fn what_others_write_meanwhile_is_not_replaced() {
+async fn concurrent_edits_are_not_replaced() {
     let world = World::that_lost(Wrong::Missing).await;
     let seen = world.logs.lost_cells(log()).await.unwrap().at;
     let edited = world.edited_by(2, seen, set_in(1, "new")).await;
@@ -184,7 +184,7 @@ async fn what_others_write_meanwhile_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn so_many_are_found_at_once_and_the_rest_in_the_next_look() {
+async fn bounds_the_lost_cells_of_a_call() {
     let world = World::new().await;
     let most = u32::try_from(MAX_LOST_CELLS_AT_ONCE).unwrap();
     let lost: NamedText = named(&long(1));

@@ -1,4 +1,4 @@
-//! Imports over the store in memory: what is kept and appended, and everything that is not.
+//! Imports over the in-memory object store: accepted imports, and all kinds of invalid ones.
 
 mod appends;
 mod changes;
@@ -21,22 +21,22 @@ use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
 use super::*;
 use crate::memory::ManualClock;
-use crate::ports::{BlobKey, Got, NewBlob};
+use crate::ports::{BlobKey, GetOutcome, NewBlob};
 use crate::sha256::sha256;
 
-/// Rows of a tile.
+/// Number of rows of a tile.
 const ROWS: u32 = 10;
 const SHEET: SheetId = SheetId(1);
-/// The client that imports.
+/// The importing client.
 const CLIENT: ClientKey = ClientKey([1; 8]);
-/// So little stays together that a few tiles have every kind of chunk above them.
+/// Limits that are so small that a few tiles need every kind of index chunk.
 pub(crate) const DEEP: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 60,
     chunk_bytes: 150,
     named_bytes: u64::MAX,
 };
-/// As [`DEEP`], but the list of parts is in the operation.
+/// Like [`DEEP`], but the list of parts is in the operation.
 pub(crate) const FLAT: PackLimits = PackLimits {
     inline_bytes: 4_096,
     inline_total_bytes: 4_096,
@@ -44,7 +44,7 @@ pub(crate) const FLAT: PackLimits = PackLimits {
     named_bytes: u64::MAX,
 };
 
-/// A tile of one cell, a number, in its last row.
+/// Returns a tile with a single number, in its last row.
 fn tile(number: u32) -> PackedObject {
     let mut column = TileColumn::new(0);
     column.values.push(ROWS - 1, TileValue::Number(number.into()));
@@ -64,11 +64,11 @@ fn columns(number: u32) -> Span {
     Span { first: number * MIN_STRIPE_COLUMNS, count: MIN_STRIPE_COLUMNS }
 }
 
-/// A sheet that is to be imported.
+/// A sheet to import.
 #[derive(Clone)]
 pub(crate) struct Sheet {
     tiles: Vec<PackedObject>,
-    /// The chunks of its index, in the order in which they are checked.
+    /// The chunks of its tile index, in the order of their checks.
     pub(crate) chunks: Vec<PackedObject>,
     stripes: Stripes,
     rows: u32,
@@ -76,7 +76,7 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
-    /// One of so many stripes, of so many tiles each.
+    /// Returns a sheet of `stripes` stripes of `tiles` tiles each.
     pub(crate) fn new(stripes: u32, tiles: u32, limits: PackLimits) -> Self {
         let objects: Vec<PackedObject> = (0..stripes * tiles).map(tile).collect();
         let stripe = |number: u32| {
@@ -91,7 +91,7 @@ impl Sheet {
         sheet
     }
 
-    /// One of these stripes.
+    /// Returns a sheet of these stripes.
     fn of(stripes: Vec<Stripe>, limits: PackLimits) -> Self {
         let sheet = LevelSheet { sheet: SHEET, moves: SheetMoves::default(), stripes };
         let (mut packed, chunks) = pack_level(&Level { sheets: vec![sheet] }, limits).unwrap();
@@ -118,7 +118,7 @@ impl Sheet {
         self.tiles.iter().chain(&self.chunks)
     }
 
-    /// The numbers in its tiles, in the order in which they are read.
+    /// Returns the numbers in the tiles, in reading order.
     fn numbers(&self) -> Vec<String> {
         let stripes = self.columns / MIN_STRIPE_COLUMNS;
         let tiles = self.rows / ROWS;
@@ -127,16 +127,16 @@ impl Sheet {
     }
 }
 
-/// How far a chunk of an import has come.
+/// The state of a chunk of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Uploaded under the client's own name.
+    /// The chunk is uploaded under the client's own key.
     Staged,
-    /// Under the family's name.
+    /// The chunk is published under the family's key.
     Published,
 }
 
-/// A spreadsheet that somebody imports into.
+/// A spreadsheet into which a client imports.
 struct World {
     tables: Arc<MemoryTables>,
     blobs: Arc<FaultyPorts>,
@@ -158,12 +158,12 @@ impl World {
         Self { tables, blobs, clock, logs }
     }
 
-    /// Another process.
+    /// Returns a log service of another process.
     fn another(&self) -> Logs {
         process(&self.tables, &self.blobs, &self.clock)
     }
 
-    /// Uploads bytes under a name with what was granted, and gives the status.
+    /// Uploads bytes with a granted request; returns the HTTP status.
     async fn upload_as(&self, hash: ChunkHash, bytes: &[u8]) -> u16 {
         let chunk = ChunkRef { hash, bytes: u32::try_from(bytes.len()).unwrap() };
         let upload = ChunkToUpload { chunk, sha256: sha256(bytes) };
@@ -192,12 +192,12 @@ impl World {
         Ok(())
     }
 
-    /// Appends as one client's first mutations.
+    /// Appends operations as the first mutations of a client.
     async fn append(&self, operations: Vec<Operation>) -> Result<Appended, LogError> {
         self.logs.append(import_request(operations, Position::FIRST)).await
     }
 
-    /// How far a chunk has come.
+    /// Returns the state of a chunk.
     async fn state(&self, hash: ChunkHash) -> Option<State> {
         let head = async |key| self.blobs.blobs.head(&key).await.unwrap();
         if head(key(hash)).await.is_some() {
@@ -210,25 +210,25 @@ impl World {
         self.blobs.blobs.head(&key(hash)).await.unwrap().unwrap().modified_s
     }
 
-    /// What a worker on snapshots does.
+    /// Publishes an object like a snapshot worker.
     async fn put(&self, object: &PackedObject) {
         self.blobs.blobs.put(stored_by_worker(object)).await.unwrap();
     }
 
-    /// Deletes a chunk: what was published, and what was uploaded.
+    /// Deletes a published chunk and its upload.
     async fn delete(&self, hash: ChunkHash) {
         self.blobs.blobs.delete(&key(hash)).await.unwrap();
         self.blobs.blobs.delete(&staged_key(CLIENT, hash)).await.unwrap();
     }
 
-    /// What the bucket does three days after an upload.
+    /// Deletes expired uploads, like the bucket's lifecycle rule.
     async fn expire(&self, sheet: &Sheet) {
         for object in sheet.objects() {
             self.blobs.blobs.delete(&staged_key(CLIENT, object.chunk.hash)).await.unwrap();
         }
     }
 
-    /// Moves the clock so that what was just uploaded is so old.
+    /// Advances the clock, so that the last upload has this age.
     fn age_s(&self, by_s: u64) {
         self.clock.advance_ms(by_s * 1_000);
     }

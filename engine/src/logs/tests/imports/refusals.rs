@@ -1,4 +1,4 @@
-//! What is no import: each is refused, nothing is appended, and nothing unsound is kept.
+//! Invalid imports: each is rejected, nothing is appended, and nothing invalid is published.
 
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_STORED_CHUNK_BYTES,
@@ -10,7 +10,7 @@ use cellar_sheet::axis_map::{Axis, AxisMap};
 
 use super::*;
 
-/// Stripes in a chunk, whose list is in the operation.
+/// Limits with stripes in chunks, and their list in the operation.
 const LIST: PackLimits = PackLimits {
     inline_bytes: 60,
     inline_total_bytes: 200,
@@ -23,7 +23,7 @@ fn one_tile(chunk: ChunkRef, limits: PackLimits) -> Sheet {
     Sheet::of(vec![Stripe { columns: columns(0), tiles: vec![place(0, chunk)] }], limits)
 }
 
-/// A sheet of one tile, in two places.
+/// A sheet with one tile in two places.
 fn twice(one: ChunkRef, two: ChunkRef) -> Sheet {
     Sheet::of(
         vec![Stripe { columns: columns(0), tiles: vec![place(0, one), place(ROWS, two)] }],
@@ -35,8 +35,7 @@ fn object(bytes: &[u8]) -> PackedObject {
     pack(bytes, Bounds::CHUNK).unwrap()
 }
 
-/// Tries a chunk that was uploaded, in the place of a tile: in the operation, and in a chunk of an
-/// index.
+/// Tries an uploaded chunk in the place of a tile, both in the operation and in an index chunk.
 async fn refused_as_tile(world: &World, chunk: ChunkRef) -> ImportFault {
     let in_operation = fault(world.append(vec![one_tile(chunk, FLAT).operation()]).await);
     let deep = one_tile(chunk, DEEP);
@@ -52,7 +51,7 @@ async fn refused_as_tile(world: &World, chunk: ChunkRef) -> ImportFault {
 }
 
 #[tokio::test]
-async fn what_is_no_tile_is_not_kept_as_one() {
+async fn rejects_a_chunk_that_is_not_a_tile() {
     let world = World::new().await;
     let good = tile(1);
     let bomb = zstd_bomb();
@@ -82,7 +81,7 @@ async fn what_is_no_tile_is_not_kept_as_one() {
     assert_eq!(missing, ImportFault::Missing { hash });
 }
 
-/// One frame of as many zeros as nothing may have.
+/// A zstd frame of zeros that decompresses to more bytes than any object may have.
 fn zstd_bomb() -> PackedObject {
     let zeros = vec![0; MAX_CHUNK_BYTES + 1];
     let bounds = Bounds { plain_bytes: zeros.len(), ..Bounds::CHUNK };
@@ -92,7 +91,7 @@ fn zstd_bomb() -> PackedObject {
 }
 
 #[tokio::test]
-async fn a_tile_that_is_not_what_the_index_says_is_refused() {
+async fn rejects_a_tile_that_differs_from_the_index() {
     let world = World::new().await;
     let good = tile(1);
     world.upload(&good).await;
@@ -114,7 +113,7 @@ async fn a_tile_that_is_not_what_the_index_says_is_refused() {
         let ImportFault::Unreadable { why: said, .. } = &fault else { panic!("{fault:?}") };
         assert!(said.contains(why), "{said}");
     }
-    // It says less than half of what it has.
+    // The stated length is less than half of the actual length.
     let large = large_tile();
     world.upload(&large).await;
     let short = ChunkRef { bytes: large.chunk.bytes / 2 - 33, ..large.chunk };
@@ -123,12 +122,12 @@ async fn a_tile_that_is_not_what_the_index_says_is_refused() {
         ImportFault::Unreadable { .. }
     ));
     assert_eq!(world.head().await, Position::FIRST);
-    // A little off is right: another release compresses otherwise.
+    // A small difference is accepted, since another release may compress differently.
     let about = ChunkRef { bytes: bytes + 9, hash };
     world.append(vec![one_tile(about, FLAT).operation()]).await.unwrap();
 }
 
-/// A tile whose chunk does not compress.
+/// A tile whose chunk is incompressible.
 fn large_tile() -> PackedObject {
     let mut column = TileColumn::new(0);
     let noise = ChunkHash::of(b"large").to_string().repeat(9);
@@ -139,7 +138,7 @@ fn large_tile() -> PackedObject {
 }
 
 #[tokio::test]
-async fn a_column_outside_of_the_stripe_is_refused_and_so_is_another_stripe() {
+async fn rejects_a_column_outside_of_its_stripe() {
     let world = World::new().await;
     let wide = |column: u32| {
         let mut wide = TileColumn::new(column);
@@ -162,7 +161,7 @@ async fn a_column_outside_of_the_stripe_is_refused_and_so_is_another_stripe() {
         world.upload(index).await;
         let refused = fault(world.check(index.chunk).await);
         assert!(matches!(refused, ImportFault::Unreadable { .. }), "{refused:?}");
-        // Even if a worker on snapshots has stored it, for a level.
+        // Even if a snapshot worker has stored the chunk for a level.
         world.put(index).await;
         let refused = fault_of(deep).await;
         assert!(matches!(refused, ImportFault::Unreadable { .. }), "{refused:?}");
@@ -184,7 +183,7 @@ async fn chunks_of_an_index_are_checked_from_the_bottom_up() {
     for object in &sheet.chunks {
         world.upload(object).await;
     }
-    // From the top down nothing is checked but the lists of tiles.
+    // From the top down, only lists of tiles can be checked.
     for object in sheet.chunks.iter().rev() {
         let is_list = kind_of(object) == "tiles";
         let checked = world.check(object.chunk).await;
@@ -197,7 +196,7 @@ async fn chunks_of_an_index_are_checked_from_the_bottom_up() {
     assert_eq!(fault(world.append(vec![sheet.operation()]).await), unchecked);
     assert_eq!(world.head().await, Position::FIRST);
     world.check_all(&sheet).await.unwrap();
-    // A chunk in the middle that is gone is told, however well the top was checked.
+    // A missing chunk in the middle is reported, even if the top was checked.
     let list = sheet.chunks.iter().find(|object| kind_of(object) == "tiles").unwrap();
     world.delete(list.chunk.hash).await;
     let above = sheet.chunks.iter().filter(|object| kind_of(object) == "stripes");
@@ -220,7 +219,7 @@ fn kind_of(object: &PackedObject) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_chunk_of_an_index_in_the_place_of_another_is_refused() {
+async fn rejects_an_index_chunk_in_another_place() {
     let (world, sheet) = (World::new().await, Sheet::new(9, 9, DEEP));
     world.upload_all(&sheet).await;
     world.check_all(&sheet).await.unwrap();
@@ -230,7 +229,7 @@ async fn a_chunk_of_an_index_in_the_place_of_another_is_refused() {
     for object in [&moves, &inline] {
         world.put(object).await;
     }
-    // As the top of a sheet's index only a list of parts is right.
+    // Only a list of parts is valid as the top of a sheet's index.
     let mut refused = 0;
     for chunk in [good, moves.chunk].into_iter().chain(sheet.chunks.iter().map(|it| it.chunk)) {
         let top = Sheet { stripes: Stripes::Chunk(chunk), ..sheet.clone() };
@@ -243,14 +242,14 @@ async fn a_chunk_of_an_index_in_the_place_of_another_is_refused() {
         }
     }
     assert_eq!(refused, sheet.chunks.len() + 1);
-    // On its own, anything but a chunk of an import's index is refused.
+    // Only chunks of an import's index are accepted alone.
     for chunk in [good, moves.chunk, inline.chunk] {
         let refused = fault(world.check(chunk).await);
         assert!(matches!(refused, ImportFault::Unreadable { .. }), "{refused:?}");
     }
 }
 
-/// A level whose moves are a chunk.
+/// A level whose moves are stored in a chunk.
 fn moving_level() -> Level {
     let gone: Vec<Span> = (0..40).map(|at| Span { first: at * 10, count: 5 }).collect();
     let rows = AxisMap::delete(Axis::Rows, &cellar_sheet::operation::Spans::from_sorted(gone));
@@ -259,7 +258,7 @@ fn moving_level() -> Level {
     Level { sheets: vec![LevelSheet { sheet: SHEET, moves, stripes: vec![] }] }
 }
 
-/// A chunk of an index that has a tile inside, as small levels have.
+/// An index chunk with an inline tile, as small levels have.
 fn one_inline_tile() -> PackedObject {
     let rows = Span { first: 0, count: ROWS };
     let stored = StoredTile::Inline(vec![7; 100]);
@@ -268,7 +267,7 @@ fn one_inline_tile() -> PackedObject {
 }
 
 #[tokio::test]
-async fn an_upload_replaces_nothing() {
+async fn an_upload_replaces_no_object() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 9, DEEP));
     world.upload_all(&sheet).await;
     for state in [State::Staged, State::Published] {
@@ -280,7 +279,7 @@ async fn an_upload_replaces_nothing() {
         }
         world.check_all(&sheet).await.unwrap();
     }
-    // Once its own upload has expired, a client uploads what it likes: nobody reads it.
+    // After its upload has expired, a client may upload other bytes, which are not read.
     world.expire(&sheet).await;
     for object in sheet.objects() {
         assert_eq!(world.upload_as(object.chunk.hash, b"other bytes").await, 200);
@@ -344,7 +343,7 @@ async fn an_index_is_bounded_alone_and_all_imports_of_a_request_together() {
     let in_chunk = PackLimits { inline_bytes: 60, ..wide };
     let count = u32::try_from(MAX_IMPORT_OBJECTS).unwrap();
     let most_bytes = u32::try_from(MAX_IMPORT_OBJECT_BYTES).unwrap() / longest;
-    // What is within the bounds is looked for, and not there.
+    // Chunks within the bounds are looked up and reported as missing.
     for (tiles, bytes, bounded) in [
         (count, 1, true),
         (count + 1, 1, false),
@@ -369,7 +368,7 @@ async fn an_index_is_bounded_alone_and_all_imports_of_a_request_together() {
 }
 
 #[tokio::test]
-async fn one_import_that_is_not_all_there_keeps_the_whole_request_out() {
+async fn an_incomplete_import_rejects_the_whole_request() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 2, FLAT));
     world.upload_all(&sheet).await;
     let hash = ChunkHash([9; 32]);
@@ -382,7 +381,7 @@ async fn one_import_that_is_not_all_there_keeps_the_whole_request_out() {
 }
 
 #[tokio::test]
-async fn an_uploaded_body_imports_nothing() {
+async fn rejects_an_import_in_an_uploaded_body() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 1, FLAT));
     world.upload_all(&sheet).await;
     let bytes = encode_external_body(&[sheet.operation()]).unwrap();
@@ -407,7 +406,7 @@ async fn an_uploaded_body_imports_nothing() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_found_before_anything_is_looked_at() {
+async fn a_missing_log_is_reported_before_any_check() {
     let (world, sheet) = (World::new().await, Sheet::new(1, 1, DEEP));
     let other = LogId::derive(&SubjectKey::new("cellar", "alice"), "another").unwrap();
     let chunk = sheet.chunks[0].chunk;

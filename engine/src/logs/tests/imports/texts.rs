@@ -1,11 +1,11 @@
-//! Long texts of imports: a tile is published only after every text that it names.
+//! Long texts of imports: a tile is published only after all texts that it references.
 
 use cellar_base::limits::{MAX_IMPORT_OBJECTS, MAX_TEXT_BYTES, MAX_TILE_LONG_TEXTS};
 use cellar_snapshot::tile::{NamedText, preview};
 
 use super::*;
 
-/// A tile that names texts in one column, as it says.
+/// Returns a tile that references these texts in one column.
 pub(crate) fn naming(texts: &[NamedText]) -> PackedObject {
     let mut column = TileColumn::new(0);
     for (row, text) in (0..).zip(texts) {
@@ -58,7 +58,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_text_that_is_not_there_keeps_its_tile_out() {
+async fn rejects_a_tile_with_a_missing_text() {
     let world = World::new().await;
     let (there, missing) = (long(1), long(2));
     let tile = naming(&[named(&there), named(&missing)]);
@@ -66,7 +66,7 @@ async fn a_text_that_is_not_there_keeps_its_tile_out() {
     world.upload(&pack(there.as_bytes(), Bounds::TEXT).unwrap()).await;
     let hash = named(&missing).hash;
     assert_eq!(world.refused_in_every_way(&tile, 2).await, ImportFault::Missing { hash });
-    // What another client uploads, or uploads to another log, does not count.
+    // Uploads of another client, or to another log, do not count.
     let text = pack(missing.as_bytes(), Bounds::TEXT).unwrap();
     let other = ChunkToUpload { chunk: text.chunk, sha256: sha256(&text.stored) };
     let granted = world.logs.grant_chunks(log(), ClientKey([2; 8]), &[other]).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_text_that_is_not_there_keeps_its_tile_out() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_not_what_its_tile_says_keeps_the_tile_out() {
+async fn rejects_a_tile_with_a_different_text() {
     let world = World::new().await;
     let text = long(1);
     let packed = pack(text.as_bytes(), Bounds::TEXT).unwrap();
@@ -119,15 +119,15 @@ async fn texts_of_a_published_tile_are_not_read_again() {
     }
     let deep = sheet_of(&tile, texts.len(), DEEP);
     world.upload_all(&deep).await;
-    // One more than a request may check beside the tile.
+    // One text more than a request may check in addition to the tile.
     let (hash, count) = (tile.chunk.hash, texts.len());
     let refused = fault(world.check(deep.chunks[0].chunk).await);
     assert_eq!(refused, ImportFault::TooManyTexts { hash, texts: count, most: count - 1 });
     assert_eq!(world.check_tile(tile.chunk).await, Ok(1));
-    let before = world.blobs.trouble.requests();
+    let before = world.blobs.faults.requests();
     world.check(deep.chunks[0].chunk).await.unwrap();
-    // The index is read and published; the tile is read, found to be published, and published again.
-    assert_eq!(world.blobs.trouble.requests() - before, 5);
+    // The index is read and published; the published tile is read and published again.
+    assert_eq!(world.blobs.faults.requests() - before, 5);
     world.check_all(&deep).await.unwrap();
     world.append(vec![deep.operation()]).await.unwrap();
     let first_page = world.shown().await;
@@ -135,7 +135,7 @@ async fn texts_of_a_published_tile_are_not_read_again() {
 }
 
 #[tokio::test]
-async fn a_request_checks_so_many_texts_and_no_more() {
+async fn bounds_the_texts_of_a_request() {
     let world = World::new().await;
     let text = |at: usize| NamedText {
         hash: ChunkHash::of(&at.to_le_bytes()),
@@ -149,7 +149,7 @@ async fn a_request_checks_so_many_texts_and_no_more() {
         let refused = fault(world.check_tile(tile.chunk).await);
         assert_eq!(matches!(refused, ImportFault::Missing { .. }), is_bounded, "{refused:?}");
     }
-    // Two tiles, and what is left for their texts.
+    // Two tiles, and the remaining budget for their texts.
     let left = MAX_IMPORT_OBJECTS - 2;
     for (count, is_bounded) in [(left, true), (left + 1, false)] {
         let tiles = [tile_of(0..1), tile_of(1..count)];
@@ -160,7 +160,7 @@ async fn a_request_checks_so_many_texts_and_no_more() {
             }
         }
         let refused = fault(world.logs.check_chunks(log(), CLIENT, &chunks, None).await);
-        // Both are read at the same time: with too many texts either fault may come first.
+        // Both tiles are read concurrently: either fault may be reported first.
         let expected = |refused: &ImportFault| match refused {
             ImportFault::Missing { .. } => true,
             ImportFault::TooManyTexts { .. } => !is_bounded,

@@ -18,7 +18,7 @@ use super::super::tests::{World, log};
 use crate::crashes::reading::{self, Cells};
 use crate::logs::Logs;
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
-use crate::ports::{BlobKey, Blobs, Entries, Got, Segments};
+use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, Segments};
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
@@ -83,7 +83,7 @@ impl Stored {
         let mut objects = BTreeMap::new();
         for listed in page.blobs {
             let got = blobs.get(&BlobKey::new(&listed.key).unwrap(), u64::MAX).await.unwrap();
-            let Got::Found { bytes, .. } = got else { panic!("{got:?}") };
+            let GetOutcome::Found { bytes, .. } = got else { panic!("{got:?}") };
             objects.insert(listed.key, bytes);
         }
         let segments = tables.newest(log(), 9, true).await.unwrap();

@@ -38,7 +38,7 @@ struct Undisturbed {
 /// Makes these snapshots undisturbed, and looks at each cell.
 async fn undisturbed(history: &History, before: Option<&Run>, work: &Work) -> Undisturbed {
     let run = work.begin(history, before, vec![]).finish(&work.jobs, "undisturbed").await;
-    let (requests, stored) = (run.ports.trouble.requests(), run.stored().await);
+    let (requests, stored) = (run.ports.faults.requests(), run.stored().await);
     assert_reads_like_a_replay(history, &run, &work.jobs, "undisturbed").await;
     let stats = run.logs().stats(log(), None).await.unwrap().snapshot.unwrap();
     Undisturbed { run, requests, stored, stats }
@@ -93,7 +93,7 @@ impl Work {
     ) -> Undisturbed {
         let expected = undisturbed(history, before, self).await;
         for at in 0..expected.requests {
-            let reads = expected.run.ports.trouble.reads(at);
+            let reads = expected.run.ports.faults.reads(at);
             for fault in faults.iter().filter(|fault| !reads || !fault.is_after()) {
                 self.survives(history, before, vec![(at, *fault)], &expected).await;
             }

@@ -1,4 +1,4 @@
-//! Snapshots that are made by functions of which one is in trouble.
+//! Snapshots that are made by functions of which one is in faults.
 
 use std::sync::Arc;
 
@@ -64,14 +64,14 @@ impl Run {
         self.drain(what).await;
         if !self.frozen.is_empty() {
             let before = self.stored().await;
-            self.ports.trouble.end();
+            self.ports.faults.end();
             for frozen in std::mem::take(&mut self.frozen) {
                 frozen.await.unwrap();
             }
             self.drain(what).await;
             self.stored().await.assert_is(&before, &format!("{what}, woken up"));
         }
-        self.ports.trouble.end();
+        self.ports.faults.end();
         assert!(self.ports.pending.is_empty(), "{what}: a record is left");
         self.ports.assert_nothing_was_lost(what);
         self
@@ -108,12 +108,12 @@ impl Run {
         tokio::select! {
             biased;
             ended = &mut called => ended.unwrap(),
-            () = self.ports.trouble.died.notified() => {
+            () = self.ports.faults.died.notified() => {
                 called.abort();
                 assert!(called.await.unwrap_err().is_cancelled());
                 self.process = self.ports.workers();
             }
-            () = self.ports.trouble.froze.notified() => {
+            () = self.ports.faults.froze.notified() => {
                 self.frozen.push(called);
                 self.process = self.ports.workers();
             }

@@ -1,0 +1,76 @@
+//! Display of a cost as human-readable text.
+
+use std::fmt;
+
+use super::Cost;
+use cellar_base::count::{count, grouped};
+
+/// Formats a cost such as `1 write unit, 0.5 read units`. Omits zeros. Omits requests to tables,
+/// because only their units are billed.
+impl fmt::Display for Cost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = [
+            count_unless_zero(self.write_units, "write unit", "write units"),
+            format_read_units(self.read_half_units),
+            format_objects(self.object_puts, self.object_bytes_sent, "S3 PUT", "S3 PUTs"),
+            format_objects(self.object_gets, self.object_bytes_received, "S3 GET", "S3 GETs"),
+            count_unless_zero(self.object_tags, "S3 tag request", "S3 tag requests"),
+            count_unless_zero(self.object_deletes, "S3 DELETE", "S3 DELETEs"),
+            count_unless_zero(self.queue_requests, "queue request", "queue requests"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if parts.is_empty() {
+            return formatter.write_str("nothing");
+        }
+        formatter.write_str(&parts.join(", "))
+    }
+}
+
+fn count_unless_zero(number: u64, one: &str, many: &str) -> Option<String> {
+    (number > 0).then(|| count(number, one, many))
+}
+
+fn format_read_units(halves: u64) -> Option<String> {
+    if halves.is_multiple_of(2) {
+        return count_unless_zero(halves / 2, "read unit", "read units");
+    }
+    Some(format!("{}.5 read units", grouped(halves / 2)))
+}
+
+fn format_objects(number: u64, bytes: u64, one: &str, many: &str) -> Option<String> {
+    Some(format!("{} ({})", count_unless_zero(number, one, many)?, count(bytes, "byte", "bytes")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn omits_zeros() {
+        let none = Cost::default();
+        for (cost, expected) in [
+            (none, "nothing"),
+            (Cost { write_units: 1, read_half_units: 1, ..none }, "1 write unit, 0.5 read units"),
+            (Cost { write_units: 3, read_half_units: 2, ..none }, "3 write units, 1 read unit"),
+            (Cost { read_half_units: 3_001, table_requests: 9, ..none }, "1,500.5 read units"),
+            (
+                Cost {
+                    object_puts: 1,
+                    object_bytes_sent: 4_096,
+                    object_gets: 2,
+                    object_bytes_received: 1,
+                    object_tags: 1,
+                    object_deletes: 2,
+                    queue_requests: 1,
+                    ..none
+                },
+                "1 S3 PUT (4,096 bytes), 2 S3 GETs (1 byte), 1 S3 tag request, 2 S3 DELETEs, \
+                 1 queue request",
+            ),
+        ] {
+            assert_eq!(cost.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Folds the entries of a compaction step.
+
+use super::base::CompactionBase;
+use crate::error::SnapshotError;
+use crate::fold::{Fold, FoldedLevel, FoldedSheet, LongTextObject};
+use crate::root::ClientMap;
+use cellar_base::identity::{ClientKey, ClientName};
+use cellar_base::position::Position;
+use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::operation::{Operation, SheetId};
+
+/// Accumulates the entries of a compaction step.
+#[derive(Debug, Clone)]
+pub struct CompactionFold {
+    fold: Fold,
+    clients: ClientMap,
+    /// Position and creation time (Unix seconds) of the last entry.
+    last: Option<(Position, u64)>,
+    /// Number of entries since the beginning of the log.
+    entries: u64,
+}
+
+/// The effect of all entries of a compaction step.
+#[derive(Debug, Clone)]
+pub struct FoldedEntries {
+    /// Workbook metadata after the last entry.
+    pub metadata: WorkbookMetadata,
+    /// Net effect of the entries on cells.
+    pub level: FoldedLevel,
+    /// Last mutation of each client.
+    pub clients: ClientMap,
+    /// Position of the last entry.
+    pub last: Position,
+    /// Number of entries from the beginning of the log through the last entry.
+    pub entries: u64,
+}
+
+impl CompactionFold {
+    /// Starts with the state of `base` and no entries.
+    #[must_use]
+    pub fn new(base: &CompactionBase) -> Self {
+        Self {
+            fold: Fold::new(base.metadata.clone()),
+            clients: base.clients.clone(),
+            last: None,
+            entries: base.entries,
+        }
+    }
+
+    /// Folds an entry. `mutations` are the client of the entry and the id of its last mutation;
+    /// `committed` are the operations of each mutation.
+    ///
+    /// # Errors
+    /// See [`Fold::apply_operations`].
+    pub fn fold_entry(
+        &mut self,
+        position: Position,
+        created_s: u64,
+        mutations: Option<(ClientKey, u64)>,
+        committed: &[&[Operation]],
+    ) -> Result<(), SnapshotError> {
+        if let Some((client, last_id)) = mutations {
+            self.clients.note(client, last_id, created_s);
+        }
+        for operations in committed {
+            self.fold.apply_operations(operations)?;
+        }
+        self.last = Some((position, created_s));
+        self.entries = self.entries.saturating_add(1);
+        Ok(())
+    }
+
+    /// Records the name of a client whose entry was folded.
+    pub fn note_client_name(&mut self, client: ClientKey, name: &ClientName) {
+        self.clients.note_name(client, name);
+    }
+
+    /// Returns whether the compaction step must end after the last folded entry.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.fold.is_full()
+    }
+
+    /// Returns the effect of the entries, or `None` if no entry was folded.
+    #[must_use]
+    pub fn finish(self) -> Option<FoldedEntries> {
+        let (last, now_s) = self.last?;
+        let mut clients = self.clients;
+        clients.prune(now_s);
+        let (metadata, level) = self.fold.finish();
+        Some(FoldedEntries { metadata, level, clients, last, entries: self.entries })
+    }
+}
+
+impl FoldedEntries {
+    /// Returns the texts that are stored as objects of their own.
+    #[must_use]
+    pub fn long_texts(&self) -> &[LongTextObject] {
+        &self.level.long_texts
+    }
+
+    /// Returns the effect of the entries on one sheet.
+    pub(super) fn sheet(&self, sheet: SheetId) -> Option<&FoldedSheet> {
+        self.level.sheets.iter().find(|folded| folded.sheet == sheet)
+    }
+
+    /// Returns whether the sheet exists after the last entry.
+    pub(super) fn has_sheet(&self, sheet: SheetId) -> bool {
+        self.metadata.sheets.contains_key(&sheet)
+    }
+}

@@ -1,0 +1,32 @@
+//! Plans a compaction step: rewrite level 0, or merge it with other levels.
+
+use super::base::CompactionBase;
+use super::entries::FoldedEntries;
+use super::level_0::build_level_0;
+use super::merge_plan::MergePlan;
+use super::next_root::{NextRoot, build_next_root};
+use crate::error::SnapshotError;
+
+/// How a compaction step continues.
+#[derive(Debug, Clone)]
+pub enum CompactionPlan {
+    /// Level 0 fits into the root: the step ends with this root.
+    LevelZero(Box<NextRoot>),
+    /// Level 0 would be too large: it is merged with other levels.
+    Merge(Box<MergePlan>),
+}
+
+/// Plans a compaction step.
+///
+/// # Errors
+/// [`SnapshotError`] if the next root would exceed a limit.
+pub fn plan_compaction(
+    base: &CompactionBase,
+    folded: &FoldedEntries,
+) -> Result<CompactionPlan, SnapshotError> {
+    let Some(level_0) = build_level_0(base, folded) else {
+        return Ok(CompactionPlan::Merge(Box::new(MergePlan::new(base, folded))));
+    };
+    let root = build_next_root(base, folded, base.levels.clone(), Some(&level_0))?;
+    Ok(CompactionPlan::LevelZero(Box::new(root)))
+}

@@ -1,0 +1,239 @@
+//! The references of snapshot objects to other objects. Following all references from the roots in use
+//! finds every object that must not be deleted.
+
+use super::chunk::{self, UnreadableChunk};
+use super::index::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, RowIndex, Stripes};
+use super::level::{ChunkHash, ChunkRef, StoredTile};
+use super::packed::{Bounds, unpack};
+use super::root::{PackedFormats, Root};
+use super::tile::Tile;
+use crate::error::SnapshotError;
+use cellar_sheet::operation::{ImportSheet, Operation};
+
+/// The objects that an object refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct References {
+    /// Chunks of a tile index; these refer to further objects.
+    pub index: Vec<ChunkHash>,
+    /// Chunks of cells; these refer to long texts.
+    pub tiles: Vec<ChunkHash>,
+    /// Objects without references: range formats, sheet ids, clients and long texts.
+    pub leaves: Vec<ChunkHash>,
+}
+
+/// The references of an object cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnreadableReferences {
+    /// The object is damaged, or not a chunk of a tile index.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The object is not a chunk of cells.
+    #[error(transparent)]
+    Tile(#[from] UnreadableChunk),
+}
+
+impl References {
+    /// Returns the references of a root.
+    ///
+    /// # Errors
+    /// [`UnreadableReferences`] if cells stored inside the root are invalid.
+    pub fn of_root(root: &Root) -> Result<Self, UnreadableReferences> {
+        let mut references = Self::default();
+        root.all_levels().try_for_each(|level| references.add_level(&level.level))?;
+        for sheet in &root.sheets {
+            if let PackedFormats::Chunks(chunks) = &sheet.formats {
+                references.leaves.extend(chunks.iter().map(|chunk| chunk.hash));
+            }
+        }
+        if let Kept::Chunk(used) = &root.used {
+            references.leaves.push(used.hash);
+        }
+        references.leaves.extend(root.clients.iter().map(|clients| clients.hash));
+        Ok(references)
+    }
+
+    /// Returns the references of operations: those in the tile indexes of imported sheets.
+    ///
+    /// # Errors
+    /// [`UnreadableReferences`] if a tile index or cells stored inside it are invalid.
+    pub fn of_operations(operations: &[Operation]) -> Result<Self, UnreadableReferences> {
+        let mut references = Self::default();
+        for operation in operations {
+            if let Operation::ImportSheet(ImportSheet { tile_index: index, .. }) = operation {
+                references.add_stripes(&Stripes::of_import(index)?)?;
+            }
+        }
+        Ok(references)
+    }
+
+    /// Returns the references of a chunk of a tile index, given its name and stored bytes.
+    ///
+    /// # Errors
+    /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
+    pub fn of_index_chunk(hash: ChunkHash, stored: &[u8]) -> Result<Self, UnreadableReferences> {
+        let mut references = Self::default();
+        match IndexChunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)? {
+            IndexChunk::Moves(_) => {}
+            IndexChunk::Parts(parts) => references.add_parts(&parts),
+            IndexChunk::Stripes(stripes) => references.add_rows(&stripes)?,
+            IndexChunk::Tiles(tiles) => references.add_tiles(&tiles)?,
+        }
+        Ok(references)
+    }
+
+    /// Returns the references of a chunk of cells, given its name and stored bytes.
+    ///
+    /// # Errors
+    /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
+    pub fn of_tile(hash: ChunkHash, stored: &[u8]) -> Result<Self, UnreadableReferences> {
+        let tile = chunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)?;
+        let mut references = Self::default();
+        references.add_texts(&tile);
+        Ok(references)
+    }
+
+    fn add_level(&mut self, level: &PackedLevel) -> Result<(), UnreadableReferences> {
+        level.sheets.iter().try_for_each(|sheet| {
+            if let Kept::Chunk(moves) = &sheet.moves {
+                self.index.push(moves.hash);
+            }
+            self.add_stripes(&sheet.stripes)
+        })
+    }
+
+    fn add_stripes(&mut self, stripes: &Stripes) -> Result<(), UnreadableReferences> {
+        match stripes {
+            Stripes::Inline(stripes) => return self.add_rows(stripes),
+            Stripes::Parts(parts) => self.add_parts(parts),
+            Stripes::Chunk(chunk) => self.index.push(chunk.hash),
+        }
+        Ok(())
+    }
+
+    fn add_parts(&mut self, parts: &Indexed<ChunkRef>) {
+        self.index.extend(parts.items().iter().map(|chunk| chunk.hash));
+    }
+
+    fn add_rows(&mut self, stripes: &Indexed<RowIndex>) -> Result<(), UnreadableReferences> {
+        stripes.items().iter().try_for_each(|rows| match rows {
+            RowIndex::Tiles(tiles) => self.add_tiles(tiles),
+            RowIndex::Parts(parts) => {
+                self.add_parts(parts);
+                Ok(())
+            }
+        })
+    }
+
+    fn add_tiles(&mut self, tiles: &Indexed<IndexedTile>) -> Result<(), UnreadableReferences> {
+        tiles.items().iter().try_for_each(|tile| {
+            match &tile.stored {
+                StoredTile::Chunk(chunk) => self.tiles.push(chunk.hash),
+                StoredTile::Inline(bytes) => self.add_texts(&chunk::decode(bytes)?),
+            }
+            Ok(())
+        })
+    }
+
+    fn add_texts(&mut self, tile: &Tile) {
+        let texts = tile.columns.iter().flat_map(|column| column.values.long());
+        self.leaves.extend(texts.map(|text| ChunkHash(text.hash)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::PackLimits;
+    use crate::index::pack_level;
+    use crate::index::tests::{any_level, chunk_of};
+    use crate::level::Level;
+    use crate::packed::{PackedObject, pack};
+    use crate::root::RootLevel;
+    use crate::root::tests::sample;
+    use crate::tile::{TileColumn, TileValue};
+
+    fn hash(byte: u8) -> ChunkHash {
+        ChunkHash([byte; 32])
+    }
+
+    /// Returns a tile with a number and a long text.
+    fn tile(text: ChunkHash) -> Tile {
+        let mut column = TileColumn::new(0);
+        column.values.push(1, TileValue::Number(7.0));
+        column.values.push_long(2, "It begins so", text.0, 5_000);
+        Tile { columns: vec![column] }
+    }
+
+    /// Returns the names of all objects reachable through `objects`, without following references of tiles.
+    fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
+        let mut reached: BTreeSet<ChunkHash> =
+            named.leaves.into_iter().chain(named.tiles).collect();
+        for index in named.index {
+            let object = objects.iter().find(|object| object.chunk.hash == index).unwrap();
+            let below = References::of_index_chunk(index, &object.stored).unwrap();
+            assert!(References::of_index_chunk(hash(0), &object.stored).is_err(), "another object");
+            reached.insert(index);
+            reached.extend(self::reached(below, objects));
+        }
+        reached
+    }
+
+    #[test]
+    fn a_tile_names_its_long_texts() {
+        let packed = pack(&chunk::encode(&tile(hash(9))).unwrap(), Bounds::CHUNK).unwrap();
+        let named = References::of_tile(packed.chunk.hash, &packed.stored).unwrap();
+        assert_eq!(named, References { leaves: vec![hash(9)], ..References::default() });
+        assert!(References::of_tile(hash(1), &packed.stored).is_err(), "another object");
+        assert!(References::of_index_chunk(packed.chunk.hash, &packed.stored).is_err(), "a tile");
+    }
+
+    #[test]
+    fn an_unreadable_tile_is_an_error() {
+        // The sample's level 0 has three arbitrary bytes instead of a tile.
+        assert!(References::of_root(&sample()).is_err());
+    }
+
+    proptest! {
+        /// All objects of a level are reachable, whatever the pack limits are and wherever the root stores the level.
+        #[test]
+        fn everything_that_a_root_is_made_of_is_named(
+            level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),
+        ) {
+            let Level { mut sheets } = level;
+            let mut expected = BTreeSet::new();
+            let stripes = sheets.iter_mut().flat_map(|sheet| &mut sheet.stripes);
+            for (number, place) in stripes.flat_map(|stripe| &mut stripe.tiles).enumerate() {
+                match &mut place.stored {
+                    StoredTile::Chunk(chunk) => expected.insert(chunk.hash),
+                    StoredTile::Inline(bytes) => {
+                        let text = hash(u8::try_from(number % 250).unwrap());
+                        *bytes = chunk::encode(&tile(text)).unwrap();
+                        expected.insert(text)
+                    }
+                };
+            }
+            let limits = PackLimits {
+                inline_bytes: bytes,
+                inline_total_bytes: bytes,
+                chunk_bytes: bytes,
+                named_bytes: u64::MAX,
+            };
+            let (packed, objects) = pack_level(&Level { sheets }, limits).unwrap();
+            expected.extend(objects.iter().map(|object| object.chunk.hash));
+            let mut root = sample();
+            let level = RootLevel { level: packed, ..root.level_0.take().unwrap() };
+            (root.levels, root.level_0) = (vec![], Some(level));
+            // The other chunks of the sample.
+            expected.extend(root.clients.map(|clients| clients.hash));
+            expected.insert(chunk_of(7).hash);
+            if let Kept::Chunk(used) = &root.used {
+                expected.insert(used.hash);
+            }
+            prop_assert_eq!(reached(References::of_root(&root).unwrap(), &objects), expected);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Cache of listings.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cellar_base::identity::LogId;
+use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
+use cellar_catalog::spreadsheet::Listing;
+use cellar_catalog::stream::Tip;
+
+/// A listing as read or written, with its tip.
+#[derive(Debug, Clone)]
+pub(super) struct CachedListing {
+    /// The listing; `None` if the spreadsheet is not in the catalog.
+    pub(super) listing: Option<Arc<Listing>>,
+    /// The tip that the listing was rebuilt from.
+    pub(super) tip: Option<Arc<Tip>>,
+    /// Time of the read or write, Unix milliseconds.
+    pub(super) read_ms: u64,
+}
+
+/// At most `MAX_CACHED_LISTINGS` listings, each for `LISTING_AGE_MS`. The listing that was read
+/// first is evicted first.
+#[derive(Debug, Default)]
+pub(super) struct ListingCache {
+    listings: Mutex<HashMap<LogId, CachedListing>>,
+}
+
+impl ListingCache {
+    fn lock(&self) -> MutexGuard<'_, HashMap<LogId, CachedListing>> {
+        self.listings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the cached listing of a spreadsheet, unless it has expired.
+    pub(super) fn get(&self, log: LogId, now_ms: u64) -> Option<CachedListing> {
+        let mut listings = self.lock();
+        let cached = listings.get(&log)?;
+        if is_old(cached, now_ms) {
+            listings.remove(&log);
+            return None;
+        }
+        Some(cached.clone())
+    }
+
+    /// Caches a listing that was read or written, unless the cached one contains later events.
+    pub(super) fn insert(&self, log: LogId, new: CachedListing) {
+        let next = |cached: &CachedListing| cached.tip.as_ref().map_or(0, |tip| tip.next);
+        let mut listings = self.lock();
+        match listings.get(&log) {
+            Some(cached) if next(cached) > next(&new) && !is_old(cached, new.read_ms) => return,
+            Some(_) => {}
+            None if listings.len() >= MAX_CACHED_LISTINGS => evict_oldest(&mut listings),
+            None => {}
+        }
+        listings.insert(log, new);
+    }
+}
+
+fn is_old(cached: &CachedListing, now_ms: u64) -> bool {
+    now_ms.saturating_sub(cached.read_ms) > LISTING_AGE_MS
+}
+
+fn evict_oldest(listings: &mut HashMap<LogId, CachedListing>) {
+    let first = listings.iter().min_by_key(|(_, cached)| cached.read_ms).map(|(log, _)| *log);
+    if let Some(log) = first {
+        listings.remove(&log);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(number: usize) -> LogId {
+        LogId::from_uuid(uuid::Uuid::from_u128(number as u128))
+    }
+
+    #[test]
+    fn evicts_the_oldest_listing() {
+        let cache = ListingCache::default();
+        let new = |read_ms| CachedListing { listing: None, tip: None, read_ms };
+        for number in 0..MAX_CACHED_LISTINGS {
+            cache.insert(log(number), new(number as u64));
+        }
+        assert!(cache.get(log(0), 1).is_some());
+        cache.insert(log(1), new(2_000));
+        cache.insert(log(MAX_CACHED_LISTINGS), new(2_000));
+        assert_eq!(cache.lock().len(), MAX_CACHED_LISTINGS);
+        assert!(cache.get(log(0), 2_000).is_none());
+        assert!(cache.get(log(1), 2_000).is_some());
+    }
+}

@@ -1,0 +1,187 @@
+//! Faults that are injected into requests.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use cellar_base::limits::MAX_READ_ATTEMPTS;
+use tokio::sync::Notify;
+
+use crate::ports::PortError;
+
+/// A fault of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The request has no effect and returns a temporary error.
+    Refused,
+    /// The request takes effect, but returns an error.
+    ReplyLost,
+    /// The request has no effect and returns a permanent error.
+    Denied,
+    /// This and the following requests fail, longer than any retries.
+    Outage,
+    /// The process dies before the request takes effect.
+    DiesBefore,
+    /// The process dies after the request took effect.
+    DiesAfter,
+    /// The process freezes, and the request takes effect when it resumes.
+    FreezesBefore,
+    /// The request takes effect, then the process freezes.
+    FreezesAfter,
+    /// A frozen process resumes concurrently with this request.
+    Wakes,
+}
+
+impl Fault {
+    /// Returns whether the request takes effect before the fault.
+    pub(crate) fn is_after(self) -> bool {
+        matches!(self, Self::ReplyLost | Self::DiesAfter | Self::FreezesAfter)
+    }
+
+    /// Returns whether the process freezes.
+    pub(crate) fn freezes(self) -> bool {
+        matches!(self, Self::FreezesBefore | Self::FreezesAfter)
+    }
+}
+
+/// Number of requests that fail in an outage; exceeds the maximum number of attempts.
+const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
+
+/// Counts requests and injects the planned faults.
+#[derive(Default)]
+pub(crate) struct FaultPlan {
+    requests: AtomicUsize,
+    /// Numbers of the requests that are reads.
+    reads: Mutex<HashSet<usize>>,
+    over: AtomicBool,
+    running: AtomicUsize,
+    most_running: AtomicUsize,
+    planned: Vec<(usize, Fault)>,
+    /// Notified when the process of a request dies.
+    pub(crate) died: Notify,
+    /// Notified when the process of a request freezes.
+    pub(crate) froze: Notify,
+    /// Notified when frozen processes may resume.
+    pub(crate) wakes: Notify,
+}
+
+impl FaultPlan {
+    /// Returns a plan with a fault for each of these request numbers.
+    pub(crate) fn planned(planned: Vec<(usize, Fault)>) -> Self {
+        Self { planned, ..Self::default() }
+    }
+
+    fn fault_at(&self, number: usize) -> Option<Fault> {
+        let at = |(first, fault): &&(usize, Fault)| match fault {
+            Fault::Outage => (*first..*first + OUTAGE_REQUESTS).contains(&number),
+            _ => *first == number,
+        };
+        self.planned.iter().find(at).map(|(_, fault)| *fault)
+    }
+
+    /// Stops injecting faults and counting requests. Frozen processes stay frozen.
+    pub(crate) fn pause(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    /// Injects the planned faults again.
+    pub(crate) fn resume(&self) {
+        self.over.store(false, Ordering::SeqCst);
+    }
+
+    /// Stops injecting faults, and resumes frozen processes.
+    pub(crate) fn end(&self) {
+        self.pause();
+        self.wakes.notify_waiters();
+    }
+
+    /// Returns the number of requests.
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of requests since the last call, and restarts their numbers.
+    pub(crate) fn take_requests(&self) -> usize {
+        self.requests.swap(0, Ordering::SeqCst)
+    }
+
+    /// Returns whether a request is a read, for which faults before and after it are equivalent.
+    pub(crate) fn reads(&self, number: usize) -> bool {
+        self.reads.lock().unwrap().contains(&number)
+    }
+
+    pub(crate) async fn read<T>(
+        &self,
+        request: impl Future<Output = Result<T, PortError>> + Send,
+    ) -> Result<T, PortError> {
+        self.reads.lock().unwrap().insert(self.requests());
+        self.around(request, Err).await
+    }
+
+    /// Returns the maximum number of concurrent requests.
+    pub(crate) fn most_running(&self) -> usize {
+        self.most_running.load(Ordering::SeqCst)
+    }
+
+    pub(crate) async fn around<T>(
+        &self,
+        request: impl Future<Output = T> + Send,
+        failed: impl FnOnce(PortError) -> T + Send,
+    ) -> T {
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_running.fetch_max(running, Ordering::SeqCst);
+        let answer = self.answer(request, failed).await;
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        answer
+    }
+
+    async fn answer<T>(
+        &self,
+        request: impl Future<Output = T> + Send,
+        failed: impl FnOnce(PortError) -> T + Send,
+    ) -> T {
+        // Let concurrent tasks run.
+        tokio::task::yield_now().await;
+        if self.over.load(Ordering::SeqCst) {
+            return request.await;
+        }
+        let number = self.requests.fetch_add(1, Ordering::SeqCst);
+        match self.fault_at(number) {
+            None => request.await,
+            Some(Fault::Refused | Fault::Outage) => failed(PortError::temporary("planned")),
+            Some(Fault::Denied) => failed(PortError::permanent("planned")),
+            Some(Fault::ReplyLost) => {
+                request.await;
+                failed(PortError::temporary("planned"))
+            }
+            Some(Fault::DiesBefore) => self.die().await,
+            Some(Fault::DiesAfter) => {
+                request.await;
+                self.die().await
+            }
+            Some(Fault::FreezesBefore) => {
+                self.freeze().await;
+                request.await
+            }
+            Some(Fault::FreezesAfter) => {
+                let done = request.await;
+                self.freeze().await;
+                done
+            }
+            Some(Fault::Wakes) => {
+                self.wakes.notify_waiters();
+                request.await
+            }
+        }
+    }
+
+    async fn die<T>(&self) -> T {
+        self.died.notify_one();
+        std::future::pending().await
+    }
+
+    async fn freeze(&self) {
+        self.froze.notify_one();
+        self.wakes.notified().await;
+    }
+}

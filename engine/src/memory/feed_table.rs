@@ -1,0 +1,179 @@
+//! In-memory Feed table, with the records and conditions of the DynamoDB table.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use cellar_base::record::Item;
+use cellar_base::schema::{FEED_PARTITION_KEY, FEED_SORT_KEY};
+use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
+use cellar_catalog::records::feed::{
+    PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_mark,
+    encode_partition, feed_partition_key, item_key, mark_key, offset_sort,
+};
+use cellar_catalog::records::webhook;
+use cellar_catalog::stream::StreamName;
+use cellar_catalog::webhook::WebhookProgress;
+
+use crate::ports::{FeedTable, FeedWriteOutcome, PortError, WebhookProgresses};
+
+type Key = (String, String);
+type Items = BTreeMap<Key, Item>;
+
+/// An in-memory Feed table. All reads are strongly consistent.
+#[derive(Debug, Default)]
+pub struct MemoryFeed {
+    items: Mutex<Items>,
+}
+
+fn key_of(record: &Item) -> Key {
+    let text = |name: &str| match record.get(name) {
+        Some(cellar_base::record::Attribute::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    (text(FEED_PARTITION_KEY), text(FEED_SORT_KEY))
+}
+
+impl MemoryFeed {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Items> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns an independent copy of the table.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> Self {
+        Self { items: Mutex::new(self.lock().clone()) }
+    }
+
+    /// Returns all records, sorted by key.
+    #[cfg(test)]
+    pub(crate) fn all_records(&self) -> Vec<Item> {
+        self.lock().values().cloned().collect()
+    }
+
+    fn put_new(&self, record: Item) -> FeedWriteOutcome {
+        let mut items = self.lock();
+        let key = key_of(&record);
+        if items.contains_key(&key) {
+            return FeedWriteOutcome::Exists;
+        }
+        items.insert(key, record);
+        FeedWriteOutcome::Done
+    }
+
+    /// Returns the last record of a partition.
+    fn last(&self, partition: &str) -> Option<Item> {
+        let items = self.lock();
+        let mut range = items.range((partition.to_owned(), String::new())..);
+        let mut last = None;
+        while let Some(((of, _), record)) = range.next()
+            && of == partition
+        {
+            last = Some(record.clone());
+        }
+        last
+    }
+
+    /// Removes an item as if the table had lost it, for tests of repairs.
+    pub fn lose(&self, at: Checkpoint) {
+        self.lock().remove(&key_of(&item_key(at)));
+    }
+}
+
+#[async_trait]
+impl FeedTable for MemoryFeed {
+    async fn newest_partition(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
+        Ok(self.last(PARTITIONS).as_ref().map(decode_partition).transpose()?)
+    }
+
+    async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
+        self.put_new(encode_partition(partition, feed))
+    }
+
+    async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
+        let last = self.last(&feed_partition_key(partition));
+        Ok(last.as_ref().map(decode_item).transpose()?)
+    }
+
+    async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
+        match encode_item(at, item) {
+            Ok(record) => self.put_new(record),
+            Err(error) => FeedWriteOutcome::Failed(error.into()),
+        }
+    }
+
+    async fn items(
+        &self,
+        from: Checkpoint,
+        limit: u32,
+        _: bool,
+    ) -> Result<Vec<(u64, feed::Item)>, PortError> {
+        let partition = feed_partition_key(from.partition());
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let items = self.lock();
+        let range = items.range((partition.clone(), offset_sort(from.offset()))..);
+        let records = range.take_while(|((of, _), _)| *of == partition).take(limit);
+        Ok(records.map(|(_, record)| decode_item(record)).collect::<Result<_, _>>()?)
+    }
+
+    async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
+        let items = self.lock();
+        let record = items.get(&key_of(&mark_key(stream)));
+        Ok(record.map(decode_mark).transpose()?.map(|(_, mark)| mark))
+    }
+
+    async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
+        let mut items = self.lock();
+        let key = key_of(&mark_key(stream));
+        let there = items.get(&key).map(decode_mark).transpose()?;
+        // A mark of a later feed is greater, whatever its index.
+        if there.is_none_or(|(_, there)| there < mark) {
+            items.insert(key, encode_mark(stream, mark));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl WebhookProgresses for MemoryFeed {
+    async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
+        let items = self.lock();
+        let record = items.get(&key_of(&webhook::key()));
+        Ok(record.map(webhook::decode).transpose()?)
+    }
+
+    async fn advance(
+        &self,
+        from: Option<WebhookProgress>,
+        to: WebhookProgress,
+    ) -> Result<bool, PortError> {
+        let mut items = self.lock();
+        let key = key_of(&webhook::key());
+        let there = items.get(&key).map(webhook::decode).transpose()?;
+        if there == from {
+            items.insert(key, webhook::encode(to));
+        }
+        Ok(there == from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_catalog::records::feed::partition_sort;
+
+    use super::*;
+    use crate::contract;
+
+    #[test]
+    fn partitions_sort_as_numbers() {
+        assert!(partition_sort(9) < partition_sort(10));
+        assert!(offset_sort(99_999) < offset_sort(100_000));
+    }
+
+    #[tokio::test]
+    async fn memory_keeps_the_contract() {
+        contract::feed_table(&MemoryFeed::default()).await;
+        contract::lists(&MemoryFeed::default()).await;
+        contract::webhook(&MemoryFeed::default()).await;
+    }
+}

@@ -1,0 +1,161 @@
+//! The fields of `cellar.yaml` with their defaults.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_yaml::Mapping;
+
+use super::alarms::Alarms;
+use super::architecture::{self, Architecture};
+use super::encryption::Encryption;
+use super::feed::FeedScope;
+use super::limits::KEEP_SEGMENTS;
+use super::snapshots::Snapshots;
+use super::tokens::Tokens;
+use super::webhook::Webhook;
+
+/// A complete configuration. Create one with [`Config::parse`] or [`Config::default`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Name of the CloudFormation stack; default `cellar`.
+    pub stack: String,
+    /// AWS region. If `None`, the region of the AWS profile is used.
+    pub region: Option<String>,
+    /// CPU architecture of the functions. `None`, written as `host` in the file, means the
+    /// architecture of the build machine.
+    #[serde(with = "architecture")]
+    pub architecture: Option<Architecture>,
+    /// The tokens that the API accepts.
+    pub tokens: Tokens,
+    /// Web origins that may call the API from a browser. If empty, the API sends no CORS headers.
+    pub cors_origins: Vec<String>,
+    /// Size of the API function.
+    pub api: Api,
+    /// Snapshot and log segment thresholds, and the size of the snapshot function.
+    pub snapshots: Snapshots,
+    /// Days that CloudWatch keeps log lines; default 30.
+    pub log_retention_days: u32,
+    /// Age in days, since it was closed, at which `synth offload` moves a log segment to S3. If
+    /// `None`, segments stay in DynamoDB.
+    pub offload_after_days: Option<u32>,
+    /// Number of newest log segments of each spreadsheet to keep in DynamoDB; default 2.
+    pub keep_segments: u32,
+    /// Contents of the feed: changes of the catalog only, or also appends to logs; default
+    /// `catalog`.
+    pub feed: FeedScope,
+    /// URL that receives the feed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<Webhook>,
+    /// Number of times the tables were restored to a point in time; default 0, at most
+    /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX). Each incarnation has its own tables.
+    /// `synth restore` increments this field; the local stack ignores it.
+    pub incarnation: u32,
+    /// Whether the tables are protected from deletion; default true.
+    pub deletion_protection: bool,
+    /// Encryption at rest.
+    pub encryption: Encryption,
+    /// Alarm notifications and usage thresholds.
+    pub alarms: Alarms,
+    /// Whether the stack has a CloudWatch dashboard; default false. The first three dashboards of an
+    /// account are free; each further one costs $3 a month.
+    pub dashboard: bool,
+    /// Whether X-Ray traces the functions; default false. The first 100,000 traces a month of an
+    /// account are free; each further million costs $5.
+    pub tracing: bool,
+    /// Tags for all taggable resources; default none.
+    pub tags: BTreeMap<String, String>,
+    /// Settings of the local stack.
+    pub local: Local,
+    /// Several stacks from one configuration, each with its overrides; default none. See
+    /// [`Config::stage`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stages: BTreeMap<String, Stage>,
+}
+
+/// The overrides of a stage: fields of the configuration with other values.
+///
+/// [`Config::parse`] validates the overrides of every stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Stage(pub(super) Option<Mapping>);
+
+impl Eq for Stage {}
+
+/// Size of the API function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Api {
+    /// Memory in MB; CPU power is proportional to it. Default 512.
+    pub memory_mb: u32,
+    /// Timeout of a request in seconds; default 29.
+    pub timeout_s: u32,
+}
+
+/// Settings of the local stack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Local {
+    /// Port on 127.0.0.1; default 8480.
+    pub port: u16,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            stack: "cellar".to_owned(),
+            region: None,
+            architecture: None,
+            tokens: Tokens::default(),
+            cors_origins: Vec::new(),
+            api: Api::default(),
+            snapshots: Snapshots::default(),
+            log_retention_days: 30,
+            offload_after_days: None,
+            keep_segments: *KEEP_SEGMENTS.start(),
+            feed: FeedScope::Catalog,
+            webhook: None,
+            incarnation: 0,
+            deletion_protection: true,
+            encryption: Encryption::default(),
+            alarms: Alarms::default(),
+            dashboard: false,
+            tracing: false,
+            tags: BTreeMap::new(),
+            local: Local::default(),
+            stages: BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for Api {
+    fn default() -> Self {
+        Self { memory_mb: 512, timeout_s: 29 }
+    }
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        Self { port: 8480 }
+    }
+}
+
+impl Config {
+    /// Returns the configured architecture, or `host` if none is configured.
+    pub fn architecture_or(&self, host: Architecture) -> Architecture {
+        self.architecture.unwrap_or(host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configured_architecture_overrides_the_host() {
+        let mut config = Config::default();
+        assert_eq!(config.architecture_or(Architecture::Arm64), Architecture::Arm64);
+        config.architecture = Some(Architecture::X86_64);
+        assert_eq!(config.architecture_or(Architecture::Arm64), Architecture::X86_64);
+    }
+}

@@ -1,0 +1,67 @@
+//! Source lines of resources, for the error messages of failed deployments.
+
+use std::fmt;
+use std::panic::Location;
+
+/// Path of this crate's source in the workspace.
+const SOURCE: &str = "stacks/src/";
+
+/// A line of the source, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the
+/// workspace, wherever that was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    location: &'static Location<'static>,
+}
+
+impl Place {
+    /// Returns the line that called the `#[track_caller]` function that calls this method.
+    #[track_caller]
+    pub(crate) fn caller() -> Self {
+        Self { location: Location::caller() }
+    }
+
+    /// Returns the path of the file relative to the workspace, with `/` as separator.
+    pub fn file(&self) -> String {
+        workspace_path(self.location.file())
+    }
+
+    /// Returns the line number, from 1.
+    pub fn line(&self) -> u32 {
+        self.location.line()
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file(), self.line())
+    }
+}
+
+/// Removes the workspace folder from a path. Paths are absolute if this crate was built as a
+/// dependency of another workspace.
+fn workspace_path(file: &str) -> String {
+    let file = file.replace('\\', "/");
+    match file.rfind(SOURCE) {
+        Some(start) => file.split_at(start).1.to_owned(),
+        None => file,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_the_calling_line_relative_to_the_workspace() {
+        let (place, line) = (Place::caller(), line!());
+        assert_eq!(place.to_string(), format!("stacks/src/template/place.rs:{line}"));
+        for (file, expected) in [
+            ("stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
+            ("/home/somebody/cellar/stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
+            (r"C:\cellar\stacks\src\cellar\api.rs", "stacks/src/cellar/api.rs"),
+            ("/elsewhere/main.rs", "/elsewhere/main.rs"),
+        ] {
+            assert_eq!(workspace_path(file), expected);
+        }
+    }
+}

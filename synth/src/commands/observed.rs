@@ -1,0 +1,189 @@
+//! The deployed stack on which a command works.
+
+use cellar::files::FileError;
+use cellar::profile::Profile;
+use cellar_stacks::constructs::ResourceType;
+
+use crate::aws::{Aws, Resource, StackState};
+use crate::cli::WhereArguments;
+use crate::deployment::{StackCondition, is_cellar_stack, stack_condition};
+use crate::error::SynthError;
+use crate::project::{ConfigSelection, Project};
+
+/// Location of a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StackLocation {
+    /// This machine.
+    Local,
+    /// AWS, or an emulator of AWS.
+    Aws,
+}
+
+/// A deployed stack in AWS with its resources.
+pub(super) struct ObservedStack {
+    /// Name of the stack.
+    pub(super) name: String,
+    /// Clients for the stack's account and region.
+    pub(super) aws: Aws,
+    /// State of the stack.
+    pub(super) state: StackState,
+    /// Resources of the stack.
+    pub(super) resources: Vec<Resource>,
+}
+
+impl StackLocation {
+    /// Returns the location that the options select. The default is the target of the last deployment.
+    pub(super) fn of(
+        config: ConfigSelection<'_>,
+        arguments: &WhereArguments,
+    ) -> Result<Self, SynthError> {
+        if arguments.local {
+            return Ok(Self::Local);
+        }
+        if arguments.aws || arguments.endpoint_url.is_some() {
+            return Ok(Self::Aws);
+        }
+        let project = Project::find_folder(config)?;
+        let last_deployed = last_deployed_arn(&project)?;
+        Ok(if last_deployed.is_some() { Self::Aws } else { Self::Local })
+    }
+}
+
+/// Returns the ARN of the stack of the last deployment, if its target was AWS. A profile that is malformed, or
+/// writable by another account, is ignored.
+fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
+    match Profile::find(&project.folder) {
+        Ok(found) => {
+            let identity = found.and_then(|(_, profile)| profile.identity);
+            Ok(identity.filter(|identity| identity.starts_with("arn:")))
+        }
+        Err(FileError::Malformed { .. } | FileError::Foreign { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the deployed stack of the project.
+///
+/// # Errors
+/// [`SynthError::NoStack`] if the stack does not exist, or only has change sets.
+pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<StackState, SynthError> {
+    let stack = &project.config.stack;
+    if let Some(state) = aws.stack(stack).await?
+        && stack_condition(Some(&state.status)) != StackCondition::Missing
+    {
+        return Ok(state);
+    }
+    let elsewhere = last_deployed_arn(project)?.and_then(|arn| advice_if_elsewhere(&arn, aws));
+    Err(SynthError::NoStack { stack: stack.clone(), place: aws.place(), elsewhere })
+}
+
+/// Returns the deployed stack of the project if it belongs to Cellar.
+///
+/// # Errors
+/// [`SynthError::NoStack`] if the stack does not exist, [`SynthError::ForeignStack`] if it does not
+/// belong to Cellar.
+pub(super) async fn own_deployed_stack(
+    project: &Project,
+    aws: &Aws,
+) -> Result<StackState, SynthError> {
+    let state = deployed_stack(project, aws).await?;
+    let stack = &project.config.stack;
+    if !is_cellar_stack(stack, &state) {
+        return Err(SynthError::ForeignStack { stack: stack.clone(), place: aws.place() });
+    }
+    Ok(state)
+}
+
+impl ObservedStack {
+    /// Finds the stack of the configuration and lists its resources.
+    ///
+    /// # Errors
+    /// [`SynthError::NoStack`] if the stack does not exist.
+    pub(super) async fn find(
+        config: ConfigSelection<'_>,
+        endpoint_url: Option<&str>,
+    ) -> Result<Self, SynthError> {
+        let project = Project::find(config)?;
+        let name = project.config.stack.clone();
+        let aws = Aws::connect(&project.config, endpoint_url).await?;
+        let state = deployed_stack(&project, &aws).await?;
+        let resources = aws.resources(&state.id).await?;
+        Ok(Self { name, aws, state, resources })
+    }
+
+    /// Returns the physical id of a resource; `None` if the resource was not created.
+    pub(super) fn physical_id(&self, logical_id: &str) -> Option<&str> {
+        let resource = self.resources.iter().find(|resource| resource.logical_id == logical_id)?;
+        resource.physical_id.as_deref()
+    }
+
+    /// Returns logical and physical ids of the resources of a type.
+    pub(super) fn ids_of_type<'a>(
+        &'a self,
+        resource_type: ResourceType,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
+        self.resources
+            .iter()
+            .filter(move |resource| resource.resource_type == resource_type.name())
+            .filter_map(|resource| {
+                Some((resource.logical_id.as_str(), resource.physical_id.as_deref()?))
+            })
+    }
+}
+
+/// Returns advice if the last deployment went to another account or region.
+fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
+    let (region, account) = region_and_account(arn)?;
+    if region == aws.region && account == aws.account {
+        return None;
+    }
+    Some(format!(
+        "the last deployment from here went to account {account}, {region}: set AWS_PROFILE and \
+         AWS_REGION to use it"
+    ))
+}
+
+/// Splits `arn:PARTITION:cloudformation:REGION:ACCOUNT:stack/…`.
+fn region_and_account(arn: &str) -> Option<(&str, &str)> {
+    let mut parts = arn.split(':').skip(3);
+    Some((parts.next()?, parts.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arn_contains_region_and_account() {
+        let arn = "arn:aws:cloudformation:eu-west-1:123456789012:stack/cellar/1f";
+        assert_eq!(region_and_account(arn), Some(("eu-west-1", "123456789012")));
+        assert_eq!(region_and_account("arn:aws:cloudformation:eu-west-1"), None);
+    }
+
+    #[test]
+    fn the_default_location_is_the_last_deployment() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cellar.yaml");
+        std::fs::write(&file, "").unwrap();
+        let location = |local, aws, endpoint_url: Option<&str>| {
+            let endpoint_url = endpoint_url.map(str::to_owned);
+            let selection = ConfigSelection { file: Some(&file), stage: None };
+            StackLocation::of(selection, &WhereArguments { local, aws, endpoint_url }).unwrap()
+        };
+        assert_eq!(location(false, false, None), StackLocation::Local, "nothing was deployed");
+        for (identity, expected) in [
+            ("local-1", StackLocation::Local),
+            ("arn:aws:cloudformation:r:1:stack/c/1", StackLocation::Aws),
+        ] {
+            let identity = Some(identity.to_owned());
+            let profile = Profile { identity, ..Profile::new("http://h") };
+            profile.save(folder.path()).unwrap();
+            assert_eq!(location(false, false, None), expected);
+            assert_eq!(location(true, false, None), StackLocation::Local);
+            assert_eq!(location(false, true, None), StackLocation::Aws);
+            assert_eq!(location(false, false, Some("http://e")), StackLocation::Aws);
+        }
+        std::fs::write(Profile::path(folder.path()), "{").unwrap();
+        assert_eq!(location(false, false, None), StackLocation::Local);
+    }
+}

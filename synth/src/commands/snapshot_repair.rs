@@ -1,0 +1,95 @@
+//! Access to snapshot repair, and the wait for the snapshots whose jobs were sent.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cellar_engine::ports::PortError;
+use cellar_engine::reprocess::{Reprocess, ReprocessPorts};
+use cellar_engine::system::SystemClock;
+use cellar_snapshot::snapshot_job::SnapshotJob;
+
+use super::data::StackData;
+use super::reprocess_report::JobsResult;
+use crate::cli::Output;
+use crate::error::SynthError;
+
+/// Time without a finished snapshot after which the wait ends.
+const STALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+/// Interval at which the snapshots are checked.
+const POLL: Duration = Duration::from_millis(250);
+
+/// Snapshot repair of a stack.
+pub(super) struct SnapshotRepair {
+    /// Finds and repairs missing snapshots and bodies.
+    pub(super) reprocess: Reprocess,
+    /// URL of the stack if it keeps running after this command.
+    running_url: Option<String>,
+}
+
+impl SnapshotRepair {
+    /// Uses the data of a stack.
+    ///
+    /// # Errors
+    /// [`SynthError::OtherLocalStack`] if the running local stack is of a version without snapshots.
+    pub(super) fn new(data: &StackData) -> Result<Self, SynthError> {
+        let Some(snapshots) = &data.snapshots else {
+            let url = data.running_url.clone().unwrap_or_default();
+            return Err(SynthError::OtherLocalStack { url, setting: "version" });
+        };
+        let ports = ReprocessPorts {
+            entries: Arc::clone(&data.tables) as _,
+            segments: Arc::clone(&data.tables) as _,
+            retention: Arc::clone(&data.tables) as _,
+            pending: Arc::clone(&snapshots.pending) as _,
+            blobs: Arc::clone(&data.blobs) as _,
+            jobs: Arc::clone(&snapshots.jobs) as _,
+            clock: Arc::new(SystemClock),
+        };
+        Ok(Self { reprocess: Reprocess::new(ports), running_url: data.running_url.clone() })
+    }
+
+    /// Waits for the snapshots of `jobs`, unless the stack keeps running and builds them later.
+    pub(super) async fn wait_for_jobs(
+        &self,
+        mut jobs: VecDeque<SnapshotJob>,
+        output: &Output,
+    ) -> JobsResult {
+        let total = jobs.len();
+        if total == 0 {
+            return JobsResult::None;
+        }
+        if let Some(url) = self.running_url.clone() {
+            return JobsResult::LeftToStack { url };
+        }
+        let step = output.step("Build the snapshots");
+        let result = self.wait_until_done(&mut jobs).await;
+        let unfinished = jobs.len();
+        match result {
+            Ok(()) if unfinished == 0 => step.succeed(&format!("{total} built")),
+            Ok(()) => step.fail(),
+            // The jobs were sent, so the report is still right.
+            Err(error) => {
+                step.fail();
+                output.note(&format!("Cannot read the state of the snapshots: {error}"));
+            }
+        }
+        JobsResult::Waited { jobs: total, unfinished }
+    }
+
+    /// Removes finished jobs until none is left, or none has finished for [`STALL_TIMEOUT`].
+    async fn wait_until_done(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
+        let mut last_progress = Instant::now();
+        loop {
+            let jobs_before = jobs.len();
+            self.reprocess.drop_done(jobs).await?;
+            if jobs.len() < jobs_before {
+                last_progress = Instant::now();
+            }
+            if jobs.is_empty() || last_progress.elapsed() > STALL_TIMEOUT {
+                return Ok(());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+}

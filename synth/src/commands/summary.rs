@@ -1,0 +1,173 @@
+//! The end of a deployment: the saved profile, and the printed summary.
+
+use std::fs;
+use std::path::Path;
+
+use cellar::files::FileError;
+use cellar::profile::Profile;
+use handlebars::Handlebars;
+use serde::Serialize;
+
+use crate::cli::Output;
+use crate::error::SynthError;
+use crate::moment::utc;
+use crate::project::Project;
+
+const LOCAL_TEMPLATE: &str = include_str!("../../../templates/local-summary.txt.hbs");
+const AWS_TEMPLATE: &str = include_str!("../../../templates/aws-summary.txt.hbs");
+/// A file to import, in a checkout of Cellar.
+const EXAMPLE_FILE: &str = "tests/data/airports.csv";
+
+/// A finished deployment on this machine.
+pub(super) struct LocalSummary<'a> {
+    /// URL of the API.
+    pub(super) url: &'a str,
+    /// An operator token.
+    pub(super) token: &'a str,
+    /// Expiry of the token, Unix seconds.
+    pub(super) expires_s: u64,
+    /// Whether the stack runs in the background.
+    pub(super) is_detached: bool,
+    /// Whether the stack was already running.
+    pub(super) was_running: bool,
+}
+
+/// A finished deployment to AWS.
+pub(super) struct AwsSummary<'a> {
+    /// Reachable URL of the API.
+    pub(super) url: &'a str,
+    /// ARN of the stack.
+    pub(super) stack_id: &'a str,
+    /// An operator token with its expiry in Unix seconds; `None` without the signing key.
+    pub(super) token: Option<(&'a str, u64)>,
+    /// AWS account id.
+    pub(super) account: &'a str,
+    /// AWS region.
+    pub(super) region: &'a str,
+}
+
+/// Variables of the local summary, which is also the JSON result.
+#[derive(Serialize)]
+struct LocalView<'a> {
+    stack: &'a str,
+    url: &'a str,
+    token: &'a str,
+    token_expires: String,
+    profile: String,
+    state: String,
+    example: &'a str,
+    detached: bool,
+    already: bool,
+}
+
+/// Variables of the AWS summary, which is also the JSON result.
+#[derive(Serialize)]
+struct AwsView<'a> {
+    stack: &'a str,
+    stack_id: &'a str,
+    account: &'a str,
+    region: &'a str,
+    url: &'a str,
+    token: Option<&'a str>,
+    token_expires: Option<String>,
+    profile: String,
+    example: &'a str,
+}
+
+/// Renames the profile if it is malformed. The deployment writes a new one.
+pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError> {
+    match Profile::read(&project.folder) {
+        Ok(_) => Ok(()),
+        Err(FileError::Malformed { .. }) => {
+            let path = Profile::path(&project.folder);
+            let renamed = fs::rename(&path, path.with_extension("json.unreadable"));
+            renamed.map_err(|cause| SynthError::Io { operation: "move", path, cause })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Saves the profile of a local deployment and prints the summary. The selected spreadsheet is kept if the
+/// profile was for the same stack.
+pub(super) fn finish_local_deployment(
+    project: &Project,
+    summary: &LocalSummary<'_>,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let identity = project.local_state().identity()?;
+    let previous = previous_profile(project, identity.as_deref())?;
+    let profile = Profile {
+        url: summary.url.to_owned(),
+        stack: Some(format!("{} (local)", project.config.stack)),
+        identity,
+        token: Some(summary.token.to_owned()),
+        spreadsheet: previous.and_then(|previous| previous.spreadsheet),
+    };
+    profile.save(&project.folder)?;
+    let view = LocalView {
+        stack: &project.config.stack,
+        url: summary.url,
+        token: summary.token,
+        token_expires: utc(summary.expires_s),
+        profile: Profile::path(&project.folder).display().to_string(),
+        state: project.local_state().path().display().to_string(),
+        example: example_file(),
+        detached: summary.is_detached,
+        already: summary.was_running,
+    };
+    print_summary(LOCAL_TEMPLATE, &view, output)
+}
+
+/// Saves the profile of a deployment to AWS and prints the summary. Token and selected spreadsheet are
+/// kept if the profile was for the same stack.
+pub(super) fn finish_aws_deployment(
+    project: &Project,
+    summary: &AwsSummary<'_>,
+    output: &Output,
+) -> Result<(), SynthError> {
+    let previous = previous_profile(project, Some(summary.stack_id))?;
+    let (previous_token, spreadsheet) =
+        previous.map_or((None, None), |previous| (previous.token, previous.spreadsheet));
+    let new_token = summary.token.map(|(token, _)| token.to_owned());
+    let profile = Profile {
+        url: summary.url.to_owned(),
+        stack: Some(project.config.stack.clone()),
+        identity: Some(summary.stack_id.to_owned()),
+        token: new_token.or(previous_token),
+        spreadsheet,
+    };
+    profile.save(&project.folder)?;
+    let view = AwsView {
+        stack: &project.config.stack,
+        stack_id: summary.stack_id,
+        account: summary.account,
+        region: summary.region,
+        url: summary.url,
+        token: summary.token.map(|(token, _)| token),
+        token_expires: summary.token.map(|(_, expires_s)| utc(expires_s)),
+        profile: Profile::path(&project.folder).display().to_string(),
+        example: example_file(),
+    };
+    print_summary(AWS_TEMPLATE, &view, output)
+}
+
+/// Returns the saved profile if it is for the stack with this identity.
+fn previous_profile(
+    project: &Project,
+    identity: Option<&str>,
+) -> Result<Option<Profile>, SynthError> {
+    let profile = Profile::read(&project.folder)?;
+    Ok(profile.filter(|profile| profile.identity.as_deref() == identity))
+}
+
+fn example_file() -> &'static str {
+    if Path::new(EXAMPLE_FILE).exists() { EXAMPLE_FILE } else { "FILE.csv" }
+}
+
+fn print_summary(template: &str, view: &impl Serialize, output: &Output) -> Result<(), SynthError> {
+    let mut templates = Handlebars::new();
+    templates.register_escape_fn(handlebars::no_escape);
+    let text = templates.render_template(template, view)?;
+    output.print_result(view, &text);
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Phases of an operation on a stack in AWS, and the consequences of an interruption in each.
+
+/// The phase of an operation on a stack in AWS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum DeploymentPhase {
+    /// The stack is unchanged.
+    #[default]
+    Preparing,
+    /// AWS is changing the stack.
+    Changing,
+    /// AWS is restoring tables beside those of the stack.
+    Restoring,
+    /// The stack, and with `--delete-data` its data, is being deleted.
+    Deleting,
+    /// AWS has finished the change.
+    Checking,
+}
+
+impl DeploymentPhase {
+    /// Describes the state of a stack after an interruption in this phase.
+    pub(crate) fn interrupted_state(self, stack: &str) -> String {
+        match self {
+            Self::Preparing => format!("stack {stack} was not changed"),
+            Self::Changing => format!("AWS continues to change stack {stack}"),
+            Self::Restoring => format!(
+                "AWS continues to restore tables of stack {stack}, which still uses its current tables"
+            ),
+            Self::Deleting => format!("stack {stack} is only partly deleted"),
+            Self::Checking => format!("stack {stack} is deployed but was not checked"),
+        }
+    }
+
+    /// Returns what to do after an interruption in this phase.
+    pub(crate) fn next_step(self, stack: &str) -> String {
+        match self {
+            Self::Preparing => {
+                "run the same command again; a change set that was already created has no effect, and \
+                 the next deployment deletes it"
+                    .to_owned()
+            }
+            Self::Changing => format!(
+                "run `synth deploy` again: it waits for the change and continues; to cancel an update, \
+                 run `aws cloudformation cancel-update-stack --stack-name {stack}`"
+            ),
+            Self::Restoring => {
+                "run `synth restore` again with the printed time: it resumes the restore".to_owned()
+            }
+            Self::Deleting => {
+                "run `synth destroy` again with the same options: it deletes the rest".to_owned()
+            }
+            Self::Checking => {
+                "run `synth deploy` again: it checks the stack and writes the profile".to_owned()
+            }
+        }
+    }
+}

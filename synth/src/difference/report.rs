@@ -1,0 +1,71 @@
+//! The report of a difference, as printed with `--json`.
+
+use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Severity};
+use serde::Serialize;
+
+use super::old::{OldTemplate, TemplateSource};
+
+/// A difference with the names of both sides.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report<'a> {
+    /// Name of the stack.
+    pub(crate) stack: &'a str,
+    /// Source of the old template.
+    pub(crate) against: &'a TemplateSource,
+    /// Limits of the comparison.
+    pub(crate) notes: &'a [String],
+    /// Numbers of changes by kind.
+    pub(crate) counts: Counts,
+    /// The difference.
+    #[serde(flatten)]
+    pub(crate) difference: &'a Difference,
+}
+
+/// Numbers of changes by kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    /// Changed resources.
+    pub(crate) resources: usize,
+    /// Changed resources whose data is at risk.
+    pub(crate) destructive: usize,
+    /// Broadened permission groups.
+    pub(crate) broadened: usize,
+    /// Resources that are replaced, or may be.
+    pub(crate) replaced: usize,
+}
+
+impl<'a> Report<'a> {
+    /// Builds the report and counts the changes.
+    pub(crate) fn new(stack: &'a str, old: &'a OldTemplate, difference: &'a Difference) -> Self {
+        let count = |matches: fn(&ResourceChange) -> bool| {
+            difference.resources.iter().filter(|change| matches(change)).count()
+        };
+        let counts = Counts {
+            resources: difference.resources.len(),
+            destructive: count(|change| change.severity == Severity::Destructive),
+            broadened: difference.permissions.broadened.len(),
+            replaced: count(is_replaced),
+        };
+        Self { stack, against: &old.source, notes: &old.notes, counts, difference }
+    }
+}
+
+/// Returns whether a resource is replaced, or may be.
+pub(super) fn is_replaced(change: &ResourceChange) -> bool {
+    matches!(change.action, ChangeAction::Replace | ChangeAction::MayReplace)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::difference::samples::{check_json_snapshot, samples};
+
+    #[test]
+    fn the_json_matches_the_snapshots() {
+        for sample in
+            samples().into_iter().filter(|sample| ["mixed", "none"].contains(&sample.name))
+        {
+            let json = serde_json::to_value(sample.report()).unwrap();
+            check_json_snapshot(&format!("{}.json", sample.name), &json);
+        }
+    }
+}

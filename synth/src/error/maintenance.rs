@@ -1,0 +1,118 @@
+//! Errors of the commands that maintain the data of a stack.
+
+use cellar_engine::feed::{AuditError, WebhookError};
+use cellar_engine::logs::LogError;
+use cellar_engine::ports::PortError;
+use cellar_engine::purge::PurgeError;
+use cellar_engine::reprocess::RebuildRefusal;
+use cellar_engine::retention::RetentionError;
+use miette::Diagnostic;
+
+/// Why a maintenance command failed.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub(crate) enum MaintenanceError {
+    /// The feed could not be compared, repaired or rebuilt.
+    #[error("the feed could not be verified or repaired: {0}")]
+    #[diagnostic(
+        code(synth::feed),
+        help("the event streams were not changed; run the command again to resume")
+    )]
+    Feed(AuditError),
+    /// The stack was deployed by a version without a feed.
+    #[error("the stack has no Feed table: it was deployed by an earlier version")]
+    #[diagnostic(code(synth::no_index), help("update it with `synth deploy`"))]
+    NoFeedTable,
+    /// `cellar.yaml` configures no webhook.
+    #[error("no `webhook` is configured in cellar.yaml")]
+    #[diagnostic(
+        code(synth::no_webhook),
+        help("add `webhook:` with a `url:` to cellar.yaml, and deploy the stack")
+    )]
+    NoWebhook,
+    /// The webhook's progress or secret cannot be read or written.
+    #[error("cannot read or write the state of the webhook: {0}")]
+    #[diagnostic(code(synth::webhook), help("nothing is lost; run the command again"))]
+    WebhookState(PortError),
+    /// The receiver did not accept all deliveries.
+    #[error("not all feed items were delivered: {0}")]
+    #[diagnostic(
+        code(synth::not_delivered),
+        help(
+            "`synth logs webhook` shows the responses of the receiver; run the command again when the \
+             receiver works"
+        )
+    )]
+    NotDelivered(WebhookError),
+    /// The log segments could not be listed.
+    #[error("cannot read the tables: {0}")]
+    #[diagnostic(code(synth::survey), help("nothing was changed; run the command again"))]
+    OffloadSurvey(RetentionError),
+    /// Some segments could not be offloaded.
+    #[error("{failed} of {due} segments were not offloaded: {first}")]
+    #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
+    Offload {
+        /// Number of segments that failed.
+        failed: usize,
+        /// Number of segments to offload.
+        due: usize,
+        /// Error of the first segment that failed.
+        first: RetentionError,
+    },
+    /// The deleted spreadsheets could not be listed.
+    #[error("cannot read the tables: {0}")]
+    #[diagnostic(code(synth::purge_survey), help("nothing was changed; run the command again"))]
+    PurgeSurvey(PurgeError),
+    /// Some deleted spreadsheets could not be purged.
+    #[error("{failed} of {due} deleted spreadsheets were not purged: {first}")]
+    #[diagnostic(code(synth::purge), help("run the command again to purge the rest"))]
+    Purge {
+        /// Number of spreadsheets that failed.
+        failed: usize,
+        /// Number of spreadsheets to purge.
+        due: usize,
+        /// Error of the first spreadsheet that failed.
+        first: PurgeError,
+    },
+    /// The logs could not be searched for missing snapshots and bodies.
+    #[error("cannot read the tables: {0}")]
+    #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run the command again"))]
+    ReprocessSurvey(PortError),
+    /// Some findings could not be repaired.
+    #[error("{failed} of {due} repairs failed: {first}")]
+    #[diagnostic(code(synth::reprocess), help("nothing is lost; run the command again to resume"))]
+    Reprocess {
+        /// Number of repairs that failed.
+        failed: usize,
+        /// Number of findings to repair.
+        due: usize,
+        /// Error of the first repair that failed.
+        first: PortError,
+    },
+    /// Some findings need a repair outside this command.
+    #[error("{lost} findings cannot be repaired by this command")]
+    #[diagnostic(
+        code(synth::lost),
+        help(
+            "see the report: restore bodies and offloaded segments from older versions of their objects, and \
+             rebuild snapshots with `synth reprocess --rebuild --spreadsheet ID`"
+        )
+    )]
+    Lost {
+        /// Number of findings.
+        lost: usize,
+    },
+    /// Not all cells with lost texts were found or replaced.
+    #[error("not all cells were checked and replaced: {0}")]
+    #[diagnostic(
+        code(synth::lost_cells),
+        help("fix the cause and run the command again; no cell is replaced twice")
+    )]
+    LostCells(LogError),
+    /// A rebuild was not started, or not finished.
+    #[error("not all snapshots were rebuilt: {0}")]
+    #[diagnostic(
+        code(synth::rebuild),
+        help("the log was not changed; fix the cause and run the command again")
+    )]
+    Rebuild(RebuildRefusal),
+}

@@ -1,0 +1,450 @@
+//! Errors of the commands, each with its remedy.
+
+mod maintenance;
+
+use std::path::PathBuf;
+
+use cellar::ClientError;
+use cellar::files::FileError;
+use cellar::profile::ProfileError;
+use cellar_local::LocalError;
+use cellar_runtime::token::MintError;
+use cellar_stacks::difference::{DifferenceError, DocumentError};
+use cellar_stacks::{CellarStackError, ConfigError};
+use miette::Diagnostic;
+
+use crate::aws::AwsError;
+use crate::bundle::BundleError;
+use crate::deployment::{DeploymentPhase, RestoreError, StalePlan};
+use crate::git::GitError;
+
+pub(crate) use maintenance::MaintenanceError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub(crate) enum SynthError {
+    /// The configuration is invalid.
+    #[error(transparent)]
+    #[diagnostic(code(synth::config), help("`synth init --print` shows every field"))]
+    Config(#[from] ConfigError),
+    /// The configuration file is not text.
+    #[error("{} is not UTF-8 text", path.display())]
+    #[diagnostic(
+        code(synth::config_encoding),
+        help("save the file as UTF-8; `synth init --force` overwrites it with the defaults")
+    )]
+    ConfigEncoding {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file of `--config` does not exist.
+    #[error("configuration file {} not found", path.display())]
+    #[diagnostic(code(synth::no_config), help("create it with `synth init`"))]
+    NoConfig {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The nearest configuration or state folder is writable by another account.
+    #[error("refused: {0}")]
+    #[diagnostic(
+        code(synth::stranger),
+        help(
+            "the configuration decides whose tokens are accepted; check it, then pass it with \
+             `--config FILE`, or restrict the file and its folder to your account"
+        )
+    )]
+    Stranger(#[from] cellar::owner::Stranger),
+    /// The configuration has no such stage, or has stages and none is selected.
+    #[error("{}", stage_message(requested.as_deref()))]
+    #[diagnostic(code(synth::stage), help("{}", stage_help(available)))]
+    Stage {
+        /// The stage of `--stage`, if it is given.
+        requested: Option<String>,
+        /// The stages of the configuration.
+        available: Vec<String>,
+    },
+    /// The stack cannot be synthesized.
+    #[error(transparent)]
+    #[diagnostic(code(synth::stack))]
+    Stack(#[from] CellarStackError),
+    /// The bundle cannot be built or read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Bundle(#[from] BundleError),
+    /// The old template of a comparison cannot be read.
+    #[error("{name}: {cause}")]
+    #[diagnostic(
+        code(synth::template),
+        help("pass the output of `synth template`, or a template from CloudFormation")
+    )]
+    Template {
+        /// Name of the file, revision or stack.
+        name: String,
+        /// What is wrong with the template.
+        cause: DocumentError,
+    },
+    /// Two templates cannot be compared.
+    #[error(transparent)]
+    #[diagnostic(code(synth::difference))]
+    Difference(#[from] DifferenceError),
+    /// Git failed, or does not know a revision.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Git(#[from] GitError),
+    /// A change has the severity of `--fail-on`, or a higher one.
+    #[error("the change is {severity}")]
+    #[diagnostic(
+        code(synth::grave),
+        help("see the output above; `--fail-on` sets the lowest severity that fails")
+    )]
+    TooSevere {
+        /// The highest severity of the changes.
+        severity: &'static str,
+    },
+    /// The local stack failed.
+    #[error("{cause}")]
+    #[diagnostic(code(synth::local))]
+    Local {
+        /// The cause.
+        cause: LocalError,
+        /// The remedy, if the cause has one.
+        #[help]
+        help: Option<String>,
+    },
+    /// A file cannot be read, written or moved.
+    #[error("cannot {operation} {}: {cause}", path.display())]
+    #[diagnostic(code(synth::file), help("check the permissions of the file and its folder"))]
+    Io {
+        /// The operation, such as "read".
+        operation: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: std::io::Error,
+    },
+    /// A file under `.cellar/` cannot be read or written.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    File(#[from] FileError),
+    /// The profile is invalid, or a token is given without a URL.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Profile(#[from] ProfileError),
+    /// An output file already exists.
+    #[error("{} already exists", path.display())]
+    #[diagnostic(code(synth::exists), help("nothing was changed; pass `--force` to overwrite it"))]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A request to the API failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Client(#[from] ClientError),
+    /// A key cannot be read, or a token cannot be signed.
+    #[error(transparent)]
+    #[diagnostic(
+        code(synth::token),
+        help("create a signing key with `synth token init`; `synth token --help` shows examples")
+    )]
+    Mint(#[from] MintError),
+    /// The private key does not exist.
+    #[error("signing key {} not found", path.display())]
+    #[diagnostic(
+        code(synth::no_key),
+        help(
+            "create it with `synth token init`, pass --key FILE, or pass `--local` for the local stack"
+        )
+    )]
+    NoKey {
+        /// The expected file.
+        path: PathBuf,
+    },
+    /// The configuration file cannot be edited without changing other fields or comments.
+    #[error("cannot edit {} safely", path.display())]
+    #[diagnostic(code(synth::edit), help("add this to the file:\n{snippet}"))]
+    Edit {
+        /// The file.
+        path: PathBuf,
+        /// The lines to add.
+        snippet: String,
+    },
+    /// No URL is given, and no deployment is known here.
+    #[error(
+        "no deployment found: .cellar/profile.json does not exist in this or a parent directory"
+    )]
+    #[diagnostic(
+        code(synth::not_deployed),
+        help("run `synth deploy --local`, or pass --url and --token")
+    )]
+    NotDeployed,
+    /// The state folder of the local stack does not exist.
+    #[error("no local stack found: {} does not exist", folder.display())]
+    #[diagnostic(
+        code(synth::not_deployed),
+        help("start it with `synth deploy --local`, or pass --aws for the stack in AWS")
+    )]
+    NoLocalStack {
+        /// The state folder.
+        folder: PathBuf,
+    },
+    /// No token is given for the API, and none is saved.
+    #[error("no token is configured for {url}")]
+    #[diagnostic(
+        code(synth::no_token),
+        help(
+            "pass --url and --token; create a token with `synth token create` (with --local for the local \
+             stack). The saved token is sent only to its own URL"
+        )
+    )]
+    NoToken {
+        /// URL of the API.
+        url: String,
+    },
+    /// The smoke test failed.
+    #[error("the smoke test failed: {failed} of {checks} checks")]
+    #[diagnostic(code(synth::smoke), help("{advice}"))]
+    Smoke {
+        /// Number of checks that failed.
+        failed: usize,
+        /// Number of checks that ran.
+        checks: usize,
+        /// The first failure.
+        advice: String,
+    },
+    /// The background process exited before it was ready.
+    #[error("{message}")]
+    #[diagnostic(code(synth::detached))]
+    Detached {
+        /// Its last message.
+        message: String,
+        /// The remedy.
+        #[help]
+        help: String,
+    },
+    /// A local stack with other settings is already running.
+    #[error("a local stack with another {setting} is already running at {url}")]
+    #[diagnostic(
+        code(synth::other_cloud),
+        help("stop it with `synth destroy --local` (the data is kept) and deploy again")
+    )]
+    OtherLocalStack {
+        /// URL of the running stack.
+        url: String,
+        /// The setting that differs, such as "port".
+        setting: &'static str,
+    },
+    /// Another process has locked the state folder and has not written its process id yet.
+    #[error("another process is starting or stopping a local stack here")]
+    #[diagnostic(code(synth::busy), help("try again in a moment"))]
+    Busy,
+    /// The process of the local stack does not exit.
+    #[error("the local stack did not stop within {grace_s} s")]
+    #[diagnostic(code(synth::stop), help("{advice}"))]
+    Stop {
+        /// Seconds waited.
+        grace_s: u64,
+        /// How to end the process.
+        advice: String,
+    },
+    /// Invalid usage.
+    #[error("{0}")]
+    #[diagnostic(code(synth::usage), help("`synth --help` shows examples"))]
+    Usage(String),
+    /// A maintenance command failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Maintenance(#[from] MaintenanceError),
+    /// The user did not confirm an action.
+    #[error("{action} was not confirmed")]
+    #[diagnostic(code(synth::unconfirmed), help("answer `yes`, or pass --yes"))]
+    Unconfirmed {
+        /// The action, such as "the deployment".
+        action: &'static str,
+    },
+    /// A request to AWS failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Aws(#[from] AwsError),
+    /// The stack does not exist.
+    #[error("stack {stack} does not exist in {place}")]
+    #[diagnostic(
+        code(synth::no_stack),
+        help(
+            "create it with `synth deploy`; {}",
+            elsewhere.as_deref().unwrap_or(
+                "check AWS_PROFILE and AWS_REGION, and `stack` in cellar.yaml"
+            )
+        )
+    )]
+    NoStack {
+        /// Name of the stack.
+        stack: String,
+        /// Account and region.
+        place: String,
+        /// Advice if the last deployment went to another account or region.
+        elsewhere: Option<String>,
+    },
+    /// Another operation is changing the stack.
+    #[error("stack {stack} is being changed: {status}")]
+    #[diagnostic(
+        code(synth::stack_busy),
+        help("wait until the change has finished, then run the same command again")
+    )]
+    StackBusy {
+        /// Name of the stack.
+        stack: String,
+        /// Status of the stack in CloudFormation.
+        status: String,
+    },
+    /// An operation failed in a way that CloudFormation could not roll back.
+    #[error(
+        "stack {stack} is stuck in {status}{}",
+        cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default()
+    )]
+    #[diagnostic(code(synth::stack_stuck), help("{help}"))]
+    StackStuck {
+        /// Name of the stack.
+        stack: String,
+        /// Status of the stack in CloudFormation.
+        status: String,
+        /// The failed resource and the reason, if the stack's events contain them.
+        cause: Option<String>,
+        /// The remedy.
+        help: String,
+    },
+    /// A stack with the configured name exists and is not a stack of Cellar.
+    #[error("stack {stack} in {place} does not belong to Cellar")]
+    #[diagnostic(
+        code(synth::foreign_stack),
+        help(
+            "it has neither the tag cellar:stack nor the outputs of a Cellar stack, and was not changed; \
+             check account and region, or choose another name with `stack` in cellar.yaml, then run \
+             the same command again"
+        )
+    )]
+    ForeignStack {
+        /// Name of the stack.
+        stack: String,
+        /// Account and region.
+        place: String,
+    },
+    /// The progress of a change cannot be read. AWS continues the change.
+    #[error("lost the connection to AWS while it changes stack {stack}: {cause}")]
+    #[diagnostic(
+        code(synth::lost_sight),
+        help(
+            "AWS continues the change; {}, then run `synth {command}` again: it waits for the change and \
+             does what remains",
+            cause.remedy()
+        )
+    )]
+    ConnectionLost {
+        /// Name of the stack.
+        stack: String,
+        /// The command to run again, without `synth`.
+        command: &'static str,
+        /// Why the progress cannot be read.
+        cause: AwsError,
+    },
+    /// The deployment would lose data without `--allow-data-loss`.
+    #[error("the deployment would delete or replace resources that hold data: {ids}")]
+    #[diagnostic(
+        code(synth::data_would_be_lost),
+        help("nothing was changed; to allow it, pass --allow-data-loss LOGICAL_ID for each")
+    )]
+    DataWouldBeLost {
+        /// Logical ids of the resources, separated by commas.
+        ids: String,
+    },
+    /// The plan file does not exist.
+    #[error("plan {} not found", path.display())]
+    #[diagnostic(code(synth::no_plan), help("create it with `synth plan -o FILE`"))]
+    NoPlan {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something changed since the plan was created.
+    #[error("plan {} was not applied: {cause}", path.display())]
+    #[diagnostic(
+        code(synth::stale_plan),
+        help("nothing was changed; create a new plan with `synth plan`")
+    )]
+    StalePlan {
+        /// The file.
+        path: PathBuf,
+        /// What changed.
+        cause: StalePlan,
+    },
+    /// The user pressed Ctrl-C.
+    #[error("interrupted: {}", phase.interrupted_state(stack))]
+    #[diagnostic(code(synth::interrupted), help("{}", phase.next_step(stack)))]
+    Interrupted {
+        /// Name of the stack.
+        stack: String,
+        /// The phase that was interrupted.
+        phase: DeploymentPhase,
+    },
+    /// The tables cannot be restored.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Restore(#[from] RestoreError),
+    /// CloudFormation failed to deploy, import or delete.
+    #[error("{resource} could not be {done}: {reason}")]
+    #[diagnostic(code(synth::deploy_failed), help("{help}"))]
+    DeployFailed {
+        /// The failed resource with its type, or the stack.
+        resource: String,
+        /// Past participle of the operation, such as "deployed".
+        done: &'static str,
+        /// Reason given by AWS.
+        reason: String,
+        /// The remedy, and the state of the stack.
+        help: String,
+    },
+    /// The stack lacks an output of every Cellar stack.
+    #[error("stack output {output} not found")]
+    #[diagnostic(
+        code(synth::no_output),
+        help("check that `stack` in cellar.yaml is the name of a Cellar stack")
+    )]
+    NoOutput {
+        /// Name of the output.
+        output: &'static str,
+    },
+    /// The file of `runbook --resources` is not a list of stack resources.
+    #[error("{} is not a list of stack resources: {why}", path.display())]
+    #[diagnostic(
+        code(synth::resources),
+        help("write it with `aws cloudformation describe-stack-resources --stack-name NAME`")
+    )]
+    Resources {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the file.
+        why: String,
+    },
+    /// A text template does not render.
+    #[error("cannot render the text: {0}")]
+    #[diagnostic(code(synth::text))]
+    Text(#[from] handlebars::RenderError),
+    /// The process cannot use the operating system as needed.
+    #[error("the command cannot run: {0}")]
+    #[diagnostic(code(synth::process))]
+    Process(std::io::Error),
+}
+
+fn stage_message(requested: Option<&str>) -> String {
+    match requested {
+        Some(name) => format!("the configuration has no stage `{name}`"),
+        None => "the configuration has stages, and none is selected".to_owned(),
+    }
+}
+
+fn stage_help(available: &[String]) -> String {
+    if available.is_empty() {
+        return "the configuration has no stages: remove --stage (and unset CELLAR_STAGE)"
+            .to_owned();
+    }
+    format!("pass --stage (or set CELLAR_STAGE): {}", available.join(", "))
+}

@@ -1,0 +1,183 @@
+//! Direct access to the services of the local stack.
+
+use std::fs;
+use std::sync::Arc;
+
+use cellar_engine::meter::Meter;
+use cellar_local::{Endpoints, LocalCloud, Occupancy, Options, Ports, StateFolder};
+use cellar_runtime::dynamodb::{
+    self, DynamoFeed, DynamoPendingSnapshots, DynamoStreams, DynamoTables,
+};
+use cellar_runtime::s3::{self, S3Blobs};
+use cellar_runtime::sqs::{self, SqsQueue};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::serve::start;
+use crate::error::SynthError;
+use crate::project::Project;
+
+/// Region in the signatures of requests to local queues.
+const REGION: &str = "local";
+
+/// What the functions do in a local stack that is started for a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LocalFunctions {
+    /// The functions run, and the API serves requests.
+    Running,
+    /// No function runs, so that queues and tables stay as they are.
+    Suspended,
+}
+
+/// The EventStream table and the Feed table.
+pub(crate) struct FeedTables {
+    /// The EventStream table.
+    pub(crate) streams: Arc<DynamoStreams>,
+    /// The Feed table.
+    pub(crate) feed: Arc<DynamoFeed>,
+    /// Incarnation of the tables.
+    pub(crate) incarnation: u32,
+}
+
+/// The PendingSnapshots table and the queue of snapshot jobs.
+#[derive(Clone)]
+pub(crate) struct SnapshotServices {
+    /// The PendingSnapshots table.
+    pub(crate) pending: Arc<DynamoPendingSnapshots>,
+    /// The queue of snapshot jobs.
+    pub(crate) jobs: Arc<SqsQueue>,
+}
+
+/// The services of the local stack: of the one that is running, or of one that runs as long as this value
+/// exists. Either way a process holds the lock of the state folder.
+pub(crate) struct LocalServices {
+    /// URL of the running stack; `None` if the stack was started for this command.
+    pub(crate) running_url: Option<String>,
+    endpoints: Endpoints,
+    access_key: String,
+    secret_key: String,
+    /// The stack that was started for this command.
+    own_stack: Option<OwnStack>,
+}
+
+enum OwnStack {
+    /// Functions run on a task until the sender is used.
+    Serving(oneshot::Sender<()>, JoinHandle<()>),
+    /// Functions are suspended.
+    Suspended(Box<LocalCloud>),
+}
+
+impl LocalServices {
+    /// Connects to the running stack, or starts the stack of the state folder.
+    ///
+    /// # Errors
+    /// [`SynthError::NoLocalStack`] if nothing was deployed here, [`SynthError::Busy`] if another process
+    /// is starting or stopping the stack.
+    pub(crate) async fn open(
+        project: &Project,
+        functions: LocalFunctions,
+    ) -> Result<Self, SynthError> {
+        let folder = project.local_state();
+        if !folder.exists() {
+            return Err(SynthError::NoLocalStack { folder: folder.path().to_owned() });
+        }
+        let (own_stack, running_url) = match folder.occupancy()? {
+            Occupancy::By(running) => (None, Some(running.url)),
+            Occupancy::Unknown => return Err(SynthError::Busy),
+            Occupancy::Free => (Some(start_own_stack(&folder, functions).await?), None),
+        };
+        let Some((endpoints, access_key, secret_key)) = folder.endpoints()? else {
+            return Err(SynthError::Busy);
+        };
+        Ok(Self { running_url, endpoints, access_key, secret_key, own_stack })
+    }
+
+    /// Returns the Entry table and the Segment table.
+    pub(crate) fn tables(&self, meter: &Arc<Meter>) -> Arc<DynamoTables> {
+        let Endpoints { entry_table, segment_table, .. } = &self.endpoints;
+        let tables =
+            DynamoTables::named(entry_table, segment_table, self.dynamodb(), Arc::clone(meter));
+        Arc::new(tables)
+    }
+
+    /// Returns the EventStream table and the Feed table; `None` if the running process is of a version
+    /// without a feed.
+    pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
+        let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
+        let (streams, feed) = (event_stream_table.as_ref()?, feed_table.as_ref()?);
+        let streams = DynamoStreams::named(streams, self.dynamodb(), Arc::clone(meter));
+        let feed = DynamoFeed::named(feed, self.dynamodb(), Arc::clone(meter));
+        let incarnation = *tables_incarnation;
+        Some(FeedTables { streams: Arc::new(streams), feed: Arc::new(feed), incarnation })
+    }
+
+    /// Returns the table and the queue of snapshots; `None` if the running process is of a version without
+    /// them.
+    pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
+        let endpoints = self.endpoints.snapshots.as_ref()?;
+        let pending = DynamoPendingSnapshots::named(
+            &endpoints.pending_snapshots_table,
+            self.dynamodb(),
+            Arc::clone(meter),
+        );
+        let sqs = sqs::client_for_endpoint(
+            &endpoints.queues_url,
+            REGION,
+            &self.access_key,
+            &self.secret_key,
+            meter,
+        );
+        let jobs = SqsQueue::new(sqs, &endpoints.snapshot_queue);
+        Some(SnapshotServices { pending: Arc::new(pending), jobs: Arc::new(jobs) })
+    }
+
+    /// Returns the bucket.
+    pub(crate) fn blobs(&self, meter: &Arc<Meter>) -> Arc<S3Blobs> {
+        let url = &self.endpoints.buckets_url;
+        let client = s3::client_for_endpoint(url, &self.access_key, &self.secret_key);
+        Arc::new(S3Blobs::new(self.endpoints.bucket.clone(), client, Arc::clone(meter)))
+    }
+
+    /// Stops the stack if it was started by [`Self::open`].
+    pub(crate) async fn close(self) {
+        match self.own_stack {
+            Some(OwnStack::Serving(stop, server)) => {
+                let _ = stop.send(());
+                let _ = server.await;
+            }
+            Some(OwnStack::Suspended(stack)) => drop(stack),
+            None => {}
+        }
+    }
+
+    fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
+        let url = &self.endpoints.database_url;
+        dynamodb::client_for_endpoint(url, &self.access_key, &self.secret_key)
+    }
+}
+
+/// Starts the stack of the state folder on a free port.
+async fn start_own_stack(
+    folder: &StateFolder,
+    functions: LocalFunctions,
+) -> Result<OwnStack, SynthError> {
+    let path = folder.template();
+    let template = fs::read_to_string(&path).map_err(|cause| SynthError::Io {
+        operation: "read",
+        path,
+        cause,
+    })?;
+    let Some(stack) = folder.stack()? else {
+        return Err(SynthError::NoLocalStack { folder: folder.path().to_owned() });
+    };
+    let options = Options { stack, port: 0 };
+    let cloud = start(&template, folder, &options, Ports::default()).await?;
+    if functions == LocalFunctions::Suspended {
+        return Ok(OwnStack::Suspended(Box::new(cloud)));
+    }
+    let (stop, stopped) = oneshot::channel();
+    let server = tokio::spawn(async move {
+        cloud.serve(async move { drop(stopped.await) }).await;
+    });
+    Ok(OwnStack::Serving(stop, server))
+}

@@ -1,0 +1,48 @@
+//! The stack that a smoke test checks.
+
+use std::time::Duration;
+
+use cellar::Client;
+use cellar_base::identity::LogId;
+use cellar_catalog::access::Role;
+use cellar_runtime::token::{KeyPair, Spreadsheets};
+use cellar_stacks::Config;
+
+use crate::error::SynthError;
+use crate::tokens::{Grant, mint};
+
+/// Lifetime of the tokens of a smoke test.
+const TOKEN_LIFETIME: Duration = Duration::from_secs(300);
+
+/// The stack that a smoke test checks.
+pub(crate) struct Target<'a> {
+    /// URL of the API.
+    pub(crate) url: &'a str,
+    /// A token with the role editor for all spreadsheets.
+    pub(crate) token: &'a str,
+    /// Signing key and configuration of the stack; without them, the checks that need other tokens are
+    /// skipped.
+    pub(crate) signer: Option<(&'a KeyPair, &'a Config)>,
+    /// Time for a new stack to respond.
+    pub(crate) startup_timeout: Duration,
+}
+
+impl Target<'_> {
+    /// Returns a client with this token.
+    pub(super) fn client(&self, token: Option<&str>) -> Result<Client, SynthError> {
+        Ok(Client::new(self.url, token)?)
+    }
+
+    /// Signs a token for one spreadsheet; `None` without a signing key.
+    pub(super) fn token_for(&self, log: LogId, role: Role) -> Result<Option<String>, SynthError> {
+        let Some((key_pair, config)) = self.signer else { return Ok(None) };
+        let grant = Grant {
+            subject: "smoke-test".to_owned(),
+            spreadsheets: Spreadsheets::Only(vec![log]),
+            role,
+            lifetime: TOKEN_LIFETIME,
+        };
+        let (token, _) = mint(key_pair, config, grant)?;
+        Ok(Some(token))
+    }
+}
