@@ -1,4 +1,4 @@
-//! Time and memory of reading 10 million cells of csv: the reference data.
+//! Measures time and memory of reading csv with 10 million cells.
 //!
 //! `cargo bench -p cellar-exchange [-- ROWS]`.
 
@@ -75,7 +75,7 @@ fn write(file: &mut impl std::io::Write, rows: u64) -> std::io::Result<()> {
     file.flush()
 }
 
-/// A number that looks random: the same for the same row.
+/// Returns a pseudo-random number that depends only on the row.
 fn mix(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -83,14 +83,14 @@ fn mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// CPU seconds of this process so far; Linux only.
+/// Returns the CPU seconds of this process so far (Linux only).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<f64> = stat.split(' ').map(|field| field.parse().unwrap_or(0.0)).collect();
     (fields.get(13).unwrap_or(&0.0) + fields.get(14).unwrap_or(&0.0)) / 100.0
 }
 
-/// The most memory that this process has had; Linux only.
+/// Returns the peak memory of this process (Linux only).
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));

@@ -1,4 +1,4 @@
-//! Time and memory of writing and reading a million cells of xlsx.
+//! Measures time and memory of writing and reading xlsx with a million cells.
 //!
 //! `cargo bench -p cellar-exchange --bench xlsx [-- ROWS]`.
 

@@ -1,4 +1,4 @@
-//! Blocks: some rows of a file, column by column, in the form that levels are made of.
+//! Blocks of rows of a file, stored by column in the form of snapshot levels.
 
 use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
@@ -6,46 +6,44 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
-/// Some rows of a sheet.
+/// A block of rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// The cells, in rows and columns of the sheet. A text of more than `MAX_TILE_TEXT_BYTES` is a
-    /// `TileValue::Long`, and whole in `long_texts`.
+    /// The cells, by row and column of the sheet. A text of more than `MAX_TILE_TEXT_BYTES` is a
+    /// `TileValue::Long`, whose whole text is in `long_texts`.
     pub tile: Tile,
-    /// The bodies of long texts, in the order in which their rows stand in the file.
+    /// The long texts, in the order of their rows in the file.
     pub long_texts: Vec<LongBody>,
 }
 
-/// A text that becomes an object of its own.
+/// A long text, which is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongBody {
-    /// BLAKE3 of the text: its name.
+    /// BLAKE3 hash of the text, which is the name of the object.
     pub hash: [u8; 32],
-    /// The whole text.
     pub text: String,
 }
 
 /// A cell of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockCell<'a> {
-    /// The sheet's row.
+    /// Row of the sheet, from 0.
     pub row: u32,
-    /// The sheet's column.
+    /// Column of the sheet, from 0.
     pub column: u32,
-    /// Its value.
     pub value: Value,
-    /// Its formula's text, with `=` in front.
+    /// Text of the formula, starting with `=`.
     pub formula: Option<&'a str>,
-    /// Its number format, if it is not `General`.
+    /// Number format; `None` means `General`.
     pub format: Option<&'a str>,
 }
 
-/// How large blocks are. A block ends with the row that reaches one of them.
+/// Target size of a block. A block ends with the row that reaches either limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSize {
-    /// Rows, blank ones included; at least one.
+    /// Number of rows, including blank ones; at least one.
     pub rows: u32,
-    /// Cells that have a value or a format.
+    /// Number of cells that have a value or a number format.
     pub cells: usize,
 }
 
@@ -56,30 +54,31 @@ impl Default for BlockSize {
 }
 
 impl Block {
-    /// The cells, row by row. For callers that have no use for columns: each text is copied.
+    /// Iterates over the cells row by row. Each text is copied; callers that can process columns should
+    /// use `tile` instead.
     pub fn cells(&self) -> impl Iterator<Item = BlockCell<'_>> {
-        let mut places: Vec<(u32, u32, &TileColumn)> = Vec::new();
+        let mut cells: Vec<(u32, &TileColumn)> = Vec::new();
         for column in &self.tile.columns {
             let mut rows: Vec<u32> = column.values.rows().to_vec();
             rows.extend_from_slice(column.formats.rows());
             rows.sort_unstable();
             rows.dedup();
-            places.extend(rows.into_iter().map(|row| (row, column.column, column)));
+            cells.extend(rows.into_iter().map(|row| (row, column)));
         }
-        places.sort_unstable_by_key(|(row, number, _)| (*row, *number));
-        places.into_iter().map(|(row, number, column)| BlockCell {
+        cells.sort_unstable_by_key(|(row, column)| (*row, column.column));
+        cells.into_iter().map(|(row, column)| BlockCell {
             row,
-            column: number,
-            value: self.value(column, row),
+            column: column.column,
+            value: self.value_at(column, row),
             formula: column.formulas.at(row),
             format: column.formats.at(row),
         })
     }
 
-    fn value(&self, column: &TileColumn, row: u32) -> Value {
+    fn value_at(&self, column: &TileColumn, row: u32) -> Value {
         let layer = &column.values;
-        let found = layer.rows().binary_search(&row).ok();
-        match found.and_then(|index| layer.values().get(index)) {
+        let index = layer.rows().binary_search(&row).ok();
+        match index.and_then(|index| layer.values().get(index)) {
             None | Some(TileValue::Empty) => Value::Empty,
             Some(TileValue::Number(number)) => Value::Number(*number),
             Some(TileValue::Bool(value)) => Value::Bool(*value),
@@ -94,20 +93,22 @@ impl Block {
     }
 }
 
-/// A row with more text than one may have.
+/// A row has more than `MAX_IMPORT_ROW_BYTES` of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowTooLong;
 
-/// Collects cells, row after row, into blocks.
+/// Collects cells into blocks, row by row.
 #[derive(Debug)]
 pub(crate) struct BlockBuilder {
     size: BlockSize,
     columns: Vec<TileColumn>,
     long_texts: Vec<LongBody>,
     first_row: Option<u32>,
-    row: u32,
-    cells: usize,
+    current_row: u32,
+    cell_count: usize,
+    /// Bytes of text in the block so far.
     text_bytes: usize,
+    /// Value of `text_bytes` at the start of the current row.
     row_start_bytes: usize,
 }
 
@@ -118,39 +119,43 @@ impl BlockBuilder {
             columns: Vec::new(),
             long_texts: Vec::new(),
             first_row: None,
-            row: 0,
-            cells: 0,
+            current_row: 0,
+            cell_count: 0,
             text_bytes: 0,
             row_start_bytes: 0,
         }
     }
 
-    /// Goes on with a row below the ones before.
-    pub(crate) fn begin_row(&mut self, row: u32) {
+    /// Starts a row, which must be below the previous ones.
+    pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
-        self.row = row;
+        self.current_row = row;
         self.row_start_bytes = self.text_bytes;
     }
 
-    /// Whether the block is to be taken before `row` begins.
-    pub(crate) fn is_full(&self, row: u32) -> bool {
-        let first = self.first_row.unwrap_or(row);
-        self.cells >= self.size.cells
+    /// Returns whether the block must be taken before `next_row` starts.
+    pub(crate) fn is_full(&self, next_row: u32) -> bool {
+        let first_row = self.first_row.unwrap_or(next_row);
+        self.cell_count >= self.size.cells
             || self.text_bytes >= MAX_BLOCK_TEXT_BYTES
-            || (self.cells > 0 && row.saturating_sub(first) >= self.size.rows)
+            || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
     }
 
-    /// The block so far, unless it has no cells.
+    /// Returns the block so far and starts the next one; `None` if the block has no cells.
     pub(crate) fn take(&mut self) -> Option<Block> {
+        let is_empty = self.cell_count == 0;
         self.first_row = None;
-        (self.row, self.text_bytes, self.row_start_bytes) = (0, 0, 0);
-        if std::mem::take(&mut self.cells) == 0 {
+        self.current_row = 0;
+        self.cell_count = 0;
+        self.text_bytes = 0;
+        self.row_start_bytes = 0;
+        if is_empty {
             return None;
         }
-        let filled = self.columns.iter_mut().filter(|column| !column.is_empty());
-        let columns: Vec<TileColumn> = filled
-            // The next block is likely to be as large.
+        let filled_columns = self.columns.iter_mut().filter(|column| !column.is_empty());
+        let columns: Vec<TileColumn> = filled_columns
             .map(|column| {
+                // Allocates as much as before, because the next block is usually as large.
                 let next = column.with_same_capacity();
                 std::mem::replace(column, next)
             })
@@ -159,56 +164,56 @@ impl BlockBuilder {
         Some(Block { tile: Tile { columns }, long_texts })
     }
 
-    /// A cell's value that is no text.
-    pub(crate) fn value(&mut self, column: u32, value: TileValue) {
-        let row = self.row;
-        if let Some(target) = self.column(column) {
+    /// Adds a value other than a text to the current row.
+    pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
+        let row = self.current_row;
+        if let Some(target) = self.column_mut(column) {
             target.values.push(row, value);
-            self.cells = self.cells.saturating_add(1);
+            self.cell_count += 1;
         }
     }
 
-    /// A cell's text.
-    pub(crate) fn text(&mut self, column: u32, text: &str) -> Result<(), RowTooLong> {
+    /// Adds a text to the current row.
+    pub(crate) fn push_text(&mut self, column: u32, text: &str) -> Result<(), RowTooLong> {
         self.count_text(text)?;
-        let row = self.row;
-        let hash =
-            (text.len() > MAX_TILE_TEXT_BYTES).then(|| *blake3::hash(text.as_bytes()).as_bytes());
-        let Some(target) = self.column(column) else {
+        let row = self.current_row;
+        let Some(target) = self.column_mut(column) else {
             return Ok(());
         };
-        match hash {
-            None => target.values.push_text(row, text),
-            Some(hash) => {
-                let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
-                target.values.push_long(row, preview(text), hash, bytes);
-                self.long_texts.push(LongBody { hash, text: text.to_owned() });
-            }
+        if text.len() > MAX_TILE_TEXT_BYTES {
+            let hash = *blake3::hash(text.as_bytes()).as_bytes();
+            let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            target.values.push_long(row, preview(text), hash, bytes);
+            self.long_texts.push(LongBody { hash, text: text.to_owned() });
+        } else {
+            target.values.push_text(row, text);
         }
-        self.cells = self.cells.saturating_add(1);
+        self.cell_count += 1;
         Ok(())
     }
 
-    /// The formula of a cell that has been given a value.
-    pub(crate) fn formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
+    /// Adds the formula of a cell in the current row. The value of the cell must be added first.
+    pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.count_text(formula)?;
-        let row = self.row;
-        if let Some(target) = self.column(column) {
+        let row = self.current_row;
+        if let Some(target) = self.column_mut(column) {
             target.formulas.push(row, formula);
         }
         Ok(())
     }
 
-    /// A cell's number format.
-    pub(crate) fn format(&mut self, column: u32, format: &str) {
-        let row = self.row;
+    /// Adds the number format of a cell in the current row. `General` is not stored.
+    pub(crate) fn push_format(&mut self, column: u32, format: &str) {
         if format == GENERAL {
             return;
         }
-        if let Some(target) = self.column(column) {
-            let alone = target.values.rows().last() != Some(&row);
+        let row = self.current_row;
+        if let Some(target) = self.column_mut(column) {
+            let has_value = target.values.rows().last() == Some(&row);
             target.formats.push(row, format);
-            self.cells = self.cells.saturating_add(usize::from(alone));
+            if !has_value {
+                self.cell_count += 1;
+            }
         }
     }
 
@@ -218,11 +223,12 @@ impl BlockBuilder {
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 
-    fn column(&mut self, column: u32) -> Option<&mut TileColumn> {
+    /// Returns a column, creating all columns up to it.
+    fn column_mut(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {
-            let number = u32::try_from(self.columns.len()).ok()?;
-            self.columns.push(TileColumn::new(number));
+            let next_column = u32::try_from(self.columns.len()).ok()?;
+            self.columns.push(TileColumn::new(next_column));
         }
         self.columns.get_mut(index)
     }
@@ -237,14 +243,14 @@ mod tests {
         let size = BlockSize { rows: 10, cells: 3 };
         let mut builder = BlockBuilder::new(size);
         assert!(builder.take().is_none());
-        builder.begin_row(7);
-        builder.value(2, TileValue::Bool(true));
-        builder.format(2, "0");
-        builder.format(0, "0");
+        builder.start_row(7);
+        builder.push_value(2, TileValue::Bool(true));
+        builder.push_format(2, "0");
+        builder.push_format(0, "0");
         assert!(!builder.is_full(16) && builder.is_full(17));
-        builder.format(4, GENERAL);
+        builder.push_format(4, GENERAL);
         assert!(!builder.is_full(8));
-        builder.value(5, TileValue::Empty);
+        builder.push_value(5, TileValue::Empty);
         assert!(builder.is_full(8));
         let block = builder.take().unwrap();
         assert_eq!((block.tile.first_row(), block.tile.end()), (Some(7), 8));
@@ -256,20 +262,20 @@ mod tests {
         let mut builder = BlockBuilder::new(BlockSize::default());
         for row in 0..u32::try_from(MAX_BLOCK_TEXT_BYTES / MAX_TILE_TEXT_BYTES).unwrap() {
             assert!(!builder.is_full(row));
-            builder.begin_row(row);
-            builder.text(0, &text).unwrap();
+            builder.start_row(row);
+            builder.push_text(0, &text).unwrap();
         }
         assert!(builder.is_full(0));
     }
 
     #[test]
-    fn long_texts_stand_apart() {
+    fn long_texts_are_stored_separately() {
         let mut builder = BlockBuilder::new(BlockSize::default());
-        builder.begin_row(0);
+        builder.start_row(0);
         let longest = "x".repeat(MAX_TILE_TEXT_BYTES);
         let longer = format!("{}ä", "x".repeat(MAX_TILE_TEXT_BYTES - 1));
-        builder.text(0, &longest).unwrap();
-        builder.text(1, &longer).unwrap();
+        builder.push_text(0, &longest).unwrap();
+        builder.push_text(1, &longer).unwrap();
         let block = builder.take().unwrap();
         let column = |index: usize| &block.tile.columns[index].values;
         assert!(matches!(column(0).values(), [TileValue::Text(_)]));

@@ -1,4 +1,4 @@
-//! Why a file cannot be read or written, each with the place and the way out.
+//! Errors of reading and writing files. Each message names the place and a correction.
 
 use std::io;
 
@@ -9,321 +9,268 @@ use cellar_base::limits::{
     MAX_WORKBOOK_STYLES, MAX_XLSX_CELLS, MAX_XLSX_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,
 };
 
-/// Why reading ended. Lines and columns are counted from 1.
+/// Reason why a file cannot be imported. Lines and columns are counted from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It is not what it was when reading began.
-    #[error("the file changed while it was read: import it again when nothing writes to it")]
+    /// The file changed between two passes over it.
+    #[error("the file changed while it was read: import it again when no program writes to it")]
     Changed,
-    /// Nothing in it.
-    #[error("the file is empty: there is nothing to import")]
+    /// No field of the file has any text.
+    #[error("the file is empty: it has no cells to import")]
     Empty,
-    /// A workbook, given as csv.
-    #[error("this is an Excel or OpenDocument workbook, not csv: import it as what it is")]
+    /// The file is a workbook, but was opened as csv.
+    #[error("the file is an Excel or OpenDocument workbook, not csv: import it as a workbook")]
     Workbook,
-    /// UTF-16 text.
+    /// The file starts with a byte order mark of UTF-16.
     #[error(
-        "the file is UTF-16, not UTF-8: convert it: iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
+        "the file is UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
     )]
     Utf16,
-    /// Bytes that are not UTF-8.
+    /// The file contains bytes that are not UTF-8.
     #[error(
-        "line {line}: the file is not UTF-8 text, at byte {byte} (of the file, from 0): convert it: \
-         iconv -f LATIN1 -t UTF-8 FILE > converted.csv (or -f WINDOWS-1252, if it came from Excel)"
+        "line {line}: invalid UTF-8 at byte {byte} of the file (from 0): convert it with iconv -f \
+         LATIN1 -t UTF-8 FILE > converted.csv (or -f WINDOWS-1252 if Excel wrote the file)"
     )]
     NotUtf8 {
-        /// The line.
         line: u64,
-        /// The offset of the first byte that is wrong.
+        /// Offset of the first invalid byte in the file, from 0.
         byte: u64,
     },
-    /// A delimiter that is not one.
+    /// The delimiter in the options is not allowed.
     #[error("the delimiter must be an ASCII character other than a quote or a line end")]
     Delimiter,
-    /// A quote that is opened and never closed.
+    /// A quoted field has no closing quote.
     #[error(
-        "line {line}, column {column}: a quote is opened here and never closed; a quote inside a \
-         quoted field is written twice: \"say \"\"hello\"\"\""
+        "line {line}, column {column}: a quoted field starts here, but has no closing quote; write a \
+         quote inside a quoted field twice: \"say \"\"hello\"\"\""
     )]
     UnclosedQuote {
-        /// The line where it is opened.
+        /// Line of the opening quote.
         line: u64,
-        /// The column.
         column: u64,
     },
-    /// Text behind a closing quote.
+    /// Text follows the closing quote of a field.
     #[error(
-        "line {line}, column {column}: there is text between a closing quote and the end of its \
-         field; a quote inside a quoted field is written twice (\"say \"\"hello\"\"\"), or perhaps \
-         a quote is missing on a line above"
+        "line {line}, column {column}: text follows the closing quote of a field; write a quote \
+         inside a quoted field twice (\"say \"\"hello\"\"\"), or check an earlier line for a missing \
+         quote"
     )]
-    TextAfterQuote {
-        /// The line.
-        line: u64,
-        /// The column.
-        column: u64,
-    },
-    /// A row with another number of fields than the first.
+    TextAfterQuote { line: u64, column: u64 },
+    /// A row and the first row have different numbers of fields.
     #[error(
-        "line {line}: the number of fields is {fields} here, and {expected} in the first row: \
-         correct the line, or have short rows filled with empty cells; is the delimiter right?"
+        "line {line}: the row has {fields} fields, but the first row has {expected}: correct the line, \
+         check the delimiter, or choose to fill short rows with empty cells"
     )]
     Ragged {
-        /// The line.
         line: u64,
-        /// Its fields.
         fields: usize,
-        /// The fields of the first row.
+        /// Number of fields in the first row.
         expected: usize,
     },
-    /// A field that is too long for a cell.
+    /// A field is too long for a cell.
     #[error(
-        "line {line}, column {column}: the text has more than {MAX_TEXT_BYTES} bytes, what a cell \
-         holds: shorten it; if it is many lines long, a quote may be missing at its end"
+        "line {line}, column {column}: the text has more than {MAX_TEXT_BYTES} bytes, the maximum of a \
+         cell: shorten it, or check for a missing quote if it has many lines"
     )]
     TextTooLong {
-        /// The line where the row begins.
+        /// First line of the row.
         line: u64,
-        /// The column.
         column: u64,
     },
-    /// More text in a row than is held in memory.
+    /// A row has too much text to be kept in memory.
     #[error(
         "line {line}: the row has more than {MAX_IMPORT_ROW_BYTES} bytes: split it into several \
-         rows; is a quote missing?"
+         rows, or check for a missing quote"
     )]
     RowTooLong {
-        /// The line where the row begins.
+        /// First line of the row.
         line: u64,
     },
-    /// More columns than a file may have.
+    /// A row has too many fields.
     #[error(
-        "line {line}: the row has more than {} fields: import the file in parts, column by column; \
-         is the delimiter right?",
+        "line {line}: the row has more than {} fields: split the file by columns, or check the \
+         delimiter",
         grouped(MAX_IMPORT_COLUMNS)
     )]
-    TooManyColumns {
-        /// The line.
-        line: u64,
-    },
-    /// More rows than a sheet has.
-    #[error("line {line}: a sheet has at most {} rows: split the file", grouped(MAX_ROWS))]
-    TooManyRows {
-        /// The line.
-        line: u64,
-    },
-    /// Something is wrong with a workbook.
+    TooManyColumns { line: u64 },
+    /// The file has more rows than a sheet.
+    #[error(
+        "line {line}: the file has more than {} rows, the maximum of a sheet: split the file",
+        grouped(MAX_ROWS)
+    )]
+    TooManyRows { line: u64 },
+    /// A workbook cannot be read.
     #[error(transparent)]
     InWorkbook(#[from] WorkbookError),
 }
 
-/// What is wrong with a workbook. `part` names a file inside it, `sheet` a sheet, `cell` as in `B2`.
+/// Reason why a workbook cannot be read.
+///
+/// `part` is the name of a file inside the workbook, `sheet` the name of a sheet, `cell` a cell such as `B2`.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkbookError {
-    /// A file that is no workbook.
+    /// The file is not a workbook.
     #[error(
-        "this is not an xlsx, xlsb or ods workbook: save it as one of them, or as csv (UTF-8), and \
-         import that"
+        "the file is not an xlsx, xlsb or ods workbook: save it in one of these formats or as csv \
+         (UTF-8), and import the saved file"
     )]
     Unknown,
-    /// An old binary workbook, or an encrypted one: both are of the same container.
+    /// The file is an old binary workbook or an encrypted one. Both use the same container format.
     #[error(
-        "this is an Excel 97-2003 (xls) or a password-protected workbook: open it, save it as xlsx \
-         without a password, and import that"
+        "the file is an Excel 97-2003 (xls) or password-protected workbook: save it as xlsx without \
+         a password, and import the saved file"
     )]
     Compound,
-    /// An encrypted OpenDocument file.
-    #[error("the workbook is protected with a password: save it without one and import that")]
-    Encrypted,
-    /// The file is too large.
+    /// The file is an encrypted OpenDocument file.
     #[error(
-        "the workbook has {bytes} bytes, more than the {MAX_WORKBOOK_BYTES} that are read: save its \
-         sheets as csv, which may be of any size"
+        "the workbook is protected with a password: save it without a password, and import the saved file"
     )]
-    FileTooLarge {
-        /// Its bytes.
-        bytes: u64,
-    },
-    /// The archive cannot be opened.
-    #[error("the workbook is damaged or was cut off: {why}; save it again and import that")]
-    Archive {
-        /// What is wrong.
-        why: String,
-    },
-    /// More parts than a workbook has.
+    Encrypted,
+    /// The file is larger than the limit.
     #[error(
-        "the workbook has more than {MAX_WORKBOOK_PARTS} parts: it is not one that Excel wrote"
+        "the workbook has {bytes} bytes, but at most {MAX_WORKBOOK_BYTES} are allowed: save its sheets \
+         as csv, which has no size limit"
+    )]
+    FileTooLarge { bytes: u64 },
+    /// The zip archive cannot be opened.
+    #[error(
+        "the workbook is damaged or truncated: {why}; save it again, and import the saved file"
+    )]
+    Archive { why: String },
+    /// The zip archive has too many parts.
+    #[error(
+        "the workbook has more than {MAX_WORKBOOK_PARTS} parts: open it in Excel or LibreOffice, save it again, and import the saved file"
     )]
     TooManyParts,
-    /// More than may be unpacked.
+    /// The uncompressed contents are larger than the limit.
     #[error(
-        "the workbook has more than {MAX_XLSX_UNPACKED_BYTES} bytes when it is unpacked: save its \
-         sheets as csv, which may be of any size"
+        "the workbook has more than {MAX_XLSX_UNPACKED_BYTES} bytes of uncompressed contents: save its \
+         sheets as csv, which has no size limit"
     )]
     UnpacksTooLarge,
-    /// A part that has to be there.
-    #[error("the workbook has no part `{part}`: it is damaged; save it again and import that")]
-    MissingPart {
-        /// The part.
-        part: String,
-    },
-    /// A part that is not as it has to be.
-    #[error("part `{part}` of the workbook is damaged: {why}; save it again and import that")]
-    Damaged {
-        /// The part.
-        part: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// A tag or a text that is too long to be one.
-    #[error("part `{part}`: a tag or a text has more than {MAX_XML_EVENT_BYTES} bytes")]
-    EventTooLong {
-        /// The part.
-        part: String,
-    },
-    /// More cells than are read from a workbook.
+    /// A required part is missing.
     #[error(
-        "sheet `{sheet}`: the workbook has more than {} cells: save its sheets as csv, which may \
-         be of any size",
+        "the workbook is damaged: the part `{part}` is missing; save it again, and import the saved file"
+    )]
+    MissingPart { part: String },
+    /// The contents of a part are invalid.
+    #[error(
+        "part `{part}` of the workbook is damaged: {why}; save it again, and import the saved file"
+    )]
+    Damaged { part: String, why: String },
+    /// A tag or a text in a part is too long.
+    #[error(
+        "part `{part}` of the workbook has a tag or a text of more than {MAX_XML_EVENT_BYTES} bytes: save \
+         the sheets as csv"
+    )]
+    EventTooLong { part: String },
+    /// The workbook has too many cells.
+    #[error(
+        "sheet `{sheet}`: the workbook has more than {} cells: save its sheets as csv, which has no \
+         size limit",
         grouped(MAX_XLSX_CELLS)
     )]
     TooManyCells {
-        /// The sheet with the first cell that is too many.
+        /// The sheet at which the limit was exceeded.
         sheet: String,
     },
-    /// More sheets than a spreadsheet has.
-    #[error("the workbook has more than {MAX_SHEETS} sheets: split it")]
+    /// The workbook has more sheets than a spreadsheet.
+    #[error("the workbook has more than {MAX_SHEETS} sheets: split it into several workbooks")]
     TooManySheets,
-    /// More text than the sheets may share.
+    /// The shared texts of all sheets are too large.
     #[error(
-        "the sheets share more than {MAX_SHARED_TEXT_BYTES} bytes of texts: save them as csv, \
-         which may be of any size"
+        "the shared texts of the workbook have more than {MAX_SHARED_TEXT_BYTES} bytes: save its \
+         sheets as csv, which has no size limit"
     )]
     SharedTextsTooLarge,
-    /// Tags without end, and nothing in them.
+    /// A part has too many tags without contents.
     #[error(
-        "`{part}` has more than {} tags with nothing in them: it is no workbook that somebody made; \
-         save it again, and import that",
+        "part `{part}` of the workbook has more than {} tags without contents: save the workbook again, \
+         and import the saved file",
         grouped(MAX_IDLE_XML_EVENTS)
     )]
-    NothingInTags {
-        /// The part.
-        part: String,
-    },
-    /// More styles than a workbook has.
-    #[error("the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas")]
-    TooManyStyles,
-    /// A cell outside every sheet.
-    #[error("sheet `{sheet}`: there is no cell `{cell}`: the workbook is damaged")]
-    NoSuchCell {
-        /// The sheet.
-        sheet: String,
-        /// What it has instead of a cell's name.
-        cell: String,
-    },
-    /// Cells that do not follow each other.
+    NothingInTags { part: String },
+    /// The workbook has too many styles or shared formulas.
     #[error(
-        "sheet `{sheet}`: cell {cell} comes after one that is further down or to the right: the \
-         workbook is damaged; save it again and import that"
+        "the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas: save its sheets as csv"
     )]
-    OutOfOrder {
-        /// The sheet.
+    TooManyStyles,
+    /// The name of a cell is invalid or outside of a sheet.
+    #[error("sheet `{sheet}`: invalid cell `{cell}`: the workbook is damaged or too large")]
+    NoSuchCell {
         sheet: String,
-        /// The cell.
+        /// The invalid name, or a description of the place.
         cell: String,
     },
-    /// A text that is too long for a cell.
+    /// The cells of a sheet are not sorted by row and column.
+    #[error(
+        "sheet `{sheet}`: cell {cell} follows a cell that is further down or to the right: the \
+         workbook is damaged; save it again, and import the saved file"
+    )]
+    OutOfOrder { sheet: String, cell: String },
+    /// A text is too long for a cell.
     #[error(
         "sheet `{sheet}`, cell {cell}: the text has more than {MAX_TEXT_BYTES} bytes: shorten it"
     )]
-    TextTooLong {
-        /// The sheet.
-        sheet: String,
-        /// The cell.
-        cell: String,
-    },
-    /// A formula that is too long.
+    TextTooLong { sheet: String, cell: String },
+    /// A formula is too long.
     #[error(
         "sheet `{sheet}`, cell {cell}: the formula has more than {MAX_FORMULA_BYTES} bytes: shorten it"
     )]
-    FormulaTooLong {
-        /// The sheet.
-        sheet: String,
-        /// The cell.
-        cell: String,
-    },
-    /// A row with too much text.
+    FormulaTooLong { sheet: String, cell: String },
+    /// A row has too much text.
     #[error(
-        "sheet `{sheet}`, row {row}: the texts have more than {MAX_IMPORT_ROW_BYTES} bytes: shorten \
-         them"
+        "sheet `{sheet}`, row {row}: the row has more than {MAX_IMPORT_ROW_BYTES} bytes of text: \
+         shorten it"
     )]
-    RowTooLong {
-        /// The sheet.
-        sheet: String,
-        /// The row, from 1.
-        row: u64,
-    },
-    /// A value that is none.
-    #[error("sheet `{sheet}`, cell {cell}: `{value}` is not {expected}: the workbook is damaged")]
+    RowTooLong { sheet: String, row: u64 },
+    /// The value of a cell does not have the declared type.
+    #[error(
+        "sheet `{sheet}`, cell {cell}: `{value}` is not {expected}: the workbook is damaged; save it again, and import the saved file"
+    )]
     BadValue {
-        /// The sheet.
         sheet: String,
-        /// The cell.
         cell: String,
-        /// What it has.
         value: String,
-        /// What its type says that it has.
+        /// The declared type.
         expected: &'static str,
     },
 }
 
-/// Why writing ended.
+/// Reason why a file cannot be written. Rows and columns are counted from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The target cannot be written.
+    /// The target file cannot be written.
     #[error("the file cannot be written: {0}")]
     Io(#[from] io::Error),
-    /// Cells that do not come row by row, from left to right.
-    #[error("cells must come row by row, each further to the right than the one before")]
+    /// A cell was written before or at the previous one, or outside of the declared columns.
+    #[error("cells must be written row by row, from left to right, within the declared columns")]
     OutOfOrder,
-    /// More than Excel has.
+    /// A cell is outside of the largest Excel sheet.
     #[error(
-        "sheet `{sheet}`: an Excel sheet has at most 1,048,576 rows and 16,384 columns, and this one \
-         has a cell in row {row}, column {column}: export it as csv, which has no such limit"
+        "sheet `{sheet}`: the sheet has a cell in row {row}, column {column}, but an Excel sheet has at \
+         most 1,048,576 rows and 16,384 columns: export it as csv, which has no such limit"
     )]
-    OutsideExcel {
-        /// The sheet.
-        sheet: String,
-        /// The row, from 1.
-        row: u64,
-        /// The column, from 1.
-        column: u64,
-    },
-    /// A text that is too long for Excel.
+    OutsideExcel { sheet: String, row: u64, column: u64 },
+    /// A text is too long for Excel.
     #[error(
-        "sheet `{sheet}`, row {row}, column {column}: a cell of Excel holds at most 32,767 \
-         characters, and this one has {characters}: export it as csv, which has no such limit"
+        "sheet `{sheet}`, row {row}, column {column}: the text has {characters} characters, but an \
+         Excel cell has at most 32,767: export it as csv, which has no such limit"
     )]
     TextTooLong {
-        /// The sheet.
         sheet: String,
-        /// The row, from 1.
         row: u64,
-        /// The column, from 1.
         column: u64,
-        /// Its characters, as Excel counts them.
+        /// Number of UTF-16 code units, which Excel counts as characters.
         characters: usize,
     },
-    /// More number formats than Excel has.
-    #[error("the workbook has more number formats than Excel can hold: export its sheets as csv")]
+    /// The workbook has more number formats than Excel supports.
+    #[error("the workbook has more number formats than Excel supports: export its sheets as csv")]
     TooManyFormats,
-    /// The library that writes workbooks refuses.
+    /// The library that writes workbooks returned an error.
     #[error("the workbook cannot be written: {why}")]
-    Workbook {
-        /// What it says.
-        why: String,
-    },
+    Workbook { why: String },
 }

@@ -1,50 +1,50 @@
-//! What reading a file yields, whatever its format.
+//! The interface of importing a file of any format.
 
 use crate::{Block, ReadError};
 
-/// A file that is being read. It is read as far as it is pulled: to cancel, stop pulling.
+/// A file that is being imported. The file is read on demand; to cancel, stop calling [`Import::next`].
 pub trait Import {
-    /// The next piece: each sheet's beginning, then its blocks from top to bottom; `None` once all is
-    /// read. A pull does little work, except where a workbook has long stretches without any cell:
-    /// those end with its limit of unpacked bytes.
+    /// Returns the next piece: the start of each sheet, then its blocks from top to bottom. `None` means
+    /// that the whole file has been read.
+    ///
+    /// A call does a bounded amount of work, except in long parts of a workbook without cells, which the
+    /// limit of uncompressed bytes ends.
     ///
     /// # Errors
-    /// [`ReadError`] with the place and what to do. Nothing more comes after it.
+    /// [`ReadError`]. After an error, the import returns no further pieces.
     fn next(&mut self) -> Result<Option<Piece>, ReadError>;
 
-    /// How far it is.
     fn progress(&self) -> ImportProgress;
 }
 
 /// A piece of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
-    /// Nothing yet: a file is looked through before its first cells come.
+    /// No cells yet: the import is still analysing the file.
     Working,
-    /// A sheet begins; the one before is complete.
+    /// A sheet starts; the previous one is complete.
     Sheet(SheetStart),
-    /// The next rows of the sheet.
+    /// The next rows of the current sheet.
     Block(Block),
-    /// The sheet begins anew: the blocks that came of it are not what it has. Only csv files do it,
-    /// once at most, and only if [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) says
-    /// that they may.
+    /// The current sheet starts again from its first row; discard the blocks received so far. Only csv
+    /// files with [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) restart, at most once.
     Restart,
 }
 
-/// A sheet of a file.
+/// The start of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetStart {
-    /// Its name as the file has it; csv has none.
+    /// Name of the sheet in the file; `None` for csv.
     pub name: Option<String>,
-    /// Not shown by the program that wrote it.
+    /// Whether the file marks the sheet as hidden.
     pub hidden: bool,
 }
 
-/// How much of the work is done.
+/// Progress of an import in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportProgress {
-    /// Bytes that have been read; those of a csv file may be read twice.
+    /// Bytes read so far. A csv file may be read twice.
     pub done: u64,
-    /// Bytes that there are to read, as far as it is known.
+    /// Estimated total number of bytes to read.
     pub total: u64,
 }

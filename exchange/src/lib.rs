@@ -1,9 +1,9 @@
-//! Files of other programs, in and out: csv, xlsx, xlsb and ods.
+//! Reads csv, xlsx, xlsb and ods files, and writes csv and xlsx files.
 //!
-//! Reading yields sheets, and their cells in [`Block`]s: some rows each, column by column, in the form
-//! that levels are made of. Memory is bounded for any file: what a file says of itself is never
-//! believed, and everything that has to be held has a limit in `cellar_base::limits`. Writing takes
-//! cells row by row. No file makes either panic.
+//! Reading yields sheets and their cells in [`Block`]s of rows, stored by column in the form of snapshot
+//! levels. Memory is bounded for any file: sizes declared in a file are not trusted, and everything that is
+//! kept in memory has a limit in `cellar_base::limits`. Writing takes cells row by row. No input causes a
+//! panic.
 //!
 //! ```
 //! use cellar_exchange::{CsvImport, CsvOptions, Import, Piece};

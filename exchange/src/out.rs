@@ -1,14 +1,13 @@
-//! A cell on its way out.
+//! The cell type of writers.
 
 use cellar_sheet::cell::Value;
 
-/// What a writer is given of a cell.
+/// A cell to be written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutCell<'a> {
-    /// Its value.
     pub value: &'a Value,
-    /// Its formula's text, if the value came from one.
+    /// Text of the formula that computed the value.
     pub formula: Option<&'a str>,
-    /// Its number format; `None` is `General`.
+    /// Number format; `None` means `General`.
     pub format: Option<&'a str>,
 }

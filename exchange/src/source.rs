@@ -1,25 +1,25 @@
-//! Where a file comes from: something that can be opened, and opened again.
+//! Sources of files, which can be opened several times.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
-/// A file of another program. It is opened more than once: csv is read twice, once to find out what
-/// each column is, and a workbook's parts are read one beside the other.
+/// A source of a file. It is opened several times: a csv file is read once to detect the types of columns and
+/// once for the cells, and several parts of a workbook are read concurrently.
 pub trait Source {
-    /// What is read from it.
+    /// The reader of an opened file.
     type Stream: Read;
 
-    /// Opens it at its beginning.
+    /// Opens the file at its start.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the operating system.
     fn open(&self) -> io::Result<Self::Stream>;
 
-    /// Its length in bytes.
+    /// Returns the length of the file in bytes.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the operating system.
     fn bytes(&self) -> io::Result<u64>;
 }
 

@@ -1,9 +1,9 @@
-//! One append against a store that answers what it likes, for ever (I6).
+//! One append against a store that may give any answer, forever (I6).
 //!
-//! The store loses and refuses puts, fails to read, returns nothing, a hole, an entry more, an End
-//! Segment or the mark of a trim: whatever it does, the append ends within its limits with a reply
-//! or a typed refusal. The limits are smaller than those of production (`Rules::with_attempts`); the
-//! machine counts in the same way.
+//! The store loses and refuses puts, fails reads, and returns empty pages, holes, extra entries,
+//! End Segments and trim marks. The append must still end within its limits, with a reply or a
+//! typed refusal. The limits are smaller than in production (`Rules::with_attempts`), but the
+//! machine counts attempts in the same way.
 
 use std::sync::Arc;
 
@@ -17,25 +17,27 @@ use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
 
-/// The attempts are counted.
+/// Property: the append makes no more puts and reads than its limits allow.
 pub const WITHIN_LIMITS: &str = "I6 attempts are within their limits";
-/// An append that goes round in circles makes more steps than this.
+/// Property: the append ends within `max_steps`; an append that loops would exceed this number.
 pub const ENDS: &str = "I6 every append ends";
-/// Entries that the store invents at most: the log that is read ends somewhere.
+/// Maximum number of entries that the store invents, so that the log ends somewhere.
 const MAX_INVENTED: u32 = 3;
+/// Constant inputs of every step: no decision of the append depends on the time.
+const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
-/// The limits of the append.
+/// The model's bounds.
 #[derive(Debug, Clone, Copy)]
 pub struct AttemptsModel {
-    /// Puts of one entry.
+    /// Maximum puts of one entry.
     pub max_puts: u32,
-    /// Failed reads.
+    /// Maximum failed reads.
     pub max_reads: u32,
-    /// Steps from the beginning to the end.
+    /// Maximum steps of the whole append.
     pub max_steps: u32,
 }
 
-/// An append on its way.
+/// State of the append and its counters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
     machine: Hashed<(Append, AppendAction)>,
@@ -44,7 +46,7 @@ pub struct State {
     steps: u32,
 }
 
-/// An answer of the store.
+/// An answer of the store to the append's pending request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer(AppendEvent);
 
@@ -54,38 +56,44 @@ fn entry(position: Position, content: Content) -> Arc<Entry> {
     Arc::new(Entry { log, position, created_s: 0, author: None, header, content })
 }
 
-/// What may stand at `position`.
-fn entries_at(position: Position) -> Vec<Arc<Entry>> {
-    let snapshot = |trimmed_s| Content::Snapshot { root: None, trimmed_s };
-    let contents = [snapshot(None), snapshot(Some(0)), Content::EndSegment];
-    let contents = contents.into_iter().skip(usize::from(position.num() > 0));
-    contents.map(|content| entry(position, content)).collect()
+/// Returns the entries that may exist at `position`.
+fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
+    let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
+    let mut contents = vec![trimmed, Content::EndSegment];
+    if position.num() == 0 {
+        contents.insert(0, Content::Snapshot { root: None, trimmed_s: None });
+    }
+    contents.into_iter().map(|content| entry(position, content)).collect()
 }
 
-fn pages(from: Position, invents: bool) -> Vec<AppendEvent> {
+fn possible_read_answers(from: Position, can_invent: bool) -> Vec<AppendEvent> {
     let page = |entries, more| AppendEvent::Page { entries, more };
-    let mut pages = vec![page(Vec::new(), false), AppendEvent::ReadFailed { temporary: true }];
-    if invents {
-        let behind = from.next_in_segment().map(entries_at).unwrap_or_default();
-        pages.extend(behind.into_iter().take(1).map(|hole| page(vec![hole], false)));
-        for entry in entries_at(from) {
-            pages.extend([page(vec![Arc::clone(&entry)], false), page(vec![entry], true)]);
-        }
+    let mut answers = vec![page(Vec::new(), false), AppendEvent::ReadFailed { temporary: true }];
+    if !can_invent {
+        return answers;
     }
-    pages
+    let entries_after_hole = from.next_in_segment().map(possible_entries).unwrap_or_default();
+    if let Some(entry) = entries_after_hole.into_iter().next() {
+        answers.push(page(vec![entry], false));
+    }
+    for entry in possible_entries(from) {
+        answers.push(page(vec![Arc::clone(&entry)], false));
+        answers.push(page(vec![entry], true));
+    }
+    answers
 }
 
 impl State {
-    fn answers(&self) -> Vec<AppendEvent> {
-        let invents = self.invented < MAX_INVENTED;
+    fn possible_answers(&self) -> Vec<AppendEvent> {
+        let can_invent = self.invented < MAX_INVENTED;
         match &self.machine.1 {
-            AppendAction::Read { from, .. } => pages(*from, invents),
+            AppendAction::Read { from, .. } => possible_read_answers(*from, can_invent),
             AppendAction::Put { entry } => {
-                let winners = entries_at(entry.position).into_iter();
-                let refused = winners.map(|winner| AppendEvent::PutRefused { winner });
+                let winners = possible_entries(entry.position).into_iter();
+                let refusals = winners.map(|winner| AppendEvent::PutRefused { winner });
                 let others =
                     [AppendEvent::PutAccepted, AppendEvent::PutUnknown, AppendEvent::PutFailed];
-                refused.chain(others).collect()
+                refusals.chain(others).collect()
             }
             AppendAction::FindNewestSegment => {
                 let found = [None, Some(0), Some(1)].map(AppendEvent::NewestSegment);
@@ -104,10 +112,6 @@ impl State {
     }
 }
 
-fn inputs() -> Inputs {
-    Inputs { now_s: 0, random: 0 }
-}
-
 impl Model for AttemptsModel {
     type State = State;
     type Action = Answer;
@@ -119,31 +123,32 @@ impl Model for AttemptsModel {
         let client = ClientKey([1; 8]);
         let request = Request::new(log, client, None, FIRST_INCARNATION, 0, vec![mutation]);
         let rules = Rules::with_attempts(self.max_puts, self.max_reads);
-        let begun = request.map(|request| Append::begin_with(rules, request, &[], inputs()));
-        let state = |machine| State {
+        let Ok(request) = request else { return Vec::new() };
+        let machine = Append::begin_with(rules, request, &[], INPUTS);
+        vec![State {
             machine: Hashed::new(Arc::new(machine)),
             attempts: Attempts::default(),
             invented: 0,
             steps: 0,
-        };
-        begun.into_iter().map(state).collect()
+        }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Answer>) {
         if state.steps <= self.max_steps {
-            actions.extend(state.answers().into_iter().map(Answer));
+            actions.extend(state.possible_answers().into_iter().map(Answer));
         }
     }
 
     fn next_state(&self, state: &State, Answer(event): Answer) -> Option<State> {
         let mut attempts = state.attempts;
         attempts.record(&event);
-        let invented = matches!(&event, AppendEvent::Page { entries, .. } if !entries.is_empty());
-        let machine = state.machine.0.clone().step(event, inputs());
+        let is_invention =
+            matches!(&event, AppendEvent::Page { entries, .. } if !entries.is_empty());
+        let machine = state.machine.0.clone().step(event, INPUTS);
         Some(State {
             machine: Hashed::new(Arc::new(machine)),
             attempts,
-            invented: state.invented + u32::from(invented),
+            invented: state.invented + u32::from(is_invention),
             steps: state.steps + 1,
         })
     }

@@ -6,11 +6,11 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A value with a fingerprint of all that it holds.
+/// A shared value with a fingerprint of its contents.
 ///
-/// Core's machines hold cell values and so are not `Hash`. What `Debug` prints has every field in
-/// its order and no address, and tells numbers and texts apart: it is hashed, once for each value
-/// instead of once for each state.
+/// Core's machines contain cell values and so do not implement `Hash`. The fingerprint hashes the
+/// `Debug` output, which contains every field in a fixed order and no address. It is computed once
+/// for each value instead of once for each state.
 pub struct Hashed<T> {
     value: Arc<T>,
     fingerprint: u64,
@@ -26,18 +26,18 @@ impl Write for HashedText {
 }
 
 impl<T: Debug> Hashed<T> {
-    /// Takes the fingerprint of `value`.
+    /// Computes the fingerprint of `value`.
     #[must_use]
     pub fn new(value: Arc<T>) -> Self {
         let mut text = HashedText(DefaultHasher::new());
-        // The sink takes all that is written.
+        // Writing to a hasher never fails.
         let _ = write!(text, "{value:?}");
         Self { value, fingerprint: text.0.finish() }
     }
 }
 
 impl<T> Hashed<T> {
-    /// The value, shared.
+    /// Returns the shared value.
     #[must_use]
     pub fn shared(&self) -> &Arc<T> {
         &self.value
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_has_another_fingerprint() {
+    fn different_values_have_different_fingerprints() {
         assert_eq!(hashed(&[1.0, 2.0]), hashed(&[1.0, 2.0]));
         let others: [&[f64]; 5] = [&[], &[1.0], &[1.0, 2.0], &[2.0, 1.0], &[12.0]];
         for (index, one) in others.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! A forward read over a log that grows and rolls meanwhile (I2).
+//! A forward read over a log that grows and rolls during the read (I2).
 //!
-//! The log grows by `S E E X`, `S E`; every eventually consistent read may see any prefix or a hole,
-//! and a consistent one an End Segment before the segment behind it. Pages hold one entry or more.
-//! A client that has read to the end reads on, and must reach what it was told of.
+//! The log consists of the segments `S E E X` and `S E` (Snapshot entry, edits, End Segment). An
+//! eventually consistent read may see any prefix, or a hole. A strongly consistent read may see an
+//! End Segment before the next segment. Pages contain one or more entries. A client that has
+//! reached the end reads again, and must reach the newest position that it was told.
 
 use std::sync::Arc;
 
@@ -17,25 +18,28 @@ use stateright::{Model, Property};
 use crate::fingerprint::Hashed;
 use crate::log::{Stored, Tables, View};
 
-/// I2, of what a reader sees.
-pub const PREFIX: &str = "I2 what was read is the beginning of the log";
-/// Nothing is wrong with this log.
-pub const SOUND: &str = "a sound log is never called corrupt";
-/// A client that was told of a position does not read less.
-pub const REACHES: &str = "a read reaches what it must";
+/// Property I2 of the entries that a reader has seen.
+pub const PREFIX: &str = "I2 the entries read are a prefix of the log";
+/// Property: the reader reports no corruption, because the modeled log is never corrupt.
+pub const SOUND: &str = "no read reports corruption";
+/// Property: a client that was told a position reads up to that position.
+pub const REACHES: &str = "a read reaches the position that the client was told";
 
-/// The bounds.
+/// The growth step at which the log rolls.
+const ROLL_AT: u32 = 3;
+
+/// The reader model's bounds.
 #[derive(Debug, Clone, Copy)]
 pub struct ReaderModel {
-    /// Entries of a page.
+    /// Maximum entries of a page.
     pub page_entries: usize,
-    /// Entries by which the log grows; it rolls behind the second.
+    /// Number of entries by which the log grows. One of them is a roll.
     pub growth: u32,
-    /// Consistent reads that see only one side of a transaction.
+    /// Maximum number of strongly consistent reads that see only half of a roll's transaction.
     pub torn: u32,
 }
 
-/// A reader and the log.
+/// State of the reader and the log.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
     tables: Arc<Tables>,
@@ -46,15 +50,15 @@ pub struct State {
     seen: Vec<Stored>,
 }
 
-/// One thing that happens.
+/// A transition of the reader model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// Another entry, or a roll.
+pub enum ReaderAction {
+    /// The log grows by an entry or rolls.
     Grow,
-    /// A page is read.
-    Page(View),
-    /// The end was reached: the client is told of the tail, and reads on.
-    Again,
+    /// The reader receives a page.
+    ReadPage(View),
+    /// The reader has reached the end, learns the tail, and reads again.
+    ReadAgain,
 }
 
 fn hashed(read: ForwardRead, step: ReadStep) -> Hashed<(ForwardRead, ReadStep)> {
@@ -66,7 +70,7 @@ impl State {
         self.grown += 1;
         let Some(tail) = self.tables.tail().map(|tail| Arc::clone(tail.shared())) else { return };
         let tables = Arc::make_mut(&mut self.tables);
-        if self.grown == 3 {
+        if self.grown == ROLL_AT {
             let inputs = Inputs { now_s: 0, random: 0 };
             let newest = roll::RollEvent::NewestSegment(tables.newest_segment().cloned());
             let (_, action) = Roll::begin(tail).0.step(newest, inputs);
@@ -74,30 +78,30 @@ impl State {
                 tables.transact(&transaction);
             }
         } else if let Some(position) = tail.next_position() {
-            // What an entry says is of no matter: one more place for a snapshot.
+            // The content does not matter: a copy of the tail at the next position is enough.
             drop(tables.put(&Arc::new(Entry { position, ..Entry::clone(&tail) })));
         }
     }
 
-    fn page(&mut self, view: View, page_entries: usize) {
+    fn read_page(&mut self, view: View, page_entries: usize) {
         let (mut read, step) = *self.read;
         let (ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. }) = step else { return };
         let mut entries = self.tables.read(from, view);
         let more = entries.len() > page_entries;
         entries.truncate(page_entries);
-        let mut whole = true;
+        let mut is_contiguous = true;
         for entry in &entries {
-            whole = read.add_entry(entry);
-            if !whole {
+            is_contiguous = read.add_entry(entry);
+            if !is_contiguous {
                 break;
             }
             self.seen.push(Hashed::new(Arc::clone(entry)));
         }
-        let step = read.after_page(whole, entries.is_empty(), more);
+        let step = read.after_page(is_contiguous, entries.is_empty(), more);
         self.read = hashed(read, step);
     }
 
-    fn prefix_holds(&self) -> bool {
+    fn has_read_prefix(&self) -> bool {
         let seen: Vec<_> = self.seen.iter().map(|entry| Arc::clone(entry.shared())).collect();
         check_prefix(&seen, &self.tables.readable()).is_ok()
     }
@@ -105,7 +109,7 @@ impl State {
 
 impl Model for ReaderModel {
     type State = State;
-    type Action = Action;
+    type Action = ReaderAction;
 
     fn init_states(&self) -> Vec<State> {
         let read = ForwardRead::begin(Position::FIRST, None);
@@ -119,35 +123,37 @@ impl Model for ReaderModel {
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+    fn actions(&self, state: &State, actions: &mut Vec<ReaderAction>) {
         if state.grown < self.growth {
-            actions.push(Action::Grow);
+            actions.push(ReaderAction::Grow);
         }
         match state.read.1 {
             ReadStep::Read { from, consistent: false } => {
                 let views = state.tables.stale_views(from).into_iter().chain([View::Now]);
-                actions.extend(views.map(Action::Page));
+                actions.extend(views.map(ReaderAction::ReadPage));
             }
             ReadStep::Read { from, .. } | ReadStep::ReadLater { from, .. } => {
-                actions.push(Action::Page(View::Now));
-                let torn = state.tables.torn_view(from).filter(|_| state.torn > 0);
-                actions.extend(torn.map(Action::Page));
+                actions.push(ReaderAction::ReadPage(View::Now));
+                if state.torn > 0 {
+                    let torn_view = state.tables.torn_view(from);
+                    actions.extend(torn_view.map(ReaderAction::ReadPage));
+                }
             }
-            ReadStep::End => actions.push(Action::Again),
+            ReadStep::End => actions.push(ReaderAction::ReadAgain),
             ReadStep::Corrupt { .. } => {}
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
+    fn next_state(&self, state: &State, action: ReaderAction) -> Option<State> {
         let mut next = state.clone();
         match action {
-            Action::Grow => next.grow(),
-            Action::Page(view) => {
+            ReaderAction::Grow => next.grow(),
+            ReaderAction::ReadPage(view) => {
                 let consistent = !matches!(state.read.1, ReadStep::Read { consistent: false, .. });
                 next.torn -= u32::from(consistent && view != View::Now);
-                next.page(view, self.page_entries);
+                next.read_page(view, self.page_entries);
             }
-            Action::Again => {
+            ReaderAction::ReadAgain => {
                 let from = match next.seen.last() {
                     Some(last) => last.next_position()?,
                     None => Position::FIRST,
@@ -162,7 +168,7 @@ impl Model for ReaderModel {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(PREFIX, |_, state: &State| state.prefix_holds()),
+            Property::always(PREFIX, |_, state: &State| state.has_read_prefix()),
             Property::always(SOUND, |_, state: &State| {
                 !matches!(state.read.1, ReadStep::Corrupt { .. })
             }),
@@ -170,7 +176,7 @@ impl Model for ReaderModel {
                 let last = state.seen.last().map(|last| last.position);
                 state.read.1 != ReadStep::End || last >= state.must_reach
             }),
-            Property::sometimes("everything was read", |model: &Self, state: &State| {
+            Property::sometimes("all entries were read", |model: &Self, state: &State| {
                 state.grown == model.growth && state.seen.len() == state.tables.entries().len()
             }),
         ]

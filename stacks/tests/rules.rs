@@ -1,5 +1,5 @@
-//! What Cellar's template promises: idle it costs nothing, no data is lost with it, nobody gets
-//! more than is needed.
+//! Rules of Cellar's template: an idle stack is free, no data is lost, and no role has more permissions
+//! than necessary.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,7 +30,7 @@ fn template_of(config: &Config) -> Template {
     cellar_stack(config, Architecture::X86_64).unwrap()
 }
 
-/// A key of the customer's own.
+/// A customer-managed KMS key.
 const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
 
 fn with_key() -> Config {
@@ -41,7 +41,7 @@ fn webhook() -> Webhook {
     Webhook { url: "https://hooks.example.com/cellar".to_owned(), payloads: true }
 }
 
-/// Everything that adds something to the stack.
+/// A configuration with every optional feature.
 fn with_everything() -> Config {
     let mut config = Config { dashboard: true, tracing: true, ..with_key() };
     config.cors_origins = with_origins().cors_origins;
@@ -63,7 +63,7 @@ fn resources_of<'a>(
     template.resources().filter(move |(_, resource)| resource.resource_type == resource_type)
 }
 
-/// Every key at every depth.
+/// Collects all keys at any depth.
 fn keys(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(entries) => {
@@ -77,7 +77,7 @@ fn keys(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// All statements that allow something, with the logical id of their role.
+/// Returns all allowing statements, with the logical id of their role.
 fn allowed(template: &Template) -> Vec<(&str, &Value)> {
     let roles = resources_of(template, "AWS::IAM::Role");
     let statements = roles.flat_map(|(id, role)| {
@@ -94,8 +94,8 @@ fn an_idle_stack_costs_nothing_but_storage() {
     told.alarms.email = Some("operators@example.com".to_owned());
     for config in [Config::default(), with_origins(), told] {
         let template = template_of(&config);
-        // Each of these has no price while nobody uses it: the first ten alarms are free, and so
-        // are the requests with which Lambda asks one queue for messages.
+        // These types are free in an idle stack: the first ten alarms of an account are free, and so are the
+        // requests with which Lambda polls a queue.
         let free_while_idle = [
             "AWS::CloudWatch::Alarm",
             "AWS::DynamoDB::Table",
@@ -162,7 +162,7 @@ fn no_resource_has_a_fixed_physical_name() {
     }
 }
 
-/// A list of one ARN.
+/// Returns a list with the ARN of a resource.
 fn arn(id: &str) -> Value {
     json!([{"Fn::GetAtt": [id, "Arn"]}])
 }
@@ -188,7 +188,7 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
 }
 
 #[test]
-fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
+fn wildcards_are_only_used_where_no_arn_is_supported() {
     let template = template_of(&with_everything());
     for (id, statement) in allowed(&template) {
         for action in statement["Action"].as_array().unwrap() {
@@ -203,7 +203,7 @@ fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
         }
         for resource in statement["Resource"].as_array().unwrap() {
             if resource.to_string().contains('*') {
-                // Objects below a prefix of the stack's own bucket, or chunks.
+                // Objects with a prefix in the bucket of the stack, or chunks.
                 let parts = &resource["Fn::Join"][1];
                 assert_eq!(parts[0], json!({"Fn::GetAtt": ["Bucket", "Arn"]}), "{id}");
                 let below = parts[1].as_str().unwrap();
@@ -214,7 +214,7 @@ fn wildcards_are_only_where_a_service_knows_nothing_narrower() {
     }
 }
 
-/// Answers every question with the question.
+/// Resolves every reference to its own name.
 struct Echo;
 
 impl Lookup for Echo {
@@ -228,7 +228,7 @@ impl Lookup for Echo {
 }
 
 #[test]
-fn parameters_and_outputs_are_these() {
+fn parameters_and_outputs_are_complete() {
     let template = template_of(&Config::default());
     let parameters: Vec<_> = template.parameters().collect();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The template as a whole: its committed snapshot, and that it is the same every time.
+//! Tests of the whole template: its committed snapshots, and that its bytes are reproducible.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -9,10 +9,10 @@ use std::{env, fs};
 use cellar_stacks::config::{TokenKey, Webhook};
 use cellar_stacks::{Architecture, Config, Template, cellar_stack};
 
-/// Set to write the snapshots anew.
+/// Environment variable that rewrites the snapshots.
 const UPDATE: &str = "UPDATE_SNAPSHOTS";
 
-/// Compares with a committed file, or writes it.
+/// Compares a text with a committed file, or rewrites the file.
 fn check_snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     if env::var_os(UPDATE).is_some() {
@@ -28,7 +28,7 @@ fn check_snapshot(name: &str, actual: &str) {
     );
 }
 
-/// The lines between the common start and the common end, with one line around them.
+/// Returns the lines that differ, with one line of context.
 fn difference(expected: &str, actual: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), actual.lines().collect());
     let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -52,7 +52,7 @@ fn default_template() -> Template {
     cellar_stack(&Config::default(), Architecture::X86_64).unwrap()
 }
 
-/// Everything that can be configured, at its largest.
+/// A configuration with every optional feature and maximum sizes.
 fn full_config() -> Config {
     let mut config = Config::default();
     config.snapshots.enabled = true;
@@ -117,7 +117,7 @@ fn json_is_read_back_as_the_same_template() {
 }
 
 #[test]
-fn yaml_says_the_same_as_json() {
+fn yaml_and_json_are_equivalent() {
     let template = cellar_stack(&full_config(), Architecture::Arm64).unwrap();
     let from_yaml: serde_json::Value = serde_yaml::from_str(&template.to_yaml()).unwrap();
     let from_json: serde_json::Value = serde_json::from_str(&template.to_json()).unwrap();
@@ -125,11 +125,11 @@ fn yaml_says_the_same_as_json() {
     assert!(template.to_yaml().contains("Version: \"2012-10-17\""));
 }
 
-/// Lines before a place that may name what is made there: an item of a list begins with its name.
+/// Number of lines before a place that may contain the name of the resource.
 const LINES_OF_AN_ITEM: usize = 2;
 
 #[test]
-fn every_resource_knows_the_line_that_names_it_and_not_a_helper_of_that() {
+fn every_resource_records_the_line_with_its_name() {
     let template = cellar_stack(&full_config(), Architecture::Arm64).unwrap();
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     assert!(template.resources().count() > 30);
@@ -140,7 +140,7 @@ fn every_resource_knows_the_line_that_names_it_and_not_a_helper_of_that() {
         let line = usize::try_from(place.line()).unwrap();
         let lines: Vec<&str> = source.lines().take(line).collect();
         let item = lines[line.saturating_sub(1 + LINES_OF_AN_ITEM)..].join("\n");
-        // Every second piece is in quotes. What belongs to something begins with its name.
+        // Every second piece is in quotes. The name of a resource starts with the name of its parent.
         let named = item.split('"').skip(1).step_by(2);
         let names = named.filter(|name| !name.is_empty() && id.starts_with(*name)).count();
         assert!(names > 0, "{id} is not named at {place}:\n{item}");
@@ -150,7 +150,7 @@ fn every_resource_knows_the_line_that_names_it_and_not_a_helper_of_that() {
 }
 
 #[test]
-fn sections_come_in_the_usual_order() {
+fn sections_are_in_the_usual_order() {
     let text = default_template().to_json();
     let sections: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next()).collect();

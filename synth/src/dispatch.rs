@@ -18,6 +18,12 @@ const DIFFERENCES: u8 = 2;
 /// Exit code of invalid usage.
 const INVALID_USAGE: u8 = 64;
 
+/// Returns the definition of the command line, for its reference page.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::grouped()
+}
+
 /// Runs `synth` with the arguments of this process.
 #[must_use]
 pub fn main() -> ExitCode {

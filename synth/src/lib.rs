@@ -23,4 +23,4 @@ mod smoke;
 mod synthesis;
 mod tokens;
 
-pub use dispatch::{main, main_with};
+pub use dispatch::{command, main, main_with};

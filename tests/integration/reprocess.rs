@@ -122,7 +122,7 @@ impl World {
                 let first = CellName { row: 0, column: 0 };
                 let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
                 let (rectangle, at) = (Rectangle { first, last }, Some(*at));
-                let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen: None };
+                let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: None };
                 let read = logs.cells(log.id, &query).await.unwrap();
                 cells.extend(read.cells.into_iter().map(|c| (c.row, c.column, c.cell)));
                 from = read.next;
@@ -318,7 +318,7 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
         let first = CellName { row: 0, column: 0 };
         let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
         let (rectangle, from, seen) = (Rectangle { first, last }, None, None);
-        CellsQuery { sheet: SheetName::First, rectangle, at, from, seen }
+        CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen }
     };
     let mut errors = Vec::new();
     for at in &log.marks {

@@ -1,5 +1,5 @@
-//! What documents promise of the source: each bound of `core/base/src/limits` is tested, and what
-//! `SECURITY.md` says is shown by the tests that it names.
+//! Checks documents against the source: each limit is tested, `SECURITY.md` and the threat table name
+//! existing tests, and the generated pages of `docs/reference` are up to date.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,5 +8,6 @@
 )]
 
 mod bounds;
+mod reference;
 mod security;
 mod source;

@@ -39,7 +39,8 @@ pub(crate) async fn shown(
         let (mut cells, mut from) = (Vec::new(), None);
         loop {
             let (name, rectangle) = (SheetName::Number(*sheet), Rectangle::EVERYTHING);
-            let query = CellsQuery { sheet: name, rectangle, at: Some(at), from, seen: None };
+            let query =
+                CellsQuery { sheet: name, rectangle, at: Some(at), from, min_position: None };
             let read = logs.cells(log, &query).await.unwrap();
             cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
             from = read.next;

@@ -49,10 +49,10 @@ impl Process {
         let mut failed = Ok(());
         for finding in findings {
             // An unreadable object is reported, but does not prevent other repairs.
-            if finding.found.is_lost() {
+            if finding.kind.is_lost() {
                 failed = Err(Retry(format!("{finding:?}")));
             }
-            if let Err(error) = self.reprocess.mend(&finding).await {
+            if let Err(error) = self.reprocess.repair(&finding).await {
                 failed = Err(Retry(error.to_string()));
             }
         }
@@ -62,7 +62,7 @@ impl Process {
     async fn rebuild(&self) -> Result<(), Retry> {
         let retry = |error: crate::reprocess::RebuildRefusal| Retry(error.to_string());
         let plan = self.reprocess.plan_rebuild(log()).await.map_err(retry)?;
-        self.reprocess.begin_rebuild(&plan, |_, _| {}).await.map_err(retry)
+        self.reprocess.start_rebuild(&plan, |_, _| {}).await.map_err(retry)
     }
 }
 

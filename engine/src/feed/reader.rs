@@ -117,15 +117,17 @@ impl FeedReader {
         from: Option<Checkpoint>,
         feed: Option<FeedId>,
     ) -> Result<FeedPage, FeedError> {
-        let first =
+        let first_partition =
             u64::from(self.tables_incarnation).saturating_mul(FEED_PARTITIONS_PER_INCARNATION);
-        let start = Checkpoint::at(first, 0).map_err(|_| FeedError::Beyond)?;
-        match from {
-            _ if feed.is_some() => Err(FeedError::AnotherFeed),
-            Some(from) if from < start => Err(FeedError::AnotherFeed),
-            Some(from) if from > start => Err(FeedError::Beyond),
-            _ => Ok(FeedPage { feed: None, items: Vec::new(), next: start, is_end: true }),
+        let start = Checkpoint::at(first_partition, 0).map_err(|_| FeedError::Beyond)?;
+        let from = from.unwrap_or(start);
+        if feed.is_some() || from < start {
+            return Err(FeedError::AnotherFeed);
         }
+        if from > start {
+            return Err(FeedError::Beyond);
+        }
+        Ok(FeedPage { feed: None, items: Vec::new(), next: start, is_end: true })
     }
 
     /// Adds items of one partition to a page, starting at the page's end.

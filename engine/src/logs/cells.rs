@@ -40,7 +40,7 @@ pub struct CellsQuery {
     /// Cells before this cell in row order were returned by earlier pages.
     pub from: Option<CellName>,
     /// The result is at or after this position.
-    pub seen: Option<Position>,
+    pub min_position: Option<Position>,
 }
 
 /// The non-blank cells of a rectangle, limited to the size of one reply.
@@ -72,7 +72,7 @@ impl Logs {
     /// # Errors
     /// [`LogError::UnknownSheet`]; otherwise as [`Logs::view`].
     pub async fn cells(&self, log: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
-        let mut view = self.view(log, query.at, query.seen).await?;
+        let mut view = self.view(log, query.at, query.min_position).await?;
         let tabs = &view.metadata.tabs;
         let id = match &query.sheet {
             SheetName::First => tabs.order().first().copied(),

@@ -36,18 +36,18 @@ impl EntryCursor {
 
 impl Logs {
     /// Visits each entry with the operations that each of its mutations committed, up to `at`
-    /// (inclusive) or to the newest entry, which is at or after `seen`. Stops after an entry for
+    /// (inclusive) or to the newest entry, which is at or after `min_position`. Stops after an entry for
     /// which the visitor breaks.
     pub(crate) async fn visit_committed(
         &self,
         log: LogId,
         cursor: &mut EntryCursor,
         at: Option<Position>,
-        seen: Option<Position>,
+        min_position: Option<Position>,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
         // The first entry must always be reached: a stale read is no proof that a log is empty.
-        let must_reach = at.max(seen).max(Some(Position::FIRST));
+        let must_reach = at.max(min_position).max(Some(Position::FIRST));
         while let Some(from) = cursor.next {
             let mut external: Option<Arc<Entry>> = None;
             self.walk(log, from, must_reach, |entry| {

@@ -20,17 +20,21 @@ pub struct LogHead {
 }
 
 impl Logs {
-    /// Returns the newest position of a log, at or after `seen` and every cached entry.
+    /// Returns the newest position of a log, at or after `min_position` and every cached entry.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
-    pub async fn head(&self, log: LogId, seen: Option<Position>) -> Result<LogHead, LogError> {
+    pub async fn head(
+        &self,
+        log: LogId,
+        min_position: Option<Position>,
+    ) -> Result<LogHead, LogError> {
         let cached = self.tails.last(self.clock.now_ms(), log);
         let mut segment = match &cached {
             Some(entry) => entry.position.segment(),
-            None => self.current_segment(log, seen).await?,
+            None => self.current_segment(log, min_position).await?,
         };
-        let floor = seen.max(cached.as_ref().map(|entry| entry.position));
+        let floor = min_position.max(cached.as_ref().map(|entry| entry.position));
         let mut attempt = 0;
         loop {
             let last = self.last_not_before(log, segment, floor).await?;
@@ -64,8 +68,12 @@ impl Logs {
         }
     }
 
-    async fn current_segment(&self, log: LogId, seen: Option<Position>) -> Result<u32, LogError> {
-        let newest = self.newest_segments(log, seen).await?;
+    async fn current_segment(
+        &self,
+        log: LogId,
+        min_position: Option<Position>,
+    ) -> Result<u32, LogError> {
+        let newest = self.newest_segments(log, min_position).await?;
         newest.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 

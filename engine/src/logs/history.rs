@@ -81,28 +81,36 @@ impl Logs {
         }
         // A strongly consistent read follows if the first read misses entries.
         for consistent in [false, true] {
-            let page = self
-                .retry_read(|| self.entries.page_back(log, from, limit, consistent))
-                .await?
-                .entries;
-            let nums = (0..=from.num()).rev();
-            let unbroken =
-                page.iter().zip(nums).take_while(|(entry, num)| entry.position.num() == *num);
-            let unbroken: Vec<Arc<Entry>> = unbroken.map(|(entry, _)| Arc::clone(entry)).collect();
-            if !unbroken.is_empty() {
-                return Ok(unbroken);
+            let page =
+                self.retry_read(|| self.entries.page_back(log, from, limit, consistent)).await?;
+            let entries = contiguous_back(&page.entries, from);
+            if !entries.is_empty() {
+                return Ok(entries.to_vec());
             }
         }
+        self.offloaded_back(log, from, wanted.max(1)).await
+    }
+
+    /// Returns at least one and at most `limit` entries backward from `from`, from the offloaded copy of
+    /// the segment.
+    async fn offloaded_back(
+        &self,
+        log: LogId,
+        from: Position,
+        limit: usize,
+    ) -> Result<Vec<Arc<Entry>>, LogError> {
         // A trimmed segment keeps its last entry.
         let last = self.retry_read(|| self.entries.last(log, from.segment(), true)).await?;
-        if let Some(last) = last.filter(|last| last.position < from) {
+        if let Some(last) = last
+            && last.position < from
+        {
             return Err(LogError::NoSuchPosition { at: from, newest: last.position });
         }
         let offloaded =
             self.retry_read(|| self.offloaded_entries(log, from.segment(), true)).await?;
         let offloaded = offloaded.ok_or(LogError::Corrupt { at: from })?;
         let older = offloaded.iter().rev().skip_while(|entry| entry.position > from);
-        let older: Vec<Arc<Entry>> = older.take(wanted.max(1)).cloned().collect();
+        let older: Vec<Arc<Entry>> = older.take(limit).cloned().collect();
         if older.is_empty() { Err(LogError::Corrupt { at: from }) } else { Ok(older) }
     }
 
@@ -166,4 +174,15 @@ impl Logs {
         let after = changes.after()?;
         Ok(if from <= to { changes.before.diff(&after) } else { after.diff(&changes.before) })
     }
+}
+
+/// Returns the entries of a backward page from `from` to the first gap.
+fn contiguous_back(entries: &[Arc<Entry>], from: Position) -> &[Arc<Entry>] {
+    let expected = (0..=from.num()).rev();
+    let count = entries
+        .iter()
+        .zip(expected)
+        .take_while(|(entry, num)| entry.position.num() == *num)
+        .count();
+    entries.get(..count).unwrap_or_default()
 }

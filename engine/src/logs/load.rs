@@ -31,12 +31,16 @@ pub struct Loaded {
 
 impl Logs {
     /// Returns the entries from the newest snapshot on. The reply includes at least every entry up
-    /// to `seen`.
+    /// to `min_position`.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::Corrupt`], [`LogError::Store`].
-    pub async fn load(&self, log: LogId, seen: Option<Position>) -> Result<Loaded, LogError> {
-        let mut newest = self.newest_segments(log, seen).await?;
+    pub async fn load(
+        &self,
+        log: LogId,
+        min_position: Option<Position>,
+    ) -> Result<Loaded, LogError> {
+        let mut newest = self.newest_segments(log, min_position).await?;
         if matches!(plan_load(&newest), LoadPlan::Corrupt { .. }) {
             // The read may be stale: report damage only after a strongly consistent read.
             newest = self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await?;
@@ -49,7 +53,7 @@ impl Logs {
                 return Err(LogError::Corrupt { at });
             }
         };
-        let loaded = match self.collect(log, from, seen, true).await {
+        let loaded = match self.collect(log, from, min_position, true).await {
             Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: from }),
             loaded => loaded?,
         };
@@ -93,15 +97,15 @@ impl Logs {
     }
 
     /// Returns the newest segments of a log. Reads again with strong consistency if they are older
-    /// than `seen`.
+    /// than `min_position`.
     pub(super) async fn newest_segments(
         &self,
         log: LogId,
-        seen: Option<Position>,
+        min_position: Option<Position>,
     ) -> Result<Vec<cellar_log::segment::Segment>, LogError> {
         let newest = self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, false)).await?;
         let current = newest.first().map(|segment| segment.num);
-        if current.is_some() && current >= seen.map(Position::segment) {
+        if current.is_some() && current >= min_position.map(Position::segment) {
             return Ok(newest);
         }
         self.retry_read(|| self.segments.newest(log, NEWEST_SEGMENTS, true)).await

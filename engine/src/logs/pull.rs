@@ -108,9 +108,9 @@ impl Logs {
         &self,
         log: LogId,
         mut ids: ClientIds,
-        seen: Option<Position>,
+        min_position: Option<Position>,
     ) -> Result<PullOutcome, LogError> {
-        let loaded = self.load(log, seen).await?;
+        let loaded = self.load(log, min_position).await?;
         let first = loaded.entries.first().map_or(Position::FIRST, |first| first.position);
         if let Some(root) = &loaded.root {
             let root = self.objects.root(root).await?;

@@ -57,14 +57,14 @@ impl RootCache {
 
 impl Logs {
     /// Returns the root from which a read at `at` starts, or a read of the newest state, which is
-    /// at or after `seen`. Returns `None` if the read starts with the first entry of the log.
+    /// at or after `min_position`. Returns `None` if the read starts with the first entry of the log.
     pub(super) async fn root_for(
         &self,
         log: LogId,
         at: Option<Position>,
-        seen: Option<Position>,
+        min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
-        let newest = self.newest_segments(log, seen).await?;
+        let newest = self.newest_segments(log, min_position).await?;
         // The entries decide whether the log exists.
         let Some(current) = newest.first() else { return Ok(None) };
         let last = newest.iter().find_map(Segment::newest_snapshot);

@@ -21,16 +21,20 @@ use crate::snapshots::ObjectStore;
 const FIRST_VIEW: Window = Window { rows: 0..50, columns: 0..20 };
 
 impl Logs {
-    /// Returns the statistics of the newest state, which is at or after `seen`.
+    /// Returns the statistics of the newest state, which is at or after `min_position`.
     ///
     /// # Errors
     /// As [`Logs::view`].
-    pub async fn stats(&self, log: LogId, seen: Option<Position>) -> Result<StatsReply, LogError> {
-        let root = self.root_for(log, None, seen).await?;
+    pub async fn stats(
+        &self,
+        log: LogId,
+        min_position: Option<Position>,
+    ) -> Result<StatsReply, LogError> {
+        let root = self.root_for(log, None, min_position).await?;
         let begin = root.as_ref().map(|root| root.position);
         let mut cursor = EntryCursor::from(begin.unwrap_or(Position::FIRST));
         let mut entries_since = 0_u64;
-        self.visit_committed(log, &mut cursor, None, seen.max(begin), |entry, _| {
+        self.visit_committed(log, &mut cursor, None, min_position.max(begin), |entry, _| {
             entries_since += u64::from(Some(entry.position) != begin);
             Ok(ControlFlow::Continue(()))
         })

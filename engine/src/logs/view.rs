@@ -53,7 +53,7 @@ pub(super) enum LongText {
 }
 
 impl Logs {
-    /// Reads the state at `at`, or the newest state, which is at or after `seen`.
+    /// Reads the state at `at`, or the newest state, which is at or after `min_position`.
     ///
     /// # Errors
     /// [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`] if the entries
@@ -63,9 +63,9 @@ impl Logs {
         &self,
         log: LogId,
         at: Option<Position>,
-        seen: Option<Position>,
+        min_position: Option<Position>,
     ) -> Result<View, LogError> {
-        let root = self.root_for(log, at, seen).await?;
+        let root = self.root_for(log, at, min_position).await?;
         let family = self.family(log).await?;
         let mut objects = Objects::default();
         let metadata = match &root {
@@ -79,8 +79,8 @@ impl Logs {
         let begin = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(metadata);
         let mut cursor = EntryCursor::from(begin.unwrap_or(Position::FIRST));
-        let seen = seen.max(begin);
-        self.visit_committed(log, &mut cursor, at, seen, |entry, committed| {
+        let min_position = min_position.max(begin);
+        self.visit_committed(log, &mut cursor, at, min_position, |entry, committed| {
             if Some(entry.position) != begin {
                 for operations in committed {
                     let applied = fold.apply_operations(operations);

@@ -36,7 +36,7 @@ impl Replay {
 }
 
 impl Logs {
-    /// Returns the state at `at`, or the newest state, which is at or after `seen`. The cells of
+    /// Returns the state at `at`, or the newest state, which is at or after `min_position`. The cells of
     /// imported sheets are missing, since the log does not contain them.
     ///
     /// # Errors
@@ -46,10 +46,10 @@ impl Logs {
         &self,
         log: LogId,
         at: Option<Position>,
-        seen: Option<Position>,
+        min_position: Option<Position>,
     ) -> Result<WorkbookRead, LogError> {
         let mut replay = Replay::resume(Workbook::default(), Position::FIRST);
-        self.continue_replay(log, &mut replay, at, seen, |_, _| {}).await?;
+        self.continue_replay(log, &mut replay, at, min_position, |_, _| {}).await?;
         let (position, incarnation) = replay.cursor.newest.ok_or(LogError::NotFound)?;
         match at {
             // The position is after the newest entry, or between the end of a segment and the next
@@ -59,18 +59,18 @@ impl Logs {
         }
     }
 
-    /// Continues a replay up to `at`, or to the newest entry, which is at or after `seen`. Calls
+    /// Continues a replay up to `at`, or to the newest entry, which is at or after `min_position`. Calls
     /// `visit` with the state before each entry.
     pub(super) async fn continue_replay(
         &self,
         log: LogId,
         replay: &mut Replay,
         at: Option<Position>,
-        seen: Option<Position>,
+        min_position: Option<Position>,
         mut visit: impl FnMut(&Workbook, &Entry) + Send,
     ) -> Result<(), LogError> {
         let Replay { workbook, cursor } = replay;
-        self.visit_committed(log, cursor, at, seen, |entry, committed| {
+        self.visit_committed(log, cursor, at, min_position, |entry, committed| {
             visit(workbook, entry);
             for operations in committed {
                 workbook.apply_operations(operations)?;

@@ -1,22 +1,23 @@
-//! Finds what was lost on the way from an entry to its snapshot, and has it done: run by an operator, at any time, any number of times, also while others
-//! append and workers work.
+//! Finds snapshots and external bodies that the relay or workers have lost, and repairs them. An
+//! operator may run it at any time and any number of times, concurrently with appends and workers.
 //!
-//! A survey reads the log's tables and says what it finds ([`Finding`]); carrying out sends the job of
-//! a snapshot again, or removes the tag of a body. Neither makes anything itself: what a message means
-//! is decided by the worker that gets it, so that one too many is dropped.
+//! A survey reads the tables of a log and reports each [`Finding`]. A repair sends the job of a
+//! snapshot again, or removes the pending tag of a body. A repair builds nothing itself: the worker
+//! that receives the message decides what to do, so a superfluous message is dropped.
 //!
-//! - A Snapshot entry without a root is made if it is behind the last finished snapshot of its segment.
-//!   One before that is passed over: the worker would drop its job, and nobody needs it, as every read
-//!   begins from a finished snapshot and goes on with the entries behind. A rebuild makes it, too.
-//! - The first entry of a log needs no snapshot: there is nothing in it.
-//! - A pending record that nobody has touched for `ABANDONED_S` gets another message, whatever its
-//!   entry says: it holds up all that follow.
+//! - A Snapshot entry without a root is built if it is after the last finished snapshot of its segment. An
+//!   earlier Snapshot entry without a root is skipped: a worker would drop its job, and reads do not need it,
+//!   because every read starts from a finished snapshot and folds the entries after it. A rebuild builds such
+//!   an entry, too.
+//! - The first entry of a log needs no snapshot, because it contains nothing.
+//! - A pending record without a write for `ABANDONED_S` gets another message, whatever its entry contains,
+//!   because the record blocks all later snapshots.
 //!
-//! A rebuild ([`Reprocess::plan_rebuild`]) makes every snapshot of one log anew from its entries: all
-//! of the bucket's `sheets/` may be lost.
+//! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of one log from its entries, even
+//! if all objects under the bucket's `sheets/` are lost.
 
-mod mend;
 mod rebuild;
+mod repair;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -28,130 +29,131 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
-pub use mend::Mended;
-pub use rebuild::{Begun, RebuildPlan, RebuildRefusal, ToRebuild};
+pub use rebuild::{RebuildPlan, RebuildRefusal, RebuildStart, SnapshotToRebuild};
+pub use repair::RepairOutcome;
 
 use crate::ports::{Blobs, Clock, Entries, Jobs, PendingSnapshots, PortError, Retention, Segments};
 use crate::retry::retried;
 
-/// What it needs of the world.
+/// The ports of reprocessing.
 #[derive(Clone)]
 pub struct ReprocessPorts {
-    /// The Entry table.
+    /// Entry table.
     pub entries: Arc<dyn Entries>,
-    /// The Segment table.
+    /// Segment table.
     pub segments: Arc<dyn Segments>,
-    /// The list of all logs' segments.
+    /// Lists the segments of all logs.
     pub retention: Arc<dyn Retention>,
-    /// The PendingSnapshots table.
+    /// PendingSnapshots table.
     pub pending: Arc<dyn PendingSnapshots>,
-    /// The bucket.
+    /// Bucket.
     pub blobs: Arc<dyn Blobs>,
-    /// The queue of snapshot jobs.
+    /// Queue of snapshot jobs.
     pub jobs: Arc<dyn Jobs>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What is looked at.
+/// The range of a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
-    /// One log; all if none.
+    /// A single log; `None` for all logs.
     pub log: Option<LogId>,
-    /// Entries made since then, Unix seconds, by the clocks of their writers. Pending records are
-    /// looked at whatever their age.
+    /// Surveys entries created at or after this time; Unix seconds, by the clocks of their writers.
+    /// Pending records are surveyed regardless of their age.
     pub since_s: u64,
 }
 
-/// How much was looked at.
+/// Counts of what a survey read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
-    /// Logs.
+pub struct SurveyCounts {
+    /// Number of logs.
     pub logs: u64,
-    /// Segments whose entries were read.
+    /// Number of segments whose entries were read.
     pub segments: u64,
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// Snapshot entries among them.
+    /// Number of Snapshot entries.
     pub snapshots: u64,
-    /// Large entries among them, each with a body of its own in the bucket.
+    /// Number of entries with an external body.
     pub bodies: u64,
-    /// Records of pending snapshots.
+    /// Number of pending records.
     pub pending: u64,
 }
 
-/// Something that was found.
+/// A fault or a notable state that a survey found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// In which log.
+    /// Id of the log.
     pub log: LogId,
-    /// At which entry.
+    /// Position of the entry.
     pub at: Position,
-    /// What it is.
-    pub found: Found,
+    /// What was found.
+    pub kind: FindingKind,
 }
 
-/// What can be found.
+/// The kinds of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// A Snapshot entry without a root, which is to be made.
-    NotMade,
-    /// A Snapshot entry without a root before a finished snapshot: nobody needs it.
-    PassedOver,
-    /// A Snapshot entry without a root that its segment names as finished: nobody can load the log until
-    /// it is rebuilt. No worker leaves this behind, but tables that were restored to different times do.
+pub enum FindingKind {
+    /// A Snapshot entry without a root that must be built.
+    NotBuilt,
+    /// A Snapshot entry without a root before a finished snapshot; reads do not need it.
+    Skipped,
+    /// A Snapshot entry without a root that its segment records as finished. The log cannot be
+    /// loaded until a rebuild. Workers never leave this state; tables restored to different times
+    /// may have it.
     RootMissing,
-    /// A Snapshot entry without a root that was trimmed: its root could not be set.
+    /// A trimmed Snapshot entry without a root; its root can no longer be set.
     Offloaded,
-    /// A snapshot that a worker was on this many seconds ago.
-    UnderWay {
-        /// Seconds since its last sign of life.
+    /// A snapshot that a worker is building.
+    InProgress {
+        /// Seconds since the last write of its pending record.
         silent_s: u64,
     },
-    /// A snapshot that was begun, and that nobody has been on for long.
+    /// A snapshot that was started, but whose worker has stopped.
     Abandoned {
-        /// Seconds since its last sign of life.
+        /// Seconds since the last write of its pending record.
         silent_s: u64,
     },
-    /// The body of a large entry that would disappear by itself.
+    /// An external body that still has its pending tag, so that the bucket would expire it.
     BodyPending {
-        /// The object's key.
+        /// S3 key of the body.
         key: String,
     },
-    /// The body of a large entry that is gone: only the bucket's older versions may have it.
+    /// An external body that is deleted. Only noncurrent versions in the bucket may still have it.
     BodyLost {
-        /// The object's key.
+        /// S3 key of the body.
         key: String,
     },
-    /// Nothing can be read from here on to the end of the segment.
+    /// The rest of the segment from this entry cannot be read.
     Unreadable {
-        /// Why.
+        /// Reason.
         why: String,
     },
 }
 
-impl Found {
-    /// Whether something is done about it.
+impl FindingKind {
+    /// Returns whether [`Reprocess::repair`] can repair the finding.
     #[must_use]
-    pub fn is_due(&self) -> bool {
-        matches!(self, Self::NotMade | Self::Abandoned { .. } | Self::BodyPending { .. })
+    pub fn is_repairable(&self) -> bool {
+        matches!(self, Self::NotBuilt | Self::Abandoned { .. } | Self::BodyPending { .. })
     }
 
-    /// Whether something is wrong that sending messages does not mend.
+    /// Returns whether data is lost that [`Reprocess::repair`] cannot recover.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self, Self::RootMissing | Self::BodyLost { .. } | Self::Unreadable { .. })
     }
 }
 
-/// Reprocessing over the ports.
+/// Surveys and repairs logs.
 #[derive(Clone)]
 pub struct Reprocess {
     ports: ReprocessPorts,
 }
 
 impl Reprocess {
-    /// Over these ports.
+    /// Creates a reprocessor that uses these ports.
     #[must_use]
     pub fn new(ports: ReprocessPorts) -> Self {
         Self { ports }
@@ -161,7 +163,7 @@ impl Reprocess {
         self.ports.clock.now_ms() / 1_000
     }
 
-    /// Repeats what failed for a while: all of it is idempotent.
+    /// Retries temporary failures for a while. All calls are idempotent.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -169,8 +171,8 @@ impl Reprocess {
         retried(self.ports.clock.as_ref(), call).await
     }
 
-    /// All segments of one log that have entries of its own, in ascending order: what a fork inherits
-    /// is looked at where it stands.
+    /// Returns all segments of a log that contain its own entries, in ascending order. Inherited
+    /// entries of a fork are surveyed with the source.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
         let ports = &self.ports;
         let newest = self.retried(|| ports.segments.newest(log, 1, true)).await?;
@@ -183,8 +185,8 @@ impl Reprocess {
         }
         for num in first..newest.num {
             let segment = self.retried(|| ports.segments.segment(log, num, true)).await?;
-            let gone = || PortError::permanent(format!("segment {num} of {log} has no record"));
-            segments.push(segment.ok_or_else(gone)?);
+            let missing = || PortError::permanent(format!("segment {num} of {log} has no record"));
+            segments.push(segment.ok_or_else(missing)?);
         }
         segments.push(newest);
         Ok(segments)

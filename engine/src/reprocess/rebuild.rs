@@ -1,12 +1,14 @@
-//! Has every snapshot of a log made anew, from its first entry on.
+//! Rebuilds every snapshot of a log from its first entry.
 //!
-//! Each Snapshot entry in the table gets a record that says so, the oldest first: from then on its
-//! worker, and every worker on a later snapshot, waits for its turn by that record alone. The first is
-//! made of the log's entries, each later one on the one before it. Those records are all there is to
-//! it, so that a crash leaves a part of the log's snapshots as they were, and the rest to be made.
+//! Each Snapshot entry in the table gets a pending record that requests the rebuild, oldest first.
+//! From then on, the worker of that snapshot, and every worker of a later snapshot, waits for its
+//! turn based on the records alone. The first snapshot is built from the log's entries, each later
+//! one from the previous snapshot. A rebuild has no other state, so a crash leaves some snapshots
+//! unchanged and the others to be rebuilt.
 //!
-//! Two messages are enough: who finishes wakes the next, and the last one's message comes back again
-//! and again until it is its turn, and wakes whom others have lost.
+//! Two messages suffice: a worker that finishes wakes the next snapshot. The message of the last
+//! snapshot is redelivered until it is that snapshot's turn, and wakes any snapshot whose message
+//! was lost.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
@@ -16,106 +18,108 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::survey::Pending;
-use super::walk::{PageRead, Walk};
-use super::{Found, Reprocess, Seen};
+use super::survey::PendingState;
+use super::walk::{PageRead, SegmentReader};
+use super::{FindingKind, Reprocess, SurveyCounts};
 use crate::ports::{PortError, WriteOutcome};
 use crate::snapshots::LevelsBuilder;
 
-/// A snapshot that is to be made anew.
+/// A snapshot to rebuild.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToRebuild {
-    /// Where its entry stands.
+pub struct SnapshotToRebuild {
+    /// Position of the Snapshot entry.
     pub at: Position,
-    /// The key of its root so far; none if it was never made.
+    /// Key of the current root; `None` if the snapshot was never built.
     pub root: Option<String>,
-    /// If an earlier rebuild is on it: seconds since that one's last sign of life.
-    pub under_way_s: Option<u64>,
+    /// If an earlier rebuild of the snapshot is active: seconds since the last write of its record.
+    pub active_silent_s: Option<u64>,
 }
 
-/// What a rebuild of a log takes.
+/// The plan to rebuild a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuildPlan {
-    /// The log.
+    /// Id of the log.
     pub log: LogId,
-    /// What was read.
-    pub seen: Seen,
-    /// The snapshots, the oldest first.
-    pub snapshots: Vec<ToRebuild>,
-    /// Snapshot entries with a root that are in an offloaded segment, where it cannot be replaced: reads at
-    /// positions before the first of the others may lack objects.
+    /// Counts of what was read.
+    pub counts: SurveyCounts,
+    /// The snapshots to rebuild, oldest first.
+    pub snapshots: Vec<SnapshotToRebuild>,
+    /// Snapshot entries with a root in offloaded segments, where the root cannot be replaced. Reads
+    /// at positions before the first rebuilt snapshot may lack objects.
     pub offloaded: Vec<Position>,
 }
 
-/// Why a log is not rebuilt; nothing was changed.
+/// A log cannot be rebuilt. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildRefusal {
-    /// There is no such log.
-    #[error("there is no spreadsheet {log}")]
+    /// The log does not exist.
+    #[error("spreadsheet {log} does not exist")]
     NoLog {
-        /// The log.
+        /// Id of the log.
         log: LogId,
     },
-    /// The log itself is not whole.
-    #[error("the log of {log} cannot be read from {at} on: {why}")]
+    /// The log is incomplete or unreadable.
+    #[error("the log of {log} cannot be read from position {at} on: {why}")]
     Unreadable {
-        /// The log.
+        /// Id of the log.
         log: LogId,
-        /// From where on.
+        /// Position of the first unreadable entry.
         at: Position,
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// The body of a large entry is gone.
-    #[error("the body {key} of the entry {at} of {log} is gone: restore it from its older version")]
+    /// An external body is deleted.
+    #[error(
+        "the external body {key} of entry {at} of {log} is deleted: restore its previous version"
+    )]
     BodyLost {
-        /// The log.
+        /// Id of the log.
         log: LogId,
-        /// The entry.
+        /// Position of the entry.
         at: Position,
-        /// The object's key.
+        /// S3 key of the body.
         key: String,
     },
-    /// A service does not answer or refuses.
+    /// A port failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
 }
 
-/// What became of one snapshot of a rebuild.
+/// The result of starting the rebuild of one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Begun {
-    /// Its record says that it is to be made anew.
-    Begun,
-    /// An earlier rebuild is on it, and goes on.
-    UnderWay,
+pub enum RebuildStart {
+    /// The pending record of the rebuild was written.
+    Started,
+    /// An earlier rebuild of the snapshot is active and continues.
+    InProgress,
 }
 
 impl Reprocess {
-    /// Looks at all of a log: it must be whole, or nothing can be made of it.
+    /// Reads a whole log and plans its rebuild. Fails unless the log is complete.
     ///
     /// # Errors
-    /// [`RebuildRefusal`].
+    /// [`RebuildRefusal`] if the log cannot be rebuilt.
     pub async fn plan_rebuild(&self, log: LogId) -> Result<RebuildPlan, RebuildRefusal> {
         let segments = self.segments_of(log).await?;
         if segments.is_empty() {
             return Err(RebuildRefusal::NoLog { log });
         }
-        let seen = Seen { logs: 1, ..Seen::default() };
+        let counts = SurveyCounts { logs: 1, ..SurveyCounts::default() };
         let (snapshots, offloaded) = (Vec::new(), Vec::new());
-        let mut plan = RebuildPlan { log, seen, snapshots, offloaded };
-        self.read_into(&mut plan, &segments, Position::FIRST).await?;
+        let mut plan = RebuildPlan { log, counts, snapshots, offloaded };
+        self.extend_plan(&mut plan, &segments, Position::FIRST).await?;
         Ok(plan)
     }
 
-    /// Adds what stands from a position on.
-    async fn read_into(
+    /// Adds the Snapshot entries at or after a position to the plan.
+    async fn extend_plan(
         &self,
         plan: &mut RebuildPlan,
         segments: &[Segment],
         from: Position,
     ) -> Result<(), RebuildRefusal> {
-        let (log, pending) = (plan.log, self.pending_of(plan.log).await?);
-        plan.seen.pending = u64::try_from(pending.len()).unwrap_or(u64::MAX);
+        let (log, pending) = (plan.log, self.pending_states(plan.log).await?);
+        plan.counts.pending = u64::try_from(pending.len()).unwrap_or(u64::MAX);
         for (index, segment) in segments.iter().enumerate() {
             let Ok(start) = Position::new(segment.num, 0).map(|start| start.max(from)) else {
                 continue;
@@ -123,11 +127,11 @@ impl Reprocess {
             if start.segment() != segment.num {
                 continue;
             }
-            plan.seen.segments += 1;
-            let newest = segments.len() == index.saturating_add(1);
-            let mut walk = Walk::new(self, segment, newest, start);
+            plan.counts.segments += 1;
+            let is_newest = segments.len() == index.saturating_add(1);
+            let mut reader = SegmentReader::new(self, segment, is_newest, start);
             loop {
-                let page = match walk.page().await? {
+                let page = match reader.read_page().await? {
                     PageRead::Page(page) => page,
                     PageRead::Unreadable { at, why } => {
                         return Err(RebuildRefusal::Unreadable { log, at, why });
@@ -135,99 +139,106 @@ impl Reprocess {
                     PageRead::End => break,
                 };
                 for entry in &page.entries {
-                    self.check_body(entry, &mut plan.seen).await?;
-                    plan.add(entry, page.offloaded, pending.get(&entry.position));
+                    self.check_body(entry, &mut plan.counts).await?;
+                    plan.add_entry(entry, page.is_offloaded, pending.get(&entry.position));
                 }
             }
         }
         Ok(())
     }
 
-    async fn check_body(&self, entry: &Entry, seen: &mut Seen) -> Result<(), RebuildRefusal> {
+    async fn check_body(
+        &self,
+        entry: &Entry,
+        counts: &mut SurveyCounts,
+    ) -> Result<(), RebuildRefusal> {
         let Content::External(external) = &entry.content else { return Ok(()) };
-        seen.bodies += 1;
-        match self.body(&external.object).await? {
-            Some(Found::BodyLost { key }) => {
+        counts.bodies += 1;
+        match self.check_body_object(&external.object).await? {
+            Some(FindingKind::BodyLost { key }) => {
                 Err(RebuildRefusal::BodyLost { log: entry.log, at: entry.position, key })
             }
             _ => Ok(()),
         }
     }
 
-    /// Begins it: `each` is told of each snapshot, the oldest first, and the jobs are sent. Those that
-    /// came behind the last one since it was planned are made anew, too: their workers may have begun
-    /// on what is lost.
+    /// Starts a rebuild: writes the pending records, oldest first, and sends the jobs. Calls
+    /// `report` with each snapshot. Snapshots that were appended after planning are rebuilt too,
+    /// because their workers may have started from lost objects.
     ///
     /// # Errors
-    /// [`RebuildRefusal`]; repeat it later. What was begun until then is made all the same, as soon as
-    /// its job is sent by a repetition, or by any reprocessing.
-    pub async fn begin_rebuild(
+    /// [`RebuildRefusal`] if the rebuild could not be started completely; repeat it. Snapshots
+    /// whose records were written are rebuilt as soon as a repetition, or any reprocessing, sends
+    /// their jobs.
+    pub async fn start_rebuild(
         &self,
         plan: &RebuildPlan,
-        mut each: impl FnMut(&ToRebuild, &Begun),
+        mut report: impl FnMut(&SnapshotToRebuild, &RebuildStart),
     ) -> Result<(), RebuildRefusal> {
         let (log, run) = (plan.log, self.ports.clock.now_ms());
-        let (mut behind, mut begun) = (None, Vec::new());
-        let mut begin = async |snapshots: &[ToRebuild]| {
+        let (mut base, mut started) = (None, Vec::new());
+        let mut start_all = async |snapshots: &[SnapshotToRebuild]| {
             for snapshot in snapshots {
-                let done = self.record(log, run, snapshot, behind).await?;
-                if done == Begun::Begun {
-                    begun.push(snapshot.at);
+                let start = self.write_record(log, run, snapshot, base).await?;
+                if start == RebuildStart::Started {
+                    started.push(snapshot.at);
                 }
-                behind = Some(snapshot.at);
-                each(snapshot, &done);
+                base = Some(snapshot.at);
+                report(snapshot, &start);
             }
             Ok::<(), PortError>(())
         };
-        begin(&plan.snapshots).await?;
+        start_all(&plan.snapshots).await?;
         let last = plan.snapshots.last().map_or(Position::FIRST, |last| last.at);
         if let Some(from) = last.next_in_segment() {
             let (snapshots, offloaded) = (Vec::new(), Vec::new());
-            let mut later = RebuildPlan { log, seen: Seen::default(), snapshots, offloaded };
-            self.read_into(&mut later, &self.segments_of(log).await?, from).await?;
-            begin(&later.snapshots).await?;
+            let counts = SurveyCounts::default();
+            let mut later = RebuildPlan { log, counts, snapshots, offloaded };
+            self.extend_plan(&mut later, &self.segments_of(log).await?, from).await?;
+            start_all(&later.snapshots).await?;
         }
-        if let Some(first) = begun.first() {
-            self.send(SnapshotJob { log, position: *first }).await?;
+        if let Some(first) = started.first() {
+            self.send_job(SnapshotJob { log, position: *first }).await?;
         }
-        if let [_, .., last] = begun.as_slice() {
-            self.send(SnapshotJob { log, position: *last }).await?;
+        if let [_, .., last] = started.as_slice() {
+            self.send_job(SnapshotJob { log, position: *last }).await?;
         }
         Ok(())
     }
 
-    /// Writes the record of one snapshot, unless an earlier rebuild is on it.
-    async fn record(
+    /// Writes the pending record of one snapshot, unless an earlier rebuild of it is active. `base`
+    /// is the previous snapshot, which the rebuild is based on.
+    async fn write_record(
         &self,
         log: LogId,
         run: u64,
-        snapshot: &ToRebuild,
-        behind: Option<Position>,
-    ) -> Result<Begun, PortError> {
+        snapshot: &SnapshotToRebuild,
+        base: Option<Position>,
+    ) -> Result<RebuildStart, PortError> {
         let (pending, job) = (&self.ports.pending, SnapshotJob { log, position: snapshot.at });
-        let mut unknown = PortError::temporary("others write its record again and again");
+        let mut last_error = PortError::temporary("other writers keep changing the pending record");
         for _ in 0..MAX_READ_ATTEMPTS {
-            let there = self.record_at(job).await?;
-            let own = there.as_ref().and_then(|there| there.rebuild.as_ref());
-            if own.is_some_and(|own| own.run == run) {
-                return Ok(Begun::Begun);
+            let existing = self.read_record(job).await?;
+            let existing_run = existing.as_ref().and_then(|record| record.rebuild.as_ref());
+            if existing_run.is_some_and(|rebuild| rebuild.run == run) {
+                return Ok(RebuildStart::Started);
             }
             let now_s = self.now_s();
-            let seen = there.as_ref().map(|there| {
-                let silent_s = now_s.abs_diff(there.modified_s);
-                (there.increment, Pending { silent_s, anew: there.rebuild.is_some() })
-            });
-            let increment = seen.map(|(increment, _)| increment);
-            if seen.is_some_and(|(_, pending)| pending.anew && pending.is_alive()) {
-                return Ok(Begun::UnderWay);
+            let is_active = |record: &PendingSnapshot| {
+                let silent_s = now_s.abs_diff(record.modified_s);
+                PendingState { silent_s, is_rebuild: record.rebuild.is_some() }.is_active_rebuild()
+            };
+            if existing.as_ref().is_some_and(is_active) {
+                return Ok(RebuildStart::InProgress);
             }
+            let increment = existing.as_ref().map(|record| record.increment);
             let record = PendingSnapshot {
                 job,
                 created_s: now_s,
                 modified_s: now_s,
                 active: false,
                 increment: run.max(increment.map_or(0, |increment| increment.saturating_add(1))),
-                progress: LevelsBuilder::rebuild_progress(behind),
+                progress: LevelsBuilder::rebuild_progress(base),
                 rebuild: Some(Rebuild { run, replaces: snapshot.root.clone() }),
             };
             let written = match increment {
@@ -235,23 +246,24 @@ impl Reprocess {
                 Some(increment) => pending.replace(&record, increment).await,
             };
             match written {
-                WriteOutcome::Written => return Ok(Begun::Begun),
-                // It is seen what came of it.
+                WriteOutcome::Written => return Ok(RebuildStart::Started),
+                // The next attempt reads the record again.
                 WriteOutcome::Refused => {}
-                WriteOutcome::Unknown(error) => unknown = error,
+                WriteOutcome::Unknown(error) => last_error = error,
                 WriteOutcome::Failed(error) => return Err(error),
             }
         }
-        Err(unknown)
+        Err(last_error)
     }
 
-    async fn record_at(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+    /// Returns the pending record of a job, if it exists.
+    async fn read_record(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
         let pending = &self.ports.pending;
-        let found = match before(job.position) {
+        let found = match last_position_before(job.position) {
             None => self.retried(|| pending.first_up_to(job)).await?,
             Some(position) => {
-                let before = SnapshotJob { position, ..job };
-                self.retried(|| pending.first_after(before)).await?
+                let previous = SnapshotJob { position, ..job };
+                self.retried(|| pending.first_after(previous)).await?
             }
         };
         Ok(found.filter(|found| found.job == job))
@@ -259,27 +271,30 @@ impl Reprocess {
 }
 
 impl RebuildPlan {
-    fn add(&mut self, entry: &Entry, offloaded: bool, pending: Option<&Pending>) {
-        self.seen.entries += 1;
+    /// Counts an entry and adds it to the plan if it is a Snapshot entry.
+    fn add_entry(&mut self, entry: &Entry, is_offloaded: bool, pending: Option<&PendingState>) {
+        self.counts.entries += 1;
         let Content::Snapshot { root, .. } = &entry.content else { return };
-        self.seen.snapshots += 1;
+        self.counts.snapshots += 1;
         let (at, root) = (entry.position, root.clone());
-        match offloaded {
-            true if root.is_some() => self.offloaded.push(at),
-            true => {}
-            // There is nothing in a log's first entry: it is made if it was.
-            false if at == Position::FIRST && root.is_none() => {}
-            false => {
-                let alive = pending.filter(|pending| pending.anew && pending.is_alive());
-                let under_way_s = alive.map(|pending| pending.silent_s);
-                self.snapshots.push(ToRebuild { at, root, under_way_s });
+        if is_offloaded {
+            if root.is_some() {
+                self.offloaded.push(at);
             }
+            return;
         }
+        let is_empty_start = at == Position::FIRST && root.is_none();
+        if is_empty_start {
+            return;
+        }
+        let active = pending.filter(|pending| pending.is_active_rebuild());
+        let active_silent_s = active.map(|pending| pending.silent_s);
+        self.snapshots.push(SnapshotToRebuild { at, root, active_silent_s });
     }
 }
 
-/// The last position that an entry could have before this one.
-fn before(position: Position) -> Option<Position> {
+/// Returns the greatest position before a position, whether or not an entry exists there.
+fn last_position_before(position: Position) -> Option<Position> {
     let (segment, num) = match position.num().checked_sub(1) {
         Some(num) => (position.segment(), num),
         None => (position.segment().checked_sub(1)?, u32::MAX),

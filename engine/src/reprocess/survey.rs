@@ -1,4 +1,4 @@
-//! Looks at everything and says what it finds.
+//! Surveys logs and reports findings.
 
 use std::collections::BTreeMap;
 
@@ -10,57 +10,62 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::pending_snapshot::is_finished;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::walk::{PageRead, Walk};
-use super::{Finding, Found, Reprocess, Scope, Seen};
+use super::walk::{PageRead, SegmentReader};
+use super::{Finding, FindingKind, Reprocess, Scope, SurveyCounts};
 use crate::ports::{BlobKey, PortError};
 
-/// A pending record, as far as it matters here.
+/// The state of a pending record that matters for a survey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pending {
-    /// Seconds since its last sign of life.
+pub(super) struct PendingState {
+    /// Seconds since the last write of the record.
     pub(super) silent_s: u64,
-    /// Whether it makes anew what there is.
-    pub(super) anew: bool,
+    /// Whether the record belongs to a rebuild.
+    pub(super) is_rebuild: bool,
 }
 
-impl Pending {
-    /// Whether somebody was on it a short time ago.
+impl PendingState {
+    /// Returns whether a worker has written the record recently.
     pub(super) fn is_alive(self) -> bool {
         self.silent_s < ABANDONED_S
+    }
+
+    /// Returns whether a worker is rebuilding the snapshot.
+    pub(super) fn is_active_rebuild(self) -> bool {
+        self.is_rebuild && self.is_alive()
     }
 }
 
 impl Reprocess {
-    /// Looks at everything in the scope; `each` gets what is found, log by log, as it is read: its
-    /// pending records first, then by position.
+    /// Surveys everything in the scope. Calls `report` with each finding as it is found, log by
+    /// log: first pending records, then entries by position.
     ///
     /// # Errors
-    /// [`PortError`] if a service does not answer. What cannot be read is a finding.
+    /// [`PortError`] if a port failed. Unreadable data is not an error but a finding.
     pub async fn survey(
         &self,
         scope: Scope,
-        mut each: impl FnMut(Finding),
-    ) -> Result<Seen, PortError> {
-        let mut seen = Seen::default();
+        mut report: impl FnMut(Finding),
+    ) -> Result<SurveyCounts, PortError> {
+        let mut counts = SurveyCounts::default();
         if let Some(log) = scope.log {
             let segments = self.segments_of(log).await?;
-            self.survey_log(&segments, scope, &mut seen, &mut each).await?;
-            return Ok(seen);
+            self.survey_log(&segments, scope, &mut counts, &mut report).await?;
+            return Ok(counts);
         }
-        let (mut after, mut log) = (None, Vec::<Segment>::new());
+        let (mut after, mut log_segments) = (None, Vec::<Segment>::new());
         loop {
             let page = self.retried(|| self.ports.retention.all_segments(after.clone())).await?;
             for segment in page.segments {
-                if log.first().is_some_and(|first| first.log != segment.log) {
-                    let whole = std::mem::take(&mut log);
-                    self.survey_log(&whole, scope, &mut seen, &mut each).await?;
+                if log_segments.first().is_some_and(|first| first.log != segment.log) {
+                    let segments = std::mem::take(&mut log_segments);
+                    self.survey_log(&segments, scope, &mut counts, &mut report).await?;
                 }
-                log.push(segment);
+                log_segments.push(segment);
             }
             after = page.next;
             if after.is_none() {
-                self.survey_log(&log, scope, &mut seen, &mut each).await?;
-                return Ok(seen);
+                self.survey_log(&log_segments, scope, &mut counts, &mut report).await?;
+                return Ok(counts);
             }
         }
     }
@@ -69,32 +74,33 @@ impl Reprocess {
         &self,
         segments: &[Segment],
         scope: Scope,
-        seen: &mut Seen,
-        each: &mut impl FnMut(Finding),
+        counts: &mut SurveyCounts,
+        report: &mut impl FnMut(Finding),
     ) -> Result<(), PortError> {
         let Some(log) = segments.first().map(|segment| segment.log) else { return Ok(()) };
-        seen.logs += 1;
-        let pending = self.pending_of(log).await?;
+        counts.logs += 1;
+        let pending = self.pending_states(log).await?;
         for (at, pending) in &pending {
-            seen.pending += 1;
+            counts.pending += 1;
             let silent_s = pending.silent_s;
-            let found = match pending.is_alive() {
-                true => Found::UnderWay { silent_s },
-                false => Found::Abandoned { silent_s },
+            let kind = if pending.is_alive() {
+                FindingKind::InProgress { silent_s }
+            } else {
+                FindingKind::Abandoned { silent_s }
             };
-            each(Finding { log, at: *at, found });
+            report(Finding { log, at: *at, kind });
         }
         for (index, segment) in segments.iter().enumerate() {
-            // What a fork inherits is looked at where it stands.
+            // Inherited segments of a fork are surveyed with the source.
             if segment.lineage.is_some() {
                 continue;
             }
             let next = segments.get(index.saturating_add(1));
-            // It ended when the next one began.
+            // A segment ended when the next segment was created.
             if next.is_none_or(|next| next.created_s >= scope.since_s) {
-                seen.segments += 1;
-                let what = OfSegment { segment, since_s: scope.since_s, pending: &pending };
-                self.survey_segment(&what, next.is_none(), seen, each).await?;
+                counts.segments += 1;
+                let survey = SegmentSurvey { segment, since_s: scope.since_s, pending: &pending };
+                self.survey_segment(&survey, next.is_none(), counts, report).await?;
             }
         }
         Ok(())
@@ -102,95 +108,100 @@ impl Reprocess {
 
     async fn survey_segment(
         &self,
-        what: &OfSegment<'_>,
-        newest: bool,
-        seen: &mut Seen,
-        each: &mut impl FnMut(Finding),
+        survey: &SegmentSurvey<'_>,
+        is_newest: bool,
+        counts: &mut SurveyCounts,
+        report: &mut impl FnMut(Finding),
     ) -> Result<(), PortError> {
-        let (log, num) = (what.segment.log, what.segment.num);
+        let (log, num) = (survey.segment.log, survey.segment.num);
         let start =
             Position::new(num, 0).map_err(|error| PortError::permanent(error.to_string()))?;
-        let mut walk = Walk::new(self, what.segment, newest, start);
+        let mut reader = SegmentReader::new(self, survey.segment, is_newest, start);
         loop {
-            let page = match walk.page().await? {
+            let page = match reader.read_page().await? {
                 PageRead::Page(page) => page,
                 PageRead::Unreadable { at, why } => {
-                    each(Finding { log, at, found: Found::Unreadable { why } });
+                    report(Finding { log, at, kind: FindingKind::Unreadable { why } });
                     return Ok(());
                 }
                 PageRead::End => return Ok(()),
             };
-            for entry in page.entries.iter().filter(|entry| entry.created_s >= what.since_s) {
-                seen.entries += 1;
-                let found = match &entry.content {
+            for entry in page.entries.iter().filter(|entry| entry.created_s >= survey.since_s) {
+                counts.entries += 1;
+                let kind = match &entry.content {
                     Content::Snapshot { .. } => {
-                        seen.snapshots += 1;
-                        what.unmade(entry, page.offloaded)
+                        counts.snapshots += 1;
+                        survey.find_unbuilt(entry, page.is_offloaded)
                     }
                     Content::External(external) => {
-                        seen.bodies += 1;
-                        self.body(&external.object).await?
+                        counts.bodies += 1;
+                        self.check_body_object(&external.object).await?
                     }
                     Content::Edits(_) | Content::EndSegment => None,
                 };
-                found
-                    .into_iter()
-                    .for_each(|found| each(Finding { log, at: entry.position, found }));
+                if let Some(kind) = kind {
+                    report(Finding { log, at: entry.position, kind });
+                }
             }
         }
     }
 
-    /// What is wrong with the body of a large entry, if anything is.
-    pub(super) async fn body(&self, object: &str) -> Result<Option<Found>, PortError> {
-        let lost = || Some(Found::BodyLost { key: object.to_owned() });
+    /// Returns the fault of an external body, if it has one.
+    pub(super) async fn check_body_object(
+        &self,
+        object: &str,
+    ) -> Result<Option<FindingKind>, PortError> {
+        let lost = || Some(FindingKind::BodyLost { key: object.to_owned() });
         let Ok(key) = BlobKey::new(object) else { return Ok(lost()) };
         Ok(match self.retried(|| self.ports.blobs.pending(&key)).await? {
             Some(false) => None,
-            Some(true) => Some(Found::BodyPending { key: object.to_owned() }),
+            Some(true) => Some(FindingKind::BodyPending { key: object.to_owned() }),
             None => lost(),
         })
     }
 
-    /// The pending records of a log.
-    pub(super) async fn pending_of(
+    /// Returns the states of all pending records of a log.
+    pub(super) async fn pending_states(
         &self,
         log: LogId,
-    ) -> Result<BTreeMap<Position, Pending>, PortError> {
+    ) -> Result<BTreeMap<Position, PendingState>, PortError> {
         let now_s = self.now_s();
-        let mut all = BTreeMap::new();
+        let mut states = BTreeMap::new();
         let end = SnapshotJob { log, position: Position::LAST };
         let mut next = self.retried(|| self.ports.pending.first_up_to(end)).await?;
         while let Some(record) = next {
             let silent_s = now_s.abs_diff(record.modified_s);
-            let anew = record.rebuild.is_some();
-            all.insert(record.job.position, Pending { silent_s, anew });
+            let is_rebuild = record.rebuild.is_some();
+            states.insert(record.job.position, PendingState { silent_s, is_rebuild });
             next = self.retried(|| self.ports.pending.first_after(record.job)).await?;
         }
-        Ok(all)
+        Ok(states)
     }
 }
 
-/// What is looked at in one segment.
-struct OfSegment<'a> {
+/// The survey of one segment.
+struct SegmentSurvey<'a> {
     segment: &'a Segment,
     since_s: u64,
-    pending: &'a BTreeMap<Position, Pending>,
+    pending: &'a BTreeMap<Position, PendingState>,
 }
 
-impl OfSegment<'_> {
-    /// What is to be done about a Snapshot entry that has no root and no record.
-    fn unmade(&self, entry: &Entry, offloaded: bool) -> Option<Found> {
+impl SegmentSurvey<'_> {
+    /// Returns the finding for a Snapshot entry that has neither a root nor a pending record.
+    fn find_unbuilt(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
         let at = entry.position;
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
         if at == Position::FIRST || self.pending.contains_key(&at) {
             return None;
         }
-        let is_last = self.segment.last_snapshot == Some(at.num());
-        Some(match offloaded {
-            _ if is_last => Found::RootMissing,
-            _ if is_finished(self.segment, at) => Found::PassedOver,
-            true => Found::Offloaded,
-            false => Found::NotMade,
+        Some(if self.segment.last_snapshot == Some(at.num()) {
+            FindingKind::RootMissing
+        } else if is_finished(self.segment, at) {
+            FindingKind::Skipped
+        } else if is_offloaded {
+            FindingKind::Offloaded
+        } else {
+            FindingKind::NotBuilt
         })
     }
 }

@@ -1,5 +1,5 @@
-//! The entries of a segment, page by page, wherever they are: in the table, or in the offloaded segment of a
-//! segment that was trimmed.
+//! Reads the entries of a segment page by page, from the table or from the offloaded copy of a
+//! trimmed segment.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};
 use crate::ports::PortError;
 
-/// One page of entries without a hole, in ascending order.
+/// A page of contiguous entries in ascending order.
 pub(super) struct EntryPage {
     pub(super) entries: Vec<Arc<Entry>>,
-    /// Whether they are in the table no more.
-    pub(super) offloaded: bool,
+    /// Whether the entries come from the offloaded copy.
+    pub(super) is_offloaded: bool,
 }
 
-/// What came of reading a page.
+/// The result of reading a page.
 pub(super) enum PageRead {
     Page(EntryPage),
-    /// The segment cannot be read from here on.
+    /// The segment cannot be read from this position on.
     Unreadable {
         at: Position,
         why: String,
@@ -29,74 +29,77 @@ pub(super) enum PageRead {
     End,
 }
 
-/// A segment that is being read.
-pub(super) struct Walk<'a> {
+/// Reads the entries of a segment.
+pub(super) struct SegmentReader<'a> {
     reprocess: &'a Reprocess,
     segment: &'a Segment,
-    /// Whether it is the last of its log, which has no end yet.
-    newest: bool,
-    /// Where it goes on; none behind the end.
+    /// Whether the segment is the newest of its log, which has no End Segment yet.
+    is_newest: bool,
+    /// Position of the next page; `None` at the end.
     next: Option<Position>,
 }
 
-impl<'a> Walk<'a> {
-    /// The entries of a segment from a position on, inclusive.
+impl<'a> SegmentReader<'a> {
+    /// Reads the entries of a segment at or after a position.
     pub(super) fn new(
         reprocess: &'a Reprocess,
         segment: &'a Segment,
-        newest: bool,
+        is_newest: bool,
         from: Position,
     ) -> Self {
-        Self { reprocess, segment, newest, next: Some(from) }
+        Self { reprocess, segment, is_newest, next: Some(from) }
     }
 
-    /// The next page.
-    pub(super) async fn page(&mut self) -> Result<PageRead, PortError> {
+    /// Reads the next page.
+    pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
         let Some(from) = self.next.take() else { return Ok(PageRead::End) };
         let (ports, log) = (&self.reprocess.ports, self.segment.log);
         let page = match self.reprocess.retried(|| ports.entries.page(log, from, true)).await {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
-            // A record that cannot be read hides nothing of the other logs.
+            // An unreadable record must not prevent surveying other logs.
             Err(error) => return Ok(unreadable(from, error.to_string())),
         };
-        let marked = page.entries.first().is_some_and(|first| first.is_trimmed());
-        let whole = positions(from, &page.entries);
-        if marked || whole < page.entries.len() {
-            return self.offloaded(from, page.entries, whole).await;
+        let is_trimmed = page.entries.first().is_some_and(|first| first.is_trimmed());
+        let contiguous = count_contiguous(from, &page.entries);
+        if is_trimmed || contiguous < page.entries.len() {
+            return self.read_offloaded_copy(from, page.entries, contiguous).await;
         }
-        let ended = page.entries.last().map(|last| matches!(last.content, Content::EndSegment));
-        self.next = match page.more {
-            true => page.entries.last().and_then(|last| last.position.next_in_segment()),
-            false => None,
+        let ends_segment =
+            page.entries.last().map(|last| matches!(last.content, Content::EndSegment));
+        self.next = if page.more {
+            page.entries.last().and_then(|last| last.position.next_in_segment())
+        } else {
+            None
         };
-        match ended {
-            // Of a segment that goes on somewhere, the end is missing.
-            None | Some(false) if self.next.is_none() && !self.newest => {
-                self.offloaded(from, page.entries, whole).await
+        match ends_segment {
+            // Only the newest segment may lack its End Segment.
+            None | Some(false) if self.next.is_none() && !self.is_newest => {
+                self.read_offloaded_copy(from, page.entries, contiguous).await
             }
             None => Ok(PageRead::End),
-            Some(_) => Ok(PageRead::Page(EntryPage { entries: page.entries, offloaded: false })),
+            Some(_) => Ok(PageRead::Page(EntryPage { entries: page.entries, is_offloaded: false })),
         }
     }
 
-    /// The rest from the offloaded segment, where the table has a hole behind the first `whole` entries of a page
-    /// from `from` on; without an offloaded segment, those and then what is wrong.
-    async fn offloaded(
+    /// Reads the rest of a segment from its offloaded copy, because the table has only the first
+    /// `contiguous` of `entries` without a gap. Without a copy, returns these entries first and
+    /// `Unreadable` next.
+    async fn read_offloaded_copy(
         &mut self,
         from: Position,
         mut entries: Vec<Arc<Entry>>,
-        whole: usize,
+        contiguous: usize,
     ) -> Result<PageRead, PortError> {
         self.next = None;
         let (ports, log, num) = (&self.reprocess.ports, self.segment.log, self.segment.num);
         let record = self.reprocess.retried(|| ports.segments.segment(log, num, true)).await?;
         let Some(name) = record.and_then(|record| record.offloaded) else {
-            entries.truncate(whole);
+            entries.truncate(contiguous);
             self.next = entries.last().and_then(|last| last.position.next_in_segment());
-            let why = "entries are missing in the table, and the segment has no offloaded copy";
+            let why = "entries are missing from the table, and the segment has no offloaded copy";
             return Ok(match self.next {
-                Some(_) => PageRead::Page(EntryPage { entries, offloaded: false }),
+                Some(_) => PageRead::Page(EntryPage { entries, is_offloaded: false }),
                 None => unreadable(from, why.to_owned()),
             });
         };
@@ -104,11 +107,12 @@ impl<'a> Walk<'a> {
         Ok(match self.reprocess.retried(read).await? {
             OffloadedRead::Whole(mut entries) => {
                 entries.retain(|entry| entry.position >= from);
-                PageRead::Page(EntryPage { entries, offloaded: true })
+                PageRead::Page(EntryPage { entries, is_offloaded: true })
             }
-            OffloadedRead::Unusable(why) => {
-                unreadable(from, format!("the segment's offload {name} cannot be used: {why}"))
-            }
+            OffloadedRead::Unusable(why) => unreadable(
+                from,
+                format!("the segment's offloaded copy {name} cannot be used: {why}"),
+            ),
         })
     }
 }
@@ -117,8 +121,8 @@ fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// How many of these entries stand one behind the other from a position on.
-fn positions(from: Position, entries: &[Arc<Entry>]) -> usize {
+/// Returns how many of the entries have consecutive positions starting at `from`.
+fn count_contiguous(from: Position, entries: &[Arc<Entry>]) -> usize {
     let expected = std::iter::successors(Some(from), |at| at.next_in_segment());
     entries.iter().zip(expected).take_while(|(entry, at)| entry.position == *at).count()
 }

@@ -1,15 +1,15 @@
-//! The passes over a csv file, as one import.
+//! Import of a csv file: combines the passes over the file.
 
-use super::CsvOptions;
-use super::cells::{Cells, Next};
+use super::cells::{CellReader, NextCells};
+use super::options::CsvOptions;
 use super::records::Records;
 use super::survey::{Survey, Surveyor, Tally};
 use crate::{Import, ImportProgress, Piece, ReadError, SheetStart, Source};
 
-/// Bytes that one pull looks through where there are no cells yet.
+/// Maximum bytes that one call surveys.
 const STEP_BYTES: u64 = 1024 * 1024;
 
-/// A csv file that is being read.
+/// An import of a csv file.
 #[derive(Debug)]
 pub struct CsvImport<S: Source> {
     source: S,
@@ -21,14 +21,17 @@ pub struct CsvImport<S: Source> {
 
 #[derive(Debug)]
 enum Pass<R> {
-    /// Looking at so many bytes for what the columns may be.
-    Sample(Surveyor<R>, u64),
-    /// Cells, as long as the columns are what they seem to be.
-    Seeming(Cells<R>),
-    /// They are not: looking at the rest of the file.
+    /// Surveys the first `sample_bytes` of the file, or all of it.
+    Sample {
+        surveyor: Surveyor<R>,
+        sample_bytes: u64,
+    },
+    /// Creates cells with the types of the sample, until a field contradicts them.
+    SampledCells(CellReader<R>),
+    /// Surveys the rest of the file after a field has contradicted the sample.
     Rest(Surveyor<R>),
-    /// Cells of columns that are known.
-    Known(Cells<R>),
+    /// Creates cells with the types of the whole file.
+    Cells(CellReader<R>),
     Done,
 }
 
@@ -36,87 +39,91 @@ impl<S: Source> CsvImport<S> {
     /// Opens a file.
     ///
     /// # Errors
-    /// [`ReadError`] if it cannot be opened, or is something else by its first bytes.
+    /// [`ReadError`] if the file cannot be opened, or its first bytes are those of another format.
     pub fn open(source: S, options: &CsvOptions) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         let records = Records::new(source.open()?, options.delimiter)?;
         let surveyor = Surveyor { records, tally: Tally::new(options) };
-        let pass = Pass::Sample(surveyor, options.sample_bytes.unwrap_or(u64::MAX));
+        let sample_bytes = options.sample_bytes.unwrap_or(u64::MAX);
+        let pass = Pass::Sample { surveyor, sample_bytes };
         Ok(Self { source, options: options.clone(), file_bytes, survey: None, pass })
     }
 
-    /// What the file is, once all of it was looked at.
+    /// Returns the survey of the file, or `None` before the whole file was read.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.survey.as_ref()
     }
 
-    fn cells(&self, tally: &Tally) -> Result<Cells<S::Stream>, ReadError> {
+    /// Opens the file again to create cells with the types in `tally`.
+    fn open_cells(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
-        Ok(Cells::new(records, tally.again(), self.options.block))
+        Ok(CellReader::new(records, tally.restarted(), self.options.block))
     }
 
-    /// All was looked at: now the cells come.
-    fn known(&mut self, tally: &Tally) -> Result<(), ReadError> {
+    /// Starts to create cells after the whole file was surveyed.
+    fn start_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
         self.survey = Some(tally.finish()?);
-        self.pass = Pass::Known(self.cells(tally)?);
+        self.pass = Pass::Cells(self.open_cells(tally)?);
         Ok(())
     }
 
-    fn sample(
+    fn continue_sample(
         &mut self,
         mut surveyor: Surveyor<S::Stream>,
         sample_bytes: u64,
     ) -> Result<Piece, ReadError> {
-        let left = sample_bytes.saturating_sub(surveyor.records.bytes());
-        if left > 0 {
-            if !surveyor.step(left.min(STEP_BYTES))? {
-                self.pass = Pass::Sample(surveyor, sample_bytes);
-                return Ok(Piece::Working);
-            }
-            self.known(&surveyor.tally)?;
+        let remaining = sample_bytes.saturating_sub(surveyor.records.bytes());
+        if remaining == 0 {
+            self.pass = Pass::SampledCells(self.open_cells(&surveyor.tally)?);
+        } else if surveyor.survey_bytes(remaining.min(STEP_BYTES))? {
+            self.start_cells(&surveyor.tally)?;
         } else {
-            self.pass = Pass::Seeming(self.cells(&surveyor.tally)?);
+            self.pass = Pass::Sample { surveyor, sample_bytes };
+            return Ok(Piece::Working);
         }
         Ok(Piece::Sheet(SheetStart { name: None, hidden: false }))
     }
 
-    fn seeming(&mut self, mut cells: Cells<S::Stream>) -> Result<Option<Piece>, ReadError> {
+    fn next_sampled_cells(
+        &mut self,
+        mut cells: CellReader<S::Stream>,
+    ) -> Result<Option<Piece>, ReadError> {
         match cells.next()? {
-            Next::Block(block) => {
-                self.pass = Pass::Seeming(cells);
+            NextCells::Block(block) => {
+                self.pass = Pass::SampledCells(cells);
                 Ok(Some(Piece::Block(block)))
             }
-            Next::End(survey) => {
+            NextCells::End(survey) => {
                 self.survey = Some(survey);
                 Ok(None)
             }
-            Next::Otherwise => {
-                let Cells { records, tally, .. } = cells;
+            NextCells::TypesChanged => {
+                let CellReader { records, tally, .. } = cells;
                 self.pass = Pass::Rest(Surveyor { records, tally });
                 Ok(Some(Piece::Restart))
             }
         }
     }
 
-    fn rest(&mut self, mut surveyor: Surveyor<S::Stream>) -> Result<Piece, ReadError> {
-        if surveyor.step(STEP_BYTES)? {
-            self.known(&surveyor.tally)?;
+    fn survey_rest(&mut self, mut surveyor: Surveyor<S::Stream>) -> Result<Piece, ReadError> {
+        if surveyor.survey_bytes(STEP_BYTES)? {
+            self.start_cells(&surveyor.tally)?;
         } else {
             self.pass = Pass::Rest(surveyor);
         }
         Ok(Piece::Working)
     }
 
-    fn known_cells(&mut self, mut cells: Cells<S::Stream>) -> Result<Option<Piece>, ReadError> {
+    fn next_cells(&mut self, mut cells: CellReader<S::Stream>) -> Result<Option<Piece>, ReadError> {
         match cells.next()? {
-            Next::Block(block) => {
-                self.pass = Pass::Known(cells);
+            NextCells::Block(block) => {
+                self.pass = Pass::Cells(cells);
                 Ok(Some(Piece::Block(block)))
             }
-            Next::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
-            // A file that was written meanwhile may have become something else altogether.
-            Next::End(_) | Next::Otherwise => Err(ReadError::Changed),
+            NextCells::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
+            // The second pass over the file found other contents than the first one.
+            NextCells::End(_) | NextCells::TypesChanged => Err(ReadError::Changed),
         }
     }
 }
@@ -124,29 +131,33 @@ impl<S: Source> CsvImport<S> {
 impl<S: Source> Import for CsvImport<S> {
     fn next(&mut self) -> Result<Option<Piece>, ReadError> {
         match std::mem::replace(&mut self.pass, Pass::Done) {
-            Pass::Sample(surveyor, sample_bytes) => self.sample(surveyor, sample_bytes).map(Some),
-            Pass::Seeming(cells) => self.seeming(cells),
-            Pass::Rest(surveyor) => self.rest(surveyor).map(Some),
-            Pass::Known(cells) => self.known_cells(cells),
+            Pass::Sample { surveyor, sample_bytes } => {
+                self.continue_sample(surveyor, sample_bytes).map(Some)
+            }
+            Pass::SampledCells(cells) => self.next_sampled_cells(cells),
+            Pass::Rest(surveyor) => self.survey_rest(surveyor).map(Some),
+            Pass::Cells(cells) => self.next_cells(cells),
             Pass::Done => Ok(None),
         }
     }
 
-    /// A sample that decides counts for nothing: the same bytes are read once more.
+    /// Returns the progress. Bytes of a sample do not count, because they are read again for the cells.
     fn progress(&self) -> ImportProgress {
-        let (file, twice) = (self.file_bytes, self.file_bytes.saturating_mul(2));
+        let (one_pass, two_passes) = (self.file_bytes, self.file_bytes.saturating_mul(2));
+        let has_sample = self.options.sample_bytes.is_some_and(|sample| sample < one_pass);
         match &self.pass {
-            Pass::Sample(..) if self.options.sample_bytes.is_some_and(|sample| sample < file) => {
-                ImportProgress { done: 0, total: file }
+            Pass::Sample { .. } if has_sample => ImportProgress { done: 0, total: one_pass },
+            Pass::Sample { surveyor, .. } | Pass::Rest(surveyor) => {
+                ImportProgress { done: surveyor.records.bytes(), total: two_passes }
             }
-            Pass::Sample(surveyor, _) | Pass::Rest(surveyor) => {
-                ImportProgress { done: surveyor.records.bytes(), total: twice }
+            Pass::SampledCells(cells) => {
+                ImportProgress { done: cells.records.bytes(), total: one_pass }
             }
-            Pass::Seeming(cells) => ImportProgress { done: cells.records.bytes(), total: file },
-            Pass::Known(cells) => {
-                ImportProgress { done: file.saturating_add(cells.records.bytes()), total: twice }
+            Pass::Cells(cells) => {
+                let done = one_pass.saturating_add(cells.records.bytes());
+                ImportProgress { done, total: two_passes }
             }
-            Pass::Done => ImportProgress { done: twice, total: twice },
+            Pass::Done => ImportProgress { done: two_passes, total: two_passes },
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Taking csv apart: one record after the other, in bounded memory, strict about quotes.
+//! Splits csv into records and fields in bounded memory, with strict rules for quotes.
 //!
-//! A csv reader takes quotes that do not match as they come, and the rest of the file silently
-//! becomes one field; here they are an error, with their place.
+//! Most csv readers accept unmatched quotes, so that the rest of the file silently becomes a single field. This
+//! reader reports an error with the position of the quote.
 
 use std::io::Read;
 
@@ -10,59 +10,70 @@ use memchr::{memchr, memchr3, memchr3_iter};
 
 use crate::ReadError;
 
-/// Bytes that are read at a time.
+/// Maximum bytes of a single read.
 pub(super) const WINDOW_BYTES: usize = 256 * 1024;
 
-/// A record: its fields, without quotes.
+/// Start and end of a field, as offsets in the text of its record.
+type FieldSpan = (usize, usize);
+
+/// A record with its fields, without quotes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     text: &'a str,
-    fields: &'a [(usize, usize)],
-    /// The line where it begins, from 1.
+    fields: &'a [FieldSpan],
+    /// First line of the record, from 1.
     pub(super) line: u64,
-    /// Lines above it, below the record before, that have nothing at all.
+    /// Number of blank lines between the previous record and this one.
     pub(super) blank_lines: u32,
 }
 
 impl<'a> Record<'a> {
-    /// How many fields it has.
+    /// Returns the number of fields.
     pub(super) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Its fields.
+    /// Iterates over the texts of the fields.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
-        // Fields begin and end at ASCII characters: each is whole.
+        // Fields start and end at ASCII characters, so no multi-byte character is split.
         self.fields.iter().map(move |(start, end)| text.get(*start..*end).unwrap_or_default())
     }
 }
 
-/// Where a record is, in the window.
-enum Found {
-    /// It ends at this offset, its line end included. It is one line without quoted fields, or some
-    /// field has a doubled quote in it, or neither.
-    Whole { end: usize, plain: bool, doubled: bool },
-    /// It goes on behind the window.
-    More,
+/// Result of searching for the end of a record in the window.
+enum RecordEnd {
+    Found {
+        /// Offset after the line end of the record.
+        end: usize,
+        /// Whether the record is a single line without quoted fields.
+        is_plain: bool,
+        /// Whether a quoted field contains a doubled quote.
+        has_doubled_quotes: bool,
+    },
+    /// The record continues after the window.
+    NotInWindow,
 }
 
-/// The records of a file.
+/// Reads the records of a file.
 #[derive(Debug)]
 pub(super) struct Records<R> {
     input: R,
     delimiter: u8,
     window: Vec<u8>,
-    /// What of the window is not taken yet.
+    /// Start of the unread bytes in the window.
     start: usize,
+    /// End of the unread bytes in the window.
     end: usize,
     at_end: bool,
-    /// Bytes of the file before the window.
-    before: u64,
+    /// Number of bytes of the file before the window.
+    bytes_before_window: u64,
     line: u64,
-    /// The last line ended with one: where none do, none is looked for.
-    line_feeds: bool,
-    fields: Vec<(usize, usize)>,
+    /// Whether the last record ended with a line feed. Otherwise, line feeds are not searched for, because the
+    /// file may have none.
+    uses_line_feeds: bool,
+    fields: Vec<FieldSpan>,
+    /// Text of a record after doubled quotes were replaced.
     unquoted: String,
 }
 
@@ -78,115 +89,123 @@ impl<R: Read> Records<R> {
             start: 0,
             end: 0,
             at_end: false,
-            before: 0,
+            bytes_before_window: 0,
             line: 1,
-            line_feeds: true,
+            uses_line_feeds: true,
             fields: Vec::new(),
             unquoted: String::new(),
         };
-        records.begin()?;
+        records.check_file_start()?;
         Ok(records)
     }
 
-    /// Bytes of the file that have been taken.
+    /// Returns the number of bytes of the file that were split into records.
     pub(super) fn bytes(&self) -> u64 {
-        self.before.saturating_add(u64::try_from(self.start).unwrap_or(u64::MAX))
+        add(self.bytes_before_window, self.start)
     }
 
-    /// Looks at the first bytes, which say what kind of file it is.
-    fn begin(&mut self) -> Result<(), ReadError> {
-        const LONGEST_MARK: usize = 4;
-        self.fill_up_to(LONGEST_MARK)?;
-        let rest = self.rest();
-        if rest.starts_with(b"PK\x03\x04") {
+    /// Rejects files of other formats by their first bytes, and skips the byte order mark.
+    fn check_file_start(&mut self) -> Result<(), ReadError> {
+        const ZIP_MARK: &[u8] = b"PK\x03\x04";
+        const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+        const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+        self.fill_up_to(ZIP_MARK.len())?;
+        let unread = self.unread();
+        if unread.starts_with(ZIP_MARK) {
             return Err(ReadError::Workbook);
         }
-        if rest.starts_with(b"\xff\xfe") || rest.starts_with(b"\xfe\xff") {
+        if UTF16_MARKS.iter().any(|mark| unread.starts_with(mark)) {
             return Err(ReadError::Utf16);
         }
-        if rest.starts_with(b"\xef\xbb\xbf") {
-            self.start = 3;
+        if unread.starts_with(UTF8_MARK) {
+            self.start = UTF8_MARK.len();
         }
         Ok(())
     }
 
-    fn rest(&self) -> &[u8] {
+    fn unread(&self) -> &[u8] {
         self.window.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// The next record; blank lines are none.
+    /// Returns the next record, skipping blank lines.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         let blank_lines = self.skip_blank_lines()?;
-        let (end, plain, doubled) = loop {
-            if self.rest().is_empty() {
+        let (length, is_plain, has_doubled_quotes) = loop {
+            if self.unread().is_empty() {
                 return Ok(None);
             }
-            match self.find()? {
-                Found::Whole { end, plain, doubled } => break (end, plain, doubled),
-                Found::More => self.grow()?,
+            match self.find_record()? {
+                RecordEnd::Found { end, is_plain, has_doubled_quotes } => {
+                    break (end, is_plain, has_doubled_quotes);
+                }
+                RecordEnd::NotInWindow => self.read_more_of_record()?,
             }
         };
         let line = self.line;
-        let (start, stop) = (self.start, self.start.saturating_add(end));
-        let raw = self.window.get(start..stop).unwrap_or_default();
+        let record_end = self.start + length;
+        let raw = self.window.get(self.start..record_end).unwrap_or_default();
         let text = std::str::from_utf8(raw).map_err(|error| {
-            let valid = error.valid_up_to();
-            let lines = raw.iter().take(valid).filter(|byte| **byte == b'\n').count();
-            ReadError::NotUtf8 { line: add(line, lines), byte: add(self.bytes(), valid) }
+            let valid_bytes = error.valid_up_to();
+            let valid = raw.get(..valid_bytes).unwrap_or_default();
+            ReadError::NotUtf8 {
+                line: add(line, count_line_feeds(valid)),
+                byte: add(self.bytes(), valid_bytes),
+            }
         })?;
-        self.line = add(line, if plain { 1 } else { count_ends(raw) });
-        self.line_feeds = plain || raw.ends_with(b"\n");
-        self.start = stop;
-        let text = if doubled { unquote(text, &mut self.fields, &mut self.unquoted) } else { text };
-        if let Some(column) = self.fields.iter().position(|(from, to)| to - from > MAX_TEXT_BYTES) {
-            return Err(ReadError::TextTooLong { line, column: number(column) });
+        self.line = add(line, if is_plain { 1 } else { count_line_feeds(raw) });
+        self.uses_line_feeds = is_plain || raw.ends_with(b"\n");
+        self.start = record_end;
+        let text = if has_doubled_quotes {
+            replace_doubled_quotes(text, &mut self.fields, &mut self.unquoted)
+        } else {
+            text
+        };
+        let is_too_long = |field: &FieldSpan| field.1 - field.0 > MAX_TEXT_BYTES;
+        if let Some(index) = self.fields.iter().position(is_too_long) {
+            return Err(ReadError::TextTooLong { line, column: column_number(index) });
         }
         Ok(Some(Record { text, fields: &self.fields, line, blank_lines }))
     }
 
+    /// Skips blank lines and returns their number.
     fn skip_blank_lines(&mut self) -> Result<u32, ReadError> {
-        let mut blank = 0_u32;
+        let mut blank_lines = 0_u32;
         loop {
-            let (length, is_end) = match self.rest() {
-                [b'\n', ..] | [b'\r'] if self.at_end => (1, true),
-                [b'\n', ..] => (1, true),
-                [b'\r', b'\n', ..] => (2, true),
-                [b'\r', _, ..] => (1, true),
-                [] | [b'\r'] if !self.at_end => (0, true),
-                _ => (0, false),
+            let line_end_bytes = match self.unread() {
+                [b'\r', b'\n', ..] => 2,
+                [b'\n', ..] | [b'\r', _, ..] => 1,
+                [b'\r'] if self.at_end => 1,
+                // The rest of a line end may follow after the window.
+                [] | [b'\r'] if !self.at_end => {
+                    self.fill()?;
+                    continue;
+                }
+                _ => return Ok(blank_lines),
             };
-            if !is_end {
-                return Ok(blank);
-            }
-            if length == 0 {
-                self.fill()?;
-                continue;
-            }
-            let ends = self.rest().iter().take(length).filter(|byte| **byte == b'\n').count();
-            self.line = add(self.line, ends);
-            self.start = self.start.saturating_add(length);
-            blank = blank.saturating_add(1);
+            let line_end = self.unread().get(..line_end_bytes).unwrap_or_default();
+            self.line = add(self.line, count_line_feeds(line_end));
+            self.start += line_end_bytes;
+            blank_lines = blank_lines.saturating_add(1);
         }
     }
 
-    /// Reads on behind the window, once; what was taken goes.
+    /// Discards the bytes before `start` and reads once into the free part of the window.
     fn fill(&mut self) -> Result<(), ReadError> {
         self.window.copy_within(self.start..self.end, 0);
-        self.before = add(self.before, self.start);
-        self.end = self.end.saturating_sub(self.start);
+        self.bytes_before_window = add(self.bytes_before_window, self.start);
+        self.end -= self.start;
         self.start = 0;
-        let least = self.end.saturating_add(WINDOW_BYTES / 4);
-        if self.window.len() < least {
-            let most = MAX_IMPORT_ROW_BYTES.saturating_add(WINDOW_BYTES);
-            self.window.resize(self.window.len().saturating_mul(2).min(most).max(least), 0);
+        let min_len = self.end + WINDOW_BYTES / 4;
+        if self.window.len() < min_len {
+            let max_len = MAX_IMPORT_ROW_BYTES + WINDOW_BYTES;
+            self.window.resize((self.window.len() * 2).min(max_len).max(min_len), 0);
         }
-        let room = self.window.get_mut(self.end..).unwrap_or_default();
-        let longest = room.len().min(WINDOW_BYTES);
-        let room = room.get_mut(..longest).unwrap_or_default();
-        match self.input.read(room) {
+        let free_end = self.window.len().min(self.end + WINDOW_BYTES);
+        let free = self.window.get_mut(self.end..free_end).unwrap_or_default();
+        match self.input.read(free) {
             Ok(bytes) => {
                 self.at_end = bytes == 0;
-                self.end = self.end.saturating_add(bytes);
+                self.end += bytes;
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
@@ -194,70 +213,75 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Reads on for a record that is longer than what is there.
-    fn grow(&mut self) -> Result<(), ReadError> {
-        if self.rest().len() > MAX_IMPORT_ROW_BYTES {
+    /// Reads more bytes for a record that is longer than the unread bytes.
+    fn read_more_of_record(&mut self) -> Result<(), ReadError> {
+        let unread_bytes = self.unread().len();
+        if unread_bytes > MAX_IMPORT_ROW_BYTES {
             return Err(ReadError::RowTooLong { line: self.line });
         }
-        // Twice as much each time: a record is looked through a few times, however long it is.
-        let goal = self.rest().len().saturating_mul(2).min(MAX_IMPORT_ROW_BYTES + 1);
-        self.fill_up_to(goal)
+        // Doubling the bytes limits how often a long record is scanned again.
+        self.fill_up_to((unread_bytes * 2).min(MAX_IMPORT_ROW_BYTES + 1))
     }
 
     fn fill_up_to(&mut self, bytes: usize) -> Result<(), ReadError> {
-        while self.rest().len() < bytes && !self.at_end {
+        while self.unread().len() < bytes && !self.at_end {
             self.fill()?;
         }
         Ok(())
     }
 
-    /// Finds the end of the record and its fields.
-    fn find(&mut self) -> Result<Found, ReadError> {
+    /// Finds the end of the next record and collects its fields.
+    fn find_record(&mut self) -> Result<RecordEnd, ReadError> {
         self.fields.clear();
-        let rest = self.window.get(self.start..self.end).unwrap_or_default();
-        if self.line_feeds
-            && let Some(end) = memchr(b'\n', rest)
-            && plain_line(rest.get(..end).unwrap_or_default(), self.delimiter, &mut self.fields)
+        let unread = self.window.get(self.start..self.end).unwrap_or_default();
+        if self.uses_line_feeds
+            && let Some(line_feed) = memchr(b'\n', unread)
         {
-            return self.checked(Found::Whole {
-                end: end.saturating_add(1),
-                plain: true,
-                doubled: false,
-            });
+            let line = unread.get(..line_feed).unwrap_or_default();
+            if split_plain_line(line, self.delimiter, &mut self.fields) {
+                let end = line_feed + 1;
+                return self.check_limits(RecordEnd::Found {
+                    end,
+                    is_plain: true,
+                    has_doubled_quotes: false,
+                });
+            }
         }
         self.fields.clear();
-        let scan = Scan { rest, delimiter: self.delimiter, at_end: self.at_end, line: self.line };
-        let found = scan.record(&mut self.fields)?;
-        self.checked(found)
+        let scanner =
+            Scanner { unread, delimiter: self.delimiter, at_end: self.at_end, line: self.line };
+        let record_end = scanner.scan_record(&mut self.fields)?;
+        self.check_limits(record_end)
     }
 
-    fn checked(&self, found: Found) -> Result<Found, ReadError> {
-        if too_many(&self.fields) {
+    fn check_limits(&self, record_end: RecordEnd) -> Result<RecordEnd, ReadError> {
+        if has_too_many(&self.fields) {
             return Err(ReadError::TooManyColumns { line: self.line });
         }
-        match found {
-            Found::Whole { end, .. } if end > MAX_IMPORT_ROW_BYTES => {
+        match record_end {
+            RecordEnd::Found { end, .. } if end > MAX_IMPORT_ROW_BYTES => {
                 Err(ReadError::RowTooLong { line: self.line })
             }
-            found => Ok(found),
+            record_end => Ok(record_end),
         }
     }
 }
 
-/// Takes a line apart that has no quoted field and no line end within; `false` if it has.
-fn plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<(usize, usize)>) -> bool {
+/// Splits a line into fields. Returns `false` if the line has a quoted field or a carriage return inside.
+fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut start = 0;
-    for at in memchr3_iter(delimiter, b'"', b'\r', line) {
-        match line.get(at) {
+    for offset in memchr3_iter(delimiter, b'"', b'\r', line) {
+        match line.get(offset) {
             Some(byte) if *byte == delimiter => {
-                fields.push((start, at));
-                start = at.saturating_add(1);
+                fields.push((start, offset));
+                start = offset + 1;
             }
-            Some(b'"') if at != start => {}
+            // A quote that is not at the start of a field is an ordinary character.
+            Some(b'"') if offset != start => {}
             _ => return false,
         }
-        if too_many(fields) {
+        if has_too_many(fields) {
             return true;
         }
     }
@@ -265,153 +289,184 @@ fn plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<(usize, usize)>) -> b
     true
 }
 
-fn too_many(fields: &[(usize, usize)]) -> bool {
+fn has_too_many(fields: &[FieldSpan]) -> bool {
     fields.len() > usize::try_from(MAX_IMPORT_COLUMNS).unwrap_or(usize::MAX)
 }
 
-/// Looks at a record that may have quoted fields.
-struct Scan<'a> {
-    rest: &'a [u8],
+/// Scans a record that may have quoted fields.
+struct Scanner<'a> {
+    unread: &'a [u8],
     delimiter: u8,
     at_end: bool,
     line: u64,
 }
 
-/// The end of a field, and what is behind it.
-enum Field {
-    /// From and to, and where the next field begins.
-    Then {
-        span: (usize, usize),
-        next: usize,
-        doubled: bool,
-    },
-    /// The last one: where the record ends, its line end included.
+/// Result of scanning a field.
+enum ScannedField {
+    /// Another field follows.
+    Inner { span: FieldSpan, next_start: usize, has_doubled_quotes: bool },
+    /// The field is the last one of the record.
     Last {
-        span: (usize, usize),
-        end: usize,
-        doubled: bool,
+        span: FieldSpan,
+        /// Offset after the line end of the record.
+        record_end: usize,
+        has_doubled_quotes: bool,
     },
-    More,
+    /// The field continues after the window.
+    NotInWindow,
 }
 
-impl Scan<'_> {
-    fn record(&self, fields: &mut Vec<(usize, usize)>) -> Result<Found, ReadError> {
-        let (mut at, mut any_doubled) = (0, false);
+impl Scanner<'_> {
+    fn scan_record(&self, fields: &mut Vec<FieldSpan>) -> Result<RecordEnd, ReadError> {
+        let mut start = 0;
+        let mut any_doubled_quotes = false;
         loop {
-            let column = number(fields.len());
-            let field = match self.rest.get(at) {
-                Some(b'"') => self.quoted(at, column)?,
-                _ => self.plain(at, at, column)?,
+            let column = column_number(fields.len());
+            let field = match self.unread.get(start) {
+                Some(b'"') => self.scan_quoted_field(start, column)?,
+                _ => self.scan_plain_field(start, column)?,
             };
             match field {
-                Field::More => return Ok(Found::More),
-                Field::Then { span, next, doubled } => {
+                ScannedField::NotInWindow => return Ok(RecordEnd::NotInWindow),
+                ScannedField::Inner { span, next_start, has_doubled_quotes } => {
                     fields.push(span);
-                    any_doubled |= doubled;
-                    at = next;
+                    any_doubled_quotes |= has_doubled_quotes;
+                    start = next_start;
                 }
-                Field::Last { span, end, doubled } => {
+                ScannedField::Last { span, record_end, has_doubled_quotes } => {
                     fields.push(span);
-                    let doubled = any_doubled | doubled;
-                    return Ok(Found::Whole { end, plain: false, doubled });
+                    return Ok(RecordEnd::Found {
+                        end: record_end,
+                        is_plain: false,
+                        has_doubled_quotes: any_doubled_quotes || has_doubled_quotes,
+                    });
                 }
             }
-            if too_many(fields) {
-                return Ok(Found::Whole { end: at, plain: false, doubled: false });
+            if has_too_many(fields) {
+                // The caller rejects the record, so the rest of it is not scanned.
+                return Ok(RecordEnd::Found {
+                    end: start,
+                    is_plain: false,
+                    has_doubled_quotes: false,
+                });
             }
         }
     }
 
-    fn plain(&self, start: usize, from: usize, column: u64) -> Result<Field, ReadError> {
-        let rest = self.rest.get(from..).unwrap_or_default();
+    fn scan_plain_field(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
+        let rest = self.unread.get(start..).unwrap_or_default();
         match memchr3(self.delimiter, b'\n', b'\r', rest) {
-            Some(offset) => {
-                let at = from.saturating_add(offset);
-                Ok(self.ended((start, at), at, false))
+            Some(length) => {
+                let end = start + length;
+                Ok(self.end_field((start, end), end, false))
             }
             None if self.at_end => {
-                let end = self.rest.len();
-                Ok(Field::Last { span: (start, end), end, doubled: false })
+                let end = self.unread.len();
+                Ok(ScannedField::Last {
+                    span: (start, end),
+                    record_end: end,
+                    has_doubled_quotes: false,
+                })
             }
-            None => self.more(start, column),
+            None => self.continue_after_window(start, column),
         }
     }
 
-    /// A field of which the end is not in the window.
-    fn more(&self, start: usize, column: u64) -> Result<Field, ReadError> {
-        // Twice: each of its quotes may be doubled.
-        if self.rest.len().saturating_sub(start) > 2 * MAX_TEXT_BYTES + WINDOW_BYTES {
+    /// Handles a field whose end is not in the window: rejects the field if it is already too long.
+    fn continue_after_window(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
+        // A quoted field has up to twice the bytes of its text, because each character may be a doubled quote.
+        if self.unread.len() - start > 2 * MAX_TEXT_BYTES + WINDOW_BYTES {
             return Err(ReadError::TextTooLong { line: self.line, column });
         }
-        Ok(Field::More)
+        Ok(ScannedField::NotInWindow)
     }
 
-    /// What is behind a field that ends at `at`, where a delimiter or a line end is.
-    fn ended(&self, span: (usize, usize), at: usize, doubled: bool) -> Field {
-        match self.rest.get(at..).unwrap_or_default() {
-            [b'\r', b'\n', ..] => Field::Last { span, end: at.saturating_add(2), doubled },
-            // Whether `\n` follows is not known yet.
-            [b'\r'] if !self.at_end => Field::More,
-            [b'\r' | b'\n', ..] => Field::Last { span, end: at.saturating_add(1), doubled },
-            _ => Field::Then { span, next: at.saturating_add(1), doubled },
-        }
+    /// Returns the scanned field, given the offset of the delimiter or line end after it.
+    fn end_field(&self, span: FieldSpan, end: usize, has_doubled_quotes: bool) -> ScannedField {
+        let line_end_bytes = match self.unread.get(end..).unwrap_or_default() {
+            [b'\r', b'\n', ..] => 2,
+            // A line feed may follow after the window.
+            [b'\r'] if !self.at_end => return ScannedField::NotInWindow,
+            [b'\r' | b'\n', ..] => 1,
+            _ => return ScannedField::Inner { span, next_start: end + 1, has_doubled_quotes },
+        };
+        ScannedField::Last { span, record_end: end + line_end_bytes, has_doubled_quotes }
     }
 
-    fn quoted(&self, opened: usize, column: u64) -> Result<Field, ReadError> {
-        let start = opened.saturating_add(1);
-        let (mut from, mut doubled) = (start, false);
+    fn scan_quoted_field(
+        &self,
+        opening_quote: usize,
+        column: u64,
+    ) -> Result<ScannedField, ReadError> {
+        let start = opening_quote + 1;
+        let mut search_start = start;
+        let mut has_doubled_quotes = false;
         loop {
-            let rest = self.rest.get(from..).unwrap_or_default();
+            let rest = self.unread.get(search_start..).unwrap_or_default();
             let Some(offset) = memchr(b'"', rest) else {
-                return if self.at_end {
-                    Err(ReadError::UnclosedQuote { line: self.line_of(opened), column })
-                } else {
-                    self.more(start, column)
-                };
+                if self.at_end {
+                    let line = self.line_at(opening_quote);
+                    return Err(ReadError::UnclosedQuote { line, column });
+                }
+                return self.continue_after_window(start, column);
             };
-            let quote = from.saturating_add(offset);
-            let behind = quote.saturating_add(1);
-            match self.rest.get(behind) {
-                Some(b'"') => (from, doubled) = (behind.saturating_add(1), true),
+            let quote = search_start + offset;
+            let after_quote = quote + 1;
+            match self.unread.get(after_quote) {
+                Some(b'"') => {
+                    search_start = after_quote + 1;
+                    has_doubled_quotes = true;
+                }
                 Some(byte) if *byte == self.delimiter || matches!(byte, b'\n' | b'\r') => {
-                    return Ok(self.ended((start, quote), behind, doubled));
+                    return Ok(self.end_field((start, quote), after_quote, has_doubled_quotes));
                 }
                 Some(_) => {
-                    return Err(ReadError::TextAfterQuote { line: self.line_of(behind), column });
+                    let line = self.line_at(after_quote);
+                    return Err(ReadError::TextAfterQuote { line, column });
                 }
                 None if self.at_end => {
-                    return Ok(Field::Last { span: (start, quote), end: behind, doubled });
+                    return Ok(ScannedField::Last {
+                        span: (start, quote),
+                        record_end: after_quote,
+                        has_doubled_quotes,
+                    });
                 }
-                None => return self.more(start, column),
+                None => return self.continue_after_window(start, column),
             }
         }
     }
 
-    fn line_of(&self, at: usize) -> u64 {
-        add(self.line, count_ends(self.rest.get(..at).unwrap_or_default()))
+    fn line_at(&self, offset: usize) -> u64 {
+        add(self.line, count_line_feeds(self.unread.get(..offset).unwrap_or_default()))
     }
 }
 
-/// The fields with doubled quotes as single ones, one behind the other in `unquoted`.
-fn unquote<'a>(text: &str, fields: &mut [(usize, usize)], unquoted: &'a mut String) -> &'a str {
+/// Writes all fields of a record into `unquoted`, with single quotes in place of doubled ones, and updates
+/// the spans of the fields.
+fn replace_doubled_quotes<'a>(
+    text: &str,
+    fields: &mut [FieldSpan],
+    unquoted: &'a mut String,
+) -> &'a str {
     unquoted.clear();
     for field in fields {
-        let from = unquoted.len();
-        let inner = text.get(field.0..field.1).unwrap_or_default();
-        let quoted = field.0.checked_sub(1).and_then(|at| text.as_bytes().get(at)) == Some(&b'"');
-        let mut rest = inner;
-        while quoted && let Some((before, after)) = rest.split_once("\"\"") {
+        let (start, end) = *field;
+        let unquoted_start = unquoted.len();
+        let byte_before = start.checked_sub(1).and_then(|index| text.as_bytes().get(index));
+        let is_quoted = byte_before == Some(&b'"');
+        let mut rest = text.get(start..end).unwrap_or_default();
+        while is_quoted && let Some((before, after)) = rest.split_once("\"\"") {
             unquoted.push_str(before);
             unquoted.push('"');
             rest = after;
         }
         unquoted.push_str(rest);
-        *field = (from, unquoted.len());
+        *field = (unquoted_start, unquoted.len());
     }
     unquoted
 }
 
-fn count_ends(bytes: &[u8]) -> usize {
+fn count_line_feeds(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
@@ -419,7 +474,7 @@ fn add(number: u64, count: usize) -> u64 {
     number.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// The number of a column, from 1.
-fn number(column: usize) -> u64 {
-    add(1, column)
+/// Returns the number of a column from 1, given its index from 0.
+fn column_number(index: usize) -> u64 {
+    add(1, index)
 }

@@ -1,30 +1,30 @@
-//! The first pass over a csv file: how large it is, and what each of its columns is.
+//! The first pass over a csv file: counts rows and cells, and detects the types of columns.
 
 use std::io::Read;
 
 use cellar_base::limits::MAX_ROWS;
 
-use super::CsvOptions;
+use super::options::CsvOptions;
 use super::records::{Record, Records};
-use crate::typing::{Evidence, Looked};
+use crate::typing::{Evidence, ExaminedField};
 use crate::{ColumnTypes, ColumnTyping, ReadError};
 
-/// What is known of a file once all of it was looked at.
+/// The size of a csv file and the types of its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
-    /// Rows of the file.
+    /// Number of rows.
     pub rows: u32,
-    /// Fields of its longest row.
+    /// Number of fields of the longest row.
     pub columns: u32,
-    /// Fields that are not empty.
+    /// Number of fields that are not empty.
     pub cells: u64,
-    /// The first row that has any, from 0: headings are looked for there.
+    /// First row with a field that is not empty, from 0. This row may contain headings.
     pub first_row: u32,
-    /// What each column is, from the first.
+    /// Types of all columns.
     pub typings: Vec<ColumnTyping>,
 }
 
-/// What is known of the rows so far.
+/// Counts and column types of the rows so far.
 #[derive(Debug)]
 pub(super) struct Tally {
     shape: Shape,
@@ -34,12 +34,13 @@ pub(super) struct Tally {
     first_row: Option<u32>,
 }
 
-/// A field that is not empty.
+/// A field that is not empty, after it was examined.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct FilledField<'a> {
     pub(super) column: u32,
     pub(super) text: &'a str,
-    pub(super) looked: Looked,
+    pub(super) examined: ExaminedField,
+    /// Whether the field is in the first row that is not empty.
     pub(super) in_first_row: bool,
 }
 
@@ -54,8 +55,8 @@ impl Tally {
         }
     }
 
-    /// For the same rows once more: what is known of the columns stays.
-    pub(super) fn again(&self) -> Self {
+    /// Returns a tally for another pass over the file, which keeps the evidence about columns.
+    pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pad),
             types: self.types.clone(),
@@ -65,36 +66,38 @@ impl Tally {
         }
     }
 
-    /// Rows so far.
+    /// Returns the number of rows so far.
     pub(super) fn rows(&self) -> u32 {
         self.shape.rows
     }
 
-    /// The row of the next record.
-    pub(super) fn row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
-        let row = self.shape.row(record)?;
+    /// Counts a record and returns its row.
+    pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
+        let row = self.shape.add_row(record)?;
         for column in (0_u32..).take(record.len()).skip(self.columns.len()) {
-            self.columns.push(Evidence::of(self.types.of(column)));
+            self.columns.push(Evidence::new(self.types.of(column)));
         }
         Ok(row)
     }
 
-    /// Looks at its fields, one by one.
-    pub(super) fn fields<'a>(
+    /// Examines the fields of a record that are not empty. The iterator must be consumed.
+    pub(super) fn examine_fields<'a>(
         &mut self,
         row: u32,
         record: &Record<'a>,
-    ) -> impl Iterator<Item = Seen<'a>> {
+    ) -> impl Iterator<Item = FilledField<'a>> {
         let Self { columns, cells, first_row, .. } = self;
-        let filled = (0_u32..).zip(record.iter()).zip(columns);
-        filled.filter(|((_, text), _)| !text.is_empty()).map(move |((column, text), evidence)| {
+        let fields = (0_u32..).zip(record.iter()).zip(columns);
+        let filled_fields = fields.filter(|((_, text), _)| !text.is_empty());
+        filled_fields.map(move |((column, text), evidence)| {
             *cells = cells.saturating_add(1);
             let in_first_row = *first_row.get_or_insert(row) == row;
-            Seen { column, text, looked: evidence.look(text, in_first_row), in_first_row }
+            let examined = evidence.examine(text, in_first_row);
+            FilledField { column, text, examined, in_first_row }
         })
     }
 
-    /// What all columns are, as far as is known.
+    /// Returns the types of all columns according to the fields so far.
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
@@ -110,7 +113,7 @@ impl Tally {
     }
 }
 
-/// A survey under way.
+/// Surveys the records of a file.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
     pub(super) records: Records<R>,
@@ -118,39 +121,42 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Goes on for about as many bytes; `true` once all is read.
-    pub(super) fn step(&mut self, bytes: u64) -> Result<bool, ReadError> {
+    /// Surveys about `bytes` bytes of records. Returns whether the end of the file was reached.
+    pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<bool, ReadError> {
         let goal = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal {
             let Some(record) = self.records.next()? else {
                 return Ok(true);
             };
-            let row = self.tally.row(&record)?;
-            self.tally.fields(row, &record).for_each(drop);
+            let row = self.tally.add_row(&record)?;
+            self.tally.examine_fields(row, &record).for_each(drop);
         }
         Ok(false)
     }
 }
 
-/// Numbers the rows of a file, and sees that they are as long as the first.
+/// Counts the rows of a file, and checks that all have the same number of fields.
 #[derive(Debug)]
 pub(super) struct Shape {
+    /// Whether rows may have different numbers of fields.
     pad: bool,
-    /// Rows so far.
+    /// Number of rows so far.
     pub(super) rows: u32,
-    fields: Option<usize>,
+    /// Number of fields of the first row.
+    first_row_fields: Option<usize>,
 }
 
 impl Shape {
     pub(super) fn new(pad: bool) -> Self {
-        Self { pad, rows: 0, fields: None }
+        Self { pad, rows: 0, first_row_fields: None }
     }
 
-    /// The row of a record. Blank lines are no rows, except where rows have only one field: there a
-    /// blank line is an empty one, also above the first that is not blank, whose number of fields
-    /// decides.
-    pub(super) fn row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
-        let expected = *self.fields.get_or_insert(record.len());
+    /// Counts a record and returns its row.
+    ///
+    /// If the first record has a single field, a blank line is an empty row, including blank lines before
+    /// that record. Otherwise, blank lines are ignored.
+    pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
+        let expected = *self.first_row_fields.get_or_insert(record.len());
         if record.len() != expected && !self.pad {
             return Err(ReadError::Ragged { line: record.line, fields: record.len(), expected });
         }
@@ -171,13 +177,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_end_at_their_limit() {
+    fn the_number_of_rows_is_bounded() {
         let mut records = Records::new(&b"a\n\n\nb\n"[..], b',').unwrap();
         let mut shape = Shape::new(false);
         shape.rows = MAX_ROWS - 1;
         let record = records.next().unwrap().unwrap();
-        assert_eq!(shape.row(&record).unwrap(), MAX_ROWS - 1);
+        assert_eq!(shape.add_row(&record).unwrap(), MAX_ROWS - 1);
         let record = records.next().unwrap().unwrap();
-        assert!(matches!(shape.row(&record), Err(ReadError::TooManyRows { line: 4 })));
+        assert!(matches!(shape.add_row(&record), Err(ReadError::TooManyRows { line: 4 })));
     }
 }

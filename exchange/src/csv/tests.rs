@@ -1,4 +1,4 @@
-//! Reading and writing csv, with real files and bad ones.
+//! Tests of reading and writing csv, with real and malformed files.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -13,7 +13,7 @@ use crate::{BlockSize, ColumnKind, Import, OutCell, Piece, ReadError, Source};
 
 mod properties;
 
-/// A cell as it is shown, by row and column.
+/// Displayed texts of cells by row and column.
 type Texts = BTreeMap<(u32, u32), String>;
 
 fn pad() -> CsvOptions {
@@ -54,7 +54,7 @@ fn places(texts: &Texts) -> Vec<(u32, u32, &str)> {
     texts.iter().map(|((row, column), text)| (*row, *column, text.as_str())).collect()
 }
 
-/// The fields as the csv library has them.
+/// Reads the fields with the csv library.
 fn fields(bytes: &[u8]) -> Texts {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
     let mut fields = Texts::new();
@@ -73,7 +73,7 @@ fn data(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}{name}")).unwrap()
 }
 
-/// Gives a few bytes at a time, to have every boundary somewhere.
+/// A source that returns a few bytes per read, so that every boundary is tested.
 struct Dripping<'a>(&'a [u8], usize);
 
 struct Drip<'a>(&'a [u8], usize);
@@ -286,7 +286,7 @@ fn long_texts_come_whole() {
     assert_eq!(shown[&(0, 1)], long);
 }
 
-/// Gives the same again and again, and fails where nobody should read on.
+/// A source that repeats the same bytes, and fails if too many bytes are read.
 struct Endless {
     start: &'static [u8],
     again: &'static [u8],
@@ -320,7 +320,7 @@ impl Read for Repeated {
     }
 }
 
-/// Only as much of it may be read as it takes to see that it is too long.
+/// An endless field or row must be rejected without reading far beyond the limit.
 #[test]
 fn an_endless_field_or_row_is_refused_early() {
     for start in [&b"a,b\nc,"[..], b"a,b\nc,\""] {
@@ -352,7 +352,7 @@ fn a_file_that_changes_meanwhile_is_refused() {
     assert!(matches!(import(Changing(false.into()), &pad()), Err(ReadError::Changed)));
 }
 
-/// How often the cells begin anew if a sample of so many bytes decides.
+/// Returns the number of restarts with a sample of `sample_bytes` bytes.
 fn restarts(text: &str, sample_bytes: u64) -> usize {
     let options = CsvOptions { sample_bytes: Some(sample_bytes), ..CsvOptions::default() };
     let mut import = CsvImport::open(text.as_bytes(), &options).unwrap();

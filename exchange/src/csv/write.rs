@@ -1,4 +1,4 @@
-//! Writing csv, row by row.
+//! Writes csv row by row.
 
 use std::io::{BufWriter, Write};
 
@@ -6,67 +6,71 @@ use cellar_sheet::cell::{GENERAL, display};
 
 use crate::{OutCell, WriteError};
 
-/// Writes one sheet as csv. Each row is as wide as the caller says the sheet is; rows that are left
-/// out become blank ones.
+/// Writes a sheet as csv. All rows have the same number of fields; skipped rows and cells become empty fields.
 #[derive(Debug)]
 pub struct CsvWriter<W: Write> {
     target: BufWriter<W>,
     delimiter: u8,
     columns: u32,
-    formulas: bool,
-    next: (u32, u32),
+    writes_formulas: bool,
+    next_row: u32,
+    next_column: u32,
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Begins a file of so many columns; `delimiter` is an ASCII character. With `formulas`, a cell
-    /// that has one is written as its formula's text; else all cells are as a person sees them.
-    pub fn new(target: W, delimiter: u8, columns: u32, formulas: bool) -> Self {
-        Self { target: BufWriter::new(target), delimiter, columns, formulas, next: (0, 0) }
+    /// Creates a writer for rows of `columns` fields. `delimiter` is an ASCII character.
+    ///
+    /// If `writes_formulas` is true, cells with a formula are written as the text of the formula. Otherwise,
+    /// all cells are written as displayed.
+    pub fn new(target: W, delimiter: u8, columns: u32, writes_formulas: bool) -> Self {
+        let target = BufWriter::new(target);
+        Self { target, delimiter, columns, writes_formulas, next_row: 0, next_column: 0 }
     }
 
     /// Writes the next cell.
     ///
     /// # Errors
-    /// [`WriteError::OutOfOrder`] if it does not come after the ones before, or is outside the
-    /// columns; [`WriteError::Io`].
+    /// [`WriteError::OutOfOrder`] if the cell is not after the previous one or is outside of the columns;
+    /// [`WriteError::Io`].
     pub fn cell(&mut self, row: u32, column: u32, cell: &OutCell<'_>) -> Result<(), WriteError> {
-        if (row, column) < self.next || column >= self.columns {
+        if (row, column) < (self.next_row, self.next_column) || column >= self.columns {
             return Err(WriteError::OutOfOrder);
         }
-        while self.next.0 < row {
+        while self.next_row < row {
             self.end_row()?;
         }
-        while self.next.1 < column {
-            self.field("")?;
+        while self.next_column < column {
+            self.write_field("")?;
         }
         match cell.formula {
-            Some(formula) if self.formulas => self.field(formula),
-            _ => self.field(&display(cell.value, cell.format.unwrap_or(GENERAL))),
+            Some(formula) if self.writes_formulas => self.write_field(formula),
+            _ => self.write_field(&display(cell.value, cell.format.unwrap_or(GENERAL))),
         }
     }
 
-    /// Ends the file, with its last row.
+    /// Completes the last row and flushes the file.
     ///
     /// # Errors
     /// [`WriteError::Io`].
     pub fn finish(mut self) -> Result<W, WriteError> {
-        if self.next.1 > 0 {
+        if self.next_column > 0 {
             self.end_row()?;
         }
         self.target.into_inner().map_err(|error| WriteError::Io(error.into_error()))
     }
 
     fn end_row(&mut self) -> Result<(), WriteError> {
-        while self.next.1 < self.columns {
-            self.field("")?;
+        while self.next_column < self.columns {
+            self.write_field("")?;
         }
         self.target.write_all(b"\n")?;
-        self.next = (self.next.0.saturating_add(1), 0);
+        self.next_row = self.next_row.saturating_add(1);
+        self.next_column = 0;
         Ok(())
     }
 
-    fn field(&mut self, text: &str) -> Result<(), WriteError> {
-        if self.next.1 > 0 {
+    fn write_field(&mut self, text: &str) -> Result<(), WriteError> {
+        if self.next_column > 0 {
             self.target.write_all(&[self.delimiter])?;
         }
         if self.needs_quotes(text) {
@@ -76,15 +80,18 @@ impl<W: Write> CsvWriter<W> {
         } else {
             self.target.write_all(text.as_bytes())?;
         }
-        self.next.1 = self.next.1.saturating_add(1);
+        self.next_column += 1;
         Ok(())
     }
 
     fn needs_quotes(&self, text: &str) -> bool {
-        // A blank line would be no row, and a file that begins like this something else.
-        let blank_line = text.is_empty() && self.columns == 1;
-        let mark = self.next == (0, 0) && (text.starts_with('\u{feff}') || text.starts_with("PK"));
-        let special = |byte| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-        blank_line || mark || text.bytes().any(special)
+        // Many programs skip blank lines, so an empty field in a row of its own is quoted.
+        let is_blank_line = text.is_empty() && self.columns == 1;
+        // A file that starts with these characters would be detected as another format.
+        let is_first_field = self.next_row == 0 && self.next_column == 0;
+        let is_file_mark =
+            is_first_field && (text.starts_with('\u{feff}') || text.starts_with("PK"));
+        let is_special = |byte| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+        is_blank_line || is_file_mark || text.bytes().any(is_special)
     }
 }

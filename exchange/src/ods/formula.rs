@@ -1,29 +1,30 @@
-//! Formulas: from OpenFormula's way of writing to the one that everybody else has.
+//! Converts formulas from OpenFormula to the syntax of Excel.
 
-/// `of:=SUM([.A1:.B2];[$Other.A1])` as `=SUM(A1:B2,Other!A1)`. What is not understood stays as it is.
-pub(super) fn plain(formula: &str) -> String {
-    let (prefix, body) = match formula.split_once('=') {
+/// Converts a formula such as `of:=SUM([.A1:.B2];[$Other.A1])` to `=SUM(A1:B2,Other!A1)`. Unknown syntax is kept
+/// unchanged.
+pub(super) fn to_excel_syntax(formula: &str) -> String {
+    let (namespace, body) = match formula.split_once('=') {
         Some((prefix, body)) if prefix.is_empty() || prefix.ends_with(':') => (prefix, body),
         _ => ("", formula),
     };
     let mut text = String::with_capacity(formula.len());
     text.push('=');
-    // Excel's own way of writing.
-    if prefix == "msoxl:" || prefix.is_empty() {
+    let has_excel_syntax = namespace == "msoxl:" || namespace.is_empty();
+    if has_excel_syntax {
         text.push_str(body);
         return text;
     }
     let mut rest = body;
     let mut in_array = false;
     while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' | '\'' => quoted(rest, first),
-            '[' => rest.find(']').map_or(rest.len(), |end| end.saturating_add(1)),
+        let token_bytes = match first {
+            '"' | '\'' => quoted_bytes(rest, first),
+            '[' => rest.find(']').map_or(rest.len(), |end| end + 1),
             first => first.len_utf8(),
         };
-        let Some((token, after)) = rest.split_at_checked(length) else { break };
+        let Some((token, after)) = rest.split_at_checked(token_bytes) else { break };
         match first {
-            '[' => reference(token, &mut text),
+            '[' => push_reference(token, &mut text),
             '{' | '}' => {
                 in_array = first == '{';
                 text.push(first);
@@ -37,31 +38,34 @@ pub(super) fn plain(formula: &str) -> String {
     text
 }
 
-fn quoted(rest: &str, quote: char) -> usize {
+/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled quote is treated as
+/// two quoted texts.
+fn quoted_bytes(rest: &str, quote: char) -> usize {
     let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
-    end.map_or(rest.len(), |(at, _)| at.saturating_add(quote.len_utf8()))
+    end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// `[.A1:.B2]` as `A1:B2`, `[$'My sheet'.A1]` as `'My sheet'!A1`.
-fn reference(token: &str, text: &mut String) {
+/// Converts a reference and appends it to `text`: `[.A1:.B2]` becomes `A1:B2`, and `[$'My sheet'.A1]` becomes
+/// `'My sheet'!A1`.
+fn push_reference(token: &str, text: &mut String) {
     let inner = token.trim_start_matches('[').trim_end_matches(']');
-    let mut plain = String::new();
-    for (index, end) in inner.split(':').enumerate() {
-        let Some((sheet, cell)) = end.rsplit_once('.') else {
-            // A file, perhaps, or a name.
+    let mut converted = String::new();
+    for (index, range_end) in inner.split(':').enumerate() {
+        let Some((sheet, cell)) = range_end.rsplit_once('.') else {
+            // Not a cell, but for example a file or a name.
             text.push_str(token);
             return;
         };
         if index > 0 {
-            plain.push(':');
+            converted.push(':');
         }
         if !sheet.is_empty() {
-            plain.push_str(sheet.trim_start_matches('$'));
-            plain.push('!');
+            converted.push_str(sheet.trim_start_matches('$'));
+            converted.push('!');
         }
-        plain.push_str(cell);
+        converted.push_str(cell);
     }
-    text.push_str(&plain);
+    text.push_str(&converted);
 }
 
 #[cfg(test)]
@@ -71,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas() {
+    fn converts_formulas() {
         for (formula, expected) in [
             ("of:=SUM([.A1:.B2];2)", "=SUM(A1:B2,2)"),
             ("of:=[$Other.A1]+[$'My sheet'.$B$2:.C3]", "=Other!A1+'My sheet'!$B$2:C3"),
@@ -82,14 +86,14 @@ mod tests {
             ("A1", "=A1"),
             ("of:=['file:///x.ods'#$Sheet]", "=['file:///x.ods'#$Sheet]"),
         ] {
-            assert_eq!(plain(formula), expected, "{formula}");
+            assert_eq!(to_excel_syntax(formula), expected, "{formula}");
         }
     }
 
     proptest! {
         #[test]
         fn no_text_panics(text in "(of:=)?[A-C$0-9:'\"\\[\\].;|{}]{0,20}|\\PC{0,20}") {
-            let _ = plain(&text);
+            let _ = to_excel_syntax(&text);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! ods, in: one part has all sheets, one behind the other, and is read once.
+//! Reads ods spreadsheets. A single part contains all sheets in sequence and is read once.
 //!
-//! What is read: values, the texts of formulas (as others write them), number formats of cells that
-//! have a value. Cells that only have a format are left out: the whole rest of a sheet has one.
+//! This reader returns values, formulas in the syntax of Excel, and number formats of cells with a value. Cells
+//! with only a number format are omitted, because all unused cells of a sheet may have one.
 
 mod formula;
 mod row;
@@ -12,13 +12,12 @@ use std::io::{Read, Seek};
 use quick_xml::events::Event;
 
 use crate::workbook::archive::Archive;
-use crate::workbook::cell::FoundCell;
+use crate::workbook::cell::WorkbookCell;
 use crate::workbook::xml::{Xml, attribute};
 use crate::{ReadError, SheetStart, Source, WorkbookError};
-use row::{Columns, Row};
+use row::{CONTENT, Columns, Row};
 use styles::Styles;
 
-const CONTENT: &str = "content.xml";
 const STYLES: &str = "styles.xml";
 
 /// An OpenDocument spreadsheet.
@@ -26,7 +25,8 @@ const STYLES: &str = "styles.xml";
 pub(crate) struct Ods<R: Read> {
     xml: Xml<R>,
     styles: Styles,
-    sheet: String,
+    /// Name of the current sheet.
+    sheet_name: String,
     in_sheet: bool,
     columns: Columns,
     row: Row,
@@ -37,15 +37,15 @@ impl<R: Read + Seek> Ods<R> {
     pub(crate) fn open<S: Source<Stream = R>>(archive: &Archive<S>) -> Result<Self, ReadError> {
         check_encryption(archive)?;
         let mut styles = Styles::default();
-        if archive.has(STYLES) {
-            styles.read(&mut Xml::new(archive.part(STYLES)?, STYLES))?;
+        if archive.has_part(STYLES) {
+            styles.read(&mut Xml::new(archive.open_part(STYLES)?, STYLES))?;
         }
-        let mut xml = Xml::new(archive.part(CONTENT)?, CONTENT);
+        let mut xml = Xml::new(archive.open_part(CONTENT)?, CONTENT);
         styles.read(&mut xml)?;
         Ok(Self {
             xml,
             styles,
-            sheet: String::new(),
+            sheet_name: String::new(),
             in_sheet: false,
             columns: Columns::default(),
             row: Row::default(),
@@ -59,9 +59,11 @@ impl<R: Read + Seek> Ods<R> {
                 Event::Start(tag) if tag.name().as_ref() == "table:table" => {
                     let name = attribute(&tag, "name");
                     let hidden = self.styles.is_hidden(attribute(&tag, "style-name").as_deref());
-                    self.sheet = name.clone().unwrap_or_default();
+                    self.sheet_name = name.clone().unwrap_or_default();
                     self.in_sheet = true;
-                    (self.columns, self.row, self.next_row) = Default::default();
+                    self.columns = Columns::default();
+                    self.row = Row::default();
+                    self.next_row = 0;
                     return Ok(Some(SheetStart { name, hidden }));
                 }
                 Event::Eof => return Ok(None),
@@ -70,9 +72,9 @@ impl<R: Read + Seek> Ods<R> {
         }
     }
 
-    pub(crate) fn next_cell(&mut self, cell: &mut FoundCell) -> Result<bool, WorkbookError> {
+    pub(crate) fn next_cell(&mut self, cell: &mut WorkbookCell) -> Result<bool, WorkbookError> {
         loop {
-            if self.row.next(&self.sheet, cell)? {
+            if self.row.next(&self.sheet_name, cell)? {
                 return Ok(true);
             }
             if !self.in_sheet {
@@ -82,32 +84,33 @@ impl<R: Read + Seek> Ods<R> {
                 Event::Start(tag) => match tag.name().as_ref() {
                     "table:table-column" => self.columns.add(&tag)?,
                     "table:table-row" => {
-                        let repeats = row::repeats(&tag, "number-rows-repeated")?;
-                        let first = self.next_row;
-                        self.next_row = first.saturating_add(repeats);
-                        self.row.read(&mut self.xml, &self.sheet, first, repeats)?;
-                        self.row.resolve(&self.columns, &self.styles);
+                        let repetitions = row::repetitions(&tag, "number-rows-repeated")?;
+                        let first_row = self.next_row;
+                        self.next_row = first_row.saturating_add(repetitions);
+                        self.row.read(&mut self.xml, &self.sheet_name, first_row, repetitions)?;
+                        self.row.set_formats(&self.columns, &self.styles);
                     }
                     _ => {}
                 },
                 Event::End(tag) if tag.name().as_ref() == "table:table" => self.in_sheet = false,
-                Event::Eof => return Err(self.xml.ended()),
+                Event::Eof => return Err(self.xml.truncated()),
                 _ => {}
             }
         }
     }
 }
 
-/// Encrypted parts look like damaged ones: the manifest says which they are.
+/// Rejects encrypted files according to the manifest. Without this check, encrypted parts would be reported as
+/// damaged.
 fn check_encryption<S: Source>(archive: &Archive<S>) -> Result<(), ReadError>
 where
     S::Stream: Seek,
 {
     const MANIFEST: &str = "META-INF/manifest.xml";
-    if !archive.has(MANIFEST) {
+    if !archive.has_part(MANIFEST) {
         return Ok(());
     }
-    let mut xml = Xml::new(archive.part(MANIFEST)?, MANIFEST);
+    let mut xml = Xml::new(archive.open_part(MANIFEST)?, MANIFEST);
     loop {
         match xml.next()? {
             Event::Start(tag) if tag.local_name().as_ref() == "encryption-data" => {

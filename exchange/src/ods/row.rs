@@ -1,4 +1,4 @@
-//! One row of a sheet: its cells, some of which stand for many.
+//! Reads a row of a sheet, in which a cell may be repeated for many columns and the row for many rows.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -9,17 +9,20 @@ use cellar_base::limits::{
 };
 use quick_xml::events::{BytesStart, Event};
 
+use super::formula;
 use super::styles::Styles;
-use super::{CONTENT, formula};
 use crate::WorkbookError;
-use crate::workbook::cell::{Found, FoundCell};
+use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// The styles of columns, for cells that have none of their own.
+/// Name of the part with all sheets.
+pub(super) const CONTENT: &str = "content.xml";
+
+/// Default cell styles of columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    /// The column behind the last of a run, and its style.
+    /// Runs of columns with the same style: the column after the run, and the style.
     runs: Vec<(u32, Option<String>)>,
 }
 
@@ -27,7 +30,7 @@ impl Columns {
     pub(super) fn add(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
         let start = self.runs.last().map_or(0, |(end, _)| *end);
         if start < MAX_IMPORT_COLUMNS {
-            let end = start.saturating_add(repeats(tag, "number-columns-repeated")?);
+            let end = start.saturating_add(repetitions(tag, "number-columns-repeated")?);
             self.runs.push((end, attribute(tag, "default-cell-style-name")));
         }
         Ok(())
@@ -39,55 +42,66 @@ impl Columns {
     }
 }
 
-/// How often a row, column or cell is repeated.
-pub(super) fn repeats(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
+/// Returns how often a row, column or cell is repeated, at least 1.
+pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
     let Some(text) = attribute(tag, name) else { return Ok(1) };
-    let damaged = |_| WorkbookError::Damaged {
-        part: CONTENT.to_owned(),
-        why: format!("`{text}` is no number of repetitions"),
-    };
-    text.parse().map(|count: u32| count.max(1)).map_err(damaged)
+    match text.parse::<u32>() {
+        Ok(count) => Ok(count.max(1)),
+        Err(_) => Err(WorkbookError::Damaged {
+            part: CONTENT.to_owned(),
+            why: format!("`{text}` is not a number of repetitions"),
+        }),
+    }
 }
 
-/// A row that is being given out.
+/// The cells of a row, which are returned for each repetition of the row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
-    cells: Vec<Repeated>,
-    first: u32,
-    repeats: u32,
-    /// How many rows are complete, which cell is next, and which of its columns.
-    at: (u32, usize, u32),
+    cells: Vec<RepeatedCell>,
+    first_row: u32,
+    repetitions: u32,
+    /// Number of repetitions of the row that were returned completely.
+    rows_returned: u32,
+    /// Index of the next cell in the current repetition.
+    next_cell: usize,
+    /// Next column of the next cell, relative to its first column.
+    column_offset: u32,
 }
 
-/// A cell, for one or more columns.
+/// A cell that is repeated for one or more columns.
 #[derive(Debug, Default)]
-struct Repeated {
-    cell: FoundCell,
+struct RepeatedCell {
+    cell: WorkbookCell,
     columns: u32,
     style: Option<String>,
     value_type: String,
     is_error: bool,
+    /// Whether an attribute contains the value, so that the text of the element is only a display form.
     has_value: bool,
 }
 
 impl Row {
-    /// The next cell; `false` at the end.
+    /// Reads the next cell. Returns `false` at the end of the row.
     pub(super) fn next(
         &mut self,
         sheet: &str,
-        cell: &mut FoundCell,
+        cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
-        let (mut row, mut index, mut offset) = self.at;
-        if row < self.repeats && index >= self.cells.len() {
-            (row, index, offset) = (row.saturating_add(1), 0, 0);
+        if self.rows_returned < self.repetitions && self.next_cell >= self.cells.len() {
+            self.rows_returned += 1;
+            self.next_cell = 0;
+            self.column_offset = 0;
         }
-        let Some(found) = self.cells.get(index).filter(|_| row < self.repeats) else {
+        if self.rows_returned >= self.repetitions {
             self.cells.clear();
             return Ok(false);
+        }
+        let Some(repeated) = self.cells.get(self.next_cell) else {
+            return Ok(false);
         };
-        cell.clone_from(&found.cell);
-        cell.row = self.first.saturating_add(row);
-        cell.column = found.cell.column.saturating_add(offset);
+        cell.clone_from(&repeated.cell);
+        cell.row = self.first_row.saturating_add(self.rows_returned);
+        cell.column = repeated.cell.column.saturating_add(self.column_offset);
         if cell.row >= MAX_ROWS || cell.column >= MAX_IMPORT_COLUMNS {
             let cell = format!(
                 "in row {}, column {}",
@@ -96,83 +110,92 @@ impl Row {
             );
             return Err(WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell });
         }
-        offset = offset.saturating_add(1);
-        if offset >= found.columns {
-            (index, offset) = (index.saturating_add(1), 0);
+        self.column_offset += 1;
+        if self.column_offset >= repeated.columns {
+            self.next_cell += 1;
+            self.column_offset = 0;
         }
-        self.at = (row, index, offset);
         Ok(true)
     }
 
-    /// Reads a row's cells, up to its end.
+    /// Reads the cells of a row element.
     pub(super) fn read<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
         sheet: &str,
-        first: u32,
-        repeats: u32,
+        first_row: u32,
+        repetitions: u32,
     ) -> Result<(), WorkbookError> {
         self.cells.clear();
-        (self.first, self.repeats, self.at) = (first, repeats, (0, 0, 0));
-        let (mut column, mut bytes) = (0_u32, 0_usize);
+        self.first_row = first_row;
+        self.repetitions = repetitions;
+        self.rows_returned = 0;
+        self.next_cell = 0;
+        self.column_offset = 0;
+        let (mut column, mut row_bytes) = (0_u32, 0_usize);
         loop {
             match xml.next()? {
                 Event::Start(tag) if is_cell(tag.name().as_ref()) => {
-                    let mut found = Repeated::begin(&tag)?;
-                    (found.cell.row, found.cell.column) = (first, column);
-                    column = column.saturating_add(found.columns);
-                    found.read_text(xml, sheet)?;
-                    found.finish();
-                    let cell = &found.cell;
-                    if cell.value == Found::Empty && cell.formula.is_empty() {
+                    let mut repeated = RepeatedCell::from_tag(&tag)?;
+                    (repeated.cell.row, repeated.cell.column) = (first_row, column);
+                    column = column.saturating_add(repeated.columns);
+                    repeated.read_text(xml, sheet)?;
+                    repeated.set_value();
+                    let cell = &repeated.cell;
+                    if cell.value == CellValue::Empty && cell.formula.is_empty() {
                         continue;
                     }
-                    let held = size_of::<Repeated>();
-                    bytes = bytes.saturating_add(held + cell.text.len() + cell.formula.len());
-                    if bytes > MAX_IMPORT_ROW_BYTES.saturating_mul(2) {
-                        let row = u64::from(first).saturating_add(1);
+                    row_bytes += size_of::<RepeatedCell>() + cell.text.len() + cell.formula.len();
+                    if row_bytes > MAX_ROW_MEMORY_BYTES {
+                        let row = u64::from(first_row) + 1;
                         return Err(WorkbookError::RowTooLong { sheet: sheet.to_owned(), row });
                     }
-                    self.cells.push(found);
-                    xml.found();
+                    self.cells.push(repeated);
+                    xml.record_content();
                 }
                 Event::End(tag) if tag.name().as_ref() == "table:table-row" => {
                     return self.check_repetitions(sheet);
                 }
-                Event::Eof => return Err(xml.ended()),
+                Event::Eof => return Err(xml.truncated()),
                 _ => {}
             }
         }
     }
 
-    /// Sees that what is repeated does not become too much, before any of it is given out.
+    /// Checks the number of cells including repetitions, before any cell is returned.
     fn check_repetitions(&self, sheet: &str) -> Result<(), WorkbookError> {
         let columns = self.cells.iter().map(|cell| u64::from(cell.columns));
-        let cells = columns.fold(0, u64::saturating_add).saturating_mul(u64::from(self.repeats));
-        if cells > MAX_XLSX_CELLS {
+        let cells_per_row = columns.fold(0, u64::saturating_add);
+        if cells_per_row.saturating_mul(u64::from(self.repetitions)) > MAX_XLSX_CELLS {
             return Err(WorkbookError::TooManyCells { sheet: sheet.to_owned() });
         }
         Ok(())
     }
 
-    /// Gives the cells their number formats.
-    pub(super) fn resolve(&mut self, columns: &Columns, styles: &Styles) {
-        for found in &mut self.cells {
-            let style = found.style.as_deref().or_else(|| columns.style(found.cell.column));
+    /// Sets the number formats of the cells: that of the cell's style, of its column's style, or the default of its
+    /// type.
+    pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
+        for repeated in &mut self.cells {
+            let own_style = repeated.style.as_deref();
+            let style = own_style.or_else(|| columns.style(repeated.cell.column));
             let format = style.and_then(|style| styles.format(style));
-            found.cell.format = format.or_else(|| found.own_format());
+            repeated.cell.format = format.or_else(|| repeated.default_format());
         }
     }
 }
+
+/// Maximum memory of the cells of a row.
+const MAX_ROW_MEMORY_BYTES: usize = 2 * MAX_IMPORT_ROW_BYTES;
 
 fn is_cell(name: &str) -> bool {
     matches!(name, "table:table-cell" | "table:covered-table-cell")
 }
 
-impl Repeated {
-    fn begin(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
-        let mut found = Self {
-            columns: repeats(tag, "number-columns-repeated")?,
+impl RepeatedCell {
+    /// Creates a cell from the attributes of its element.
+    fn from_tag(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
+        let mut repeated = Self {
+            columns: repetitions(tag, "number-columns-repeated")?,
             style: attribute(tag, "style-name"),
             ..Self::default()
         };
@@ -181,74 +204,85 @@ impl Repeated {
                 continue;
             };
             match attribute.key.as_ref() {
-                "office:value-type" => found.value_type = value.into_owned(),
-                "calcext:value-type" => found.is_error = value == "error",
-                "table:formula" => found.cell.formula = formula::plain(&value),
+                "office:value-type" => repeated.value_type = value.into_owned(),
+                "calcext:value-type" => repeated.is_error = value == "error",
+                "table:formula" => repeated.cell.formula = formula::to_excel_syntax(&value),
                 "office:value"
                 | "office:date-value"
                 | "office:time-value"
                 | "office:boolean-value"
                 | "office:string-value" => {
-                    found.cell.text = value.into_owned();
-                    found.has_value = true;
+                    repeated.cell.text = value.into_owned();
+                    repeated.has_value = true;
                 }
                 _ => {}
             }
         }
-        Ok(found)
+        Ok(repeated)
     }
 
-    /// Reads what stands in the cell: its paragraphs are its text, if it has no other. Notes and
-    /// pictures are not.
+    /// Reads the contents of the cell element up to its end. If no attribute contains the value, the text of the
+    /// paragraphs becomes the text of the cell. Other elements, such as notes and pictures, are ignored.
     fn read_text<R: Read>(&mut self, xml: &mut Xml<R>, sheet: &str) -> Result<(), WorkbookError> {
-        let wanted = !self.has_value || self.is_error;
+        let wants_text = !self.has_value || self.is_error;
         if self.is_error {
             self.cell.text.clear();
         }
-        let (mut depth, mut other, mut paragraphs) = (0_usize, None::<usize>, 0_usize);
+        let mut depth = 0_usize;
+        let mut in_ignored_element = !wants_text;
+        let mut paragraph_count = 0_usize;
         loop {
             match xml.next()? {
                 Event::Start(tag) => {
-                    depth = depth.saturating_add(1);
-                    match tag.name().as_ref() {
-                        _ if other.is_some() || !wanted => {}
-                        "text:p" if depth == 1 => {
-                            if paragraphs > 0 {
-                                self.cell.text.push('\n');
-                            }
-                            paragraphs = paragraphs.saturating_add(1);
+                    depth += 1;
+                    let is_paragraph = tag.name().as_ref() == "text:p";
+                    if depth > 1 {
+                        if !in_ignored_element {
+                            self.push_whitespace_element(&tag);
                         }
-                        _ if depth == 1 => other = Some(depth),
-                        "text:s" => {
-                            let count = attribute(&tag, "c").and_then(|text| text.parse().ok());
-                            let count = count.unwrap_or(1_usize).min(MAX_TEXT_BYTES + 1);
-                            self.cell.text.extend(std::iter::repeat_n(' ', count));
+                    } else if is_paragraph && wants_text {
+                        if paragraph_count > 0 {
+                            self.cell.text.push('\n');
                         }
-                        "text:tab" => self.cell.text.push('\t'),
-                        "text:line-break" => self.cell.text.push('\n'),
-                        _ => {}
+                        paragraph_count += 1;
+                    } else {
+                        in_ignored_element = true;
                     }
                 }
                 Event::End(tag) => {
                     if depth == 0 && is_cell(tag.name().as_ref()) {
-                        return self.check(sheet);
+                        return self.check_lengths(sheet);
                     }
-                    if other == Some(depth) {
-                        other = None;
+                    if depth == 1 {
+                        in_ignored_element = !wants_text;
                     }
                     depth = depth.saturating_sub(1);
                 }
-                Event::Eof => return Err(xml.ended()),
-                event if wanted && other.is_none() && depth > 0 => {
+                Event::Eof => return Err(xml.truncated()),
+                event if depth > 0 && !in_ignored_element => {
                     push_text(&event, &mut self.cell.text);
                 }
                 _ => {}
             }
-            self.check(sheet)?;
+            self.check_lengths(sheet)?;
         }
     }
 
-    fn check(&self, sheet: &str) -> Result<(), WorkbookError> {
+    /// Appends the whitespace for which an element in a paragraph stands.
+    fn push_whitespace_element(&mut self, tag: &BytesStart<'_>) {
+        match tag.name().as_ref() {
+            "text:s" => {
+                let count = attribute(tag, "c").and_then(|text| text.parse().ok());
+                let count = count.unwrap_or(1_usize).min(MAX_TEXT_BYTES + 1);
+                self.cell.text.extend(std::iter::repeat_n(' ', count));
+            }
+            "text:tab" => self.cell.text.push('\t'),
+            "text:line-break" => self.cell.text.push('\n'),
+            _ => {}
+        }
+    }
+
+    fn check_lengths(&self, sheet: &str) -> Result<(), WorkbookError> {
         if self.cell.text.len() > MAX_TEXT_BYTES {
             return Err(WorkbookError::TextTooLong {
                 sheet: sheet.to_owned(),
@@ -264,29 +298,31 @@ impl Repeated {
         Ok(())
     }
 
-    /// Makes a value of its text. What is not of its type after all is kept as text.
-    fn finish(&mut self) {
+    /// Sets the value from the text of the cell. A text that does not have the declared type stays text.
+    fn set_value(&mut self) {
         let text = self.cell.text.as_str();
-        let number = || text.trim().parse::<f64>().map_or(Found::Text, FoundCell::number);
+        let parse_number =
+            || text.trim().parse::<f64>().map_or(CellValue::Text, CellValue::from_number);
         let value = match self.value_type.as_str() {
-            _ if text.is_empty() => Found::Empty,
-            _ if self.is_error => text.parse().map_or(Found::Text, Found::Error),
-            "float" | "percentage" | "currency" if self.has_value => number(),
+            _ if text.is_empty() => CellValue::Empty,
+            _ if self.is_error => text.parse().map_or(CellValue::Text, CellValue::Error),
+            "float" | "percentage" | "currency" if self.has_value => parse_number(),
             "boolean" if self.has_value => match text {
-                "true" | "TRUE" => Found::Bool(true),
-                "false" | "FALSE" => Found::Bool(false),
-                _ => Found::Text,
+                "true" | "TRUE" => CellValue::Bool(true),
+                "false" | "FALSE" => CellValue::Bool(false),
+                _ => CellValue::Text,
             },
-            "date" => dates::date(text).map_or(Found::Text, |(serial, _)| Found::Number(serial)),
-            "time" => dates::duration(text).map_or(Found::Text, Found::Number),
-            _ => Found::Text,
+            "date" => dates::parse_date(text)
+                .map_or(CellValue::Text, |(serial, _)| CellValue::Number(serial)),
+            "time" => dates::parse_duration(text).map_or(CellValue::Text, CellValue::Number),
+            _ => CellValue::Text,
         };
         self.cell.value = value;
     }
 
-    /// The format that its type implies.
-    fn own_format(&self) -> Option<Arc<str>> {
-        if !matches!(self.cell.value, Found::Number(_)) {
+    /// Returns the number format that the type of the value implies.
+    fn default_format(&self) -> Option<Arc<str>> {
+        if !matches!(self.cell.value, CellValue::Number(_)) {
             return None;
         }
         match self.value_type.as_str() {

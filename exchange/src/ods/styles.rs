@@ -1,4 +1,4 @@
-//! Number formats, as OpenDocument spells them out, as codes.
+//! Converts number formats of OpenDocument, which are sequences of elements, to codes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -11,64 +11,69 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Styles that stand on each other, at most: a circle ends there.
+/// Maximum length of a chain of parent styles, which also ends cycles.
 const MAX_PARENTS: usize = 16;
-/// Decimals that a code may have.
+/// Maximum number of decimals in a code.
 const MAX_DECIMALS: usize = 30;
 
 /// The styles of a document.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
+    /// Number formats by the name of their data style.
     formats: BTreeMap<String, Format>,
+    /// Cell styles by name.
     cells: BTreeMap<String, CellStyle>,
+    /// Names of table styles that hide a sheet.
     hidden_tables: BTreeSet<String>,
 }
 
 #[derive(Debug)]
 struct CellStyle {
-    data: Option<String>,
+    /// Name of the data style with the number format.
+    data_style: Option<String>,
+    /// Name of the style from which this one inherits.
     parent: Option<String>,
 }
 
 impl Styles {
-    /// Reads styles up to the cells of the document, or the end of the part.
+    /// Reads styles up to the start of the sheets, or to the end of the part.
     pub(super) fn read<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
-        let mut data: Option<(String, Code)> = None;
-        let mut table = None;
+        let mut data_style: Option<(String, CodeBuilder)> = None;
+        let mut table_style = None;
         loop {
             match xml.next()? {
                 Event::Start(tag) => {
-                    let qualified = tag.name();
-                    match (qualified.as_ref(), &mut data) {
+                    let qualified_name = tag.name();
+                    match (qualified_name.as_ref(), &mut data_style) {
                         ("office:spreadsheet", _) => return Ok(()),
-                        ("style:style", _) => table = self.style(&tag),
+                        ("style:style", _) => table_style = self.add_style(&tag),
                         ("style:table-properties", _) => {
                             if attribute(&tag, "display").as_deref() == Some("false") {
-                                self.hidden_tables.extend(table.take());
+                                self.hidden_tables.extend(table_style.take());
                             }
                         }
-                        (name, Some((_, code))) => code.part(name, &tag),
-                        (name, None) => {
-                            if let (Some(code), Some(name)) =
-                                (Code::begin(name, &tag), attribute(&tag, "name"))
+                        (element, Some((_, code))) => code.push_element(element, &tag),
+                        (element, None) => {
+                            if let Some(code) = CodeBuilder::start(element, &tag)
+                                && let Some(name) = attribute(&tag, "name")
                             {
-                                data = Some((name, code));
+                                data_style = Some((name, code));
                             }
                         }
                     }
                 }
                 Event::End(tag) => {
-                    if Code::is_style(tag.name().as_ref())
-                        && let Some((name, code)) = data.take()
+                    if CodeBuilder::is_data_style(tag.name().as_ref())
+                        && let Some((name, code)) = data_style.take()
                     {
-                        self.formats.insert(name, Format::of(&code.finish()));
-                    } else if let Some((_, code)) = &mut data {
-                        code.end_part();
+                        self.formats.insert(name, Format::from_code(&code.finish()));
+                    } else if let Some((_, code)) = &mut data_style {
+                        code.end_element();
                     }
                 }
                 Event::Eof => return Ok(()),
                 event => {
-                    if let Some((_, code)) = &mut data {
+                    if let Some((_, code)) = &mut data_style {
                         push_text(&event, &mut code.literal);
                     }
                 }
@@ -79,52 +84,54 @@ impl Styles {
         }
     }
 
-    /// Keeps a cell's style; gives the name of a table's.
-    fn style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
+    /// Stores the style of cells, or returns the name of the style of a table.
+    fn add_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
         let name = attribute(tag, "name")?;
         match attribute(tag, "family").as_deref() {
             Some("table") => return Some(name),
             Some("table-cell") => {
-                let data = attribute(tag, "data-style-name");
+                let data_style = attribute(tag, "data-style-name");
                 let parent = attribute(tag, "parent-style-name");
-                self.cells.insert(name, CellStyle { data, parent });
+                self.cells.insert(name, CellStyle { data_style, parent });
             }
             _ => {}
         }
         None
     }
 
-    /// The number format of a cell's style.
+    /// Returns the number format of a cell style, which may be inherited.
     pub(super) fn format(&self, style: &str) -> Option<Arc<str>> {
         let mut name = style;
         for _ in 0..MAX_PARENTS {
             let style = self.cells.get(name)?;
-            if let Some(data) = &style.data {
-                return self.formats.get(data)?.code.clone();
+            if let Some(data_style) = &style.data_style {
+                return self.formats.get(data_style)?.code.clone();
             }
             name = style.parent.as_deref()?;
         }
         None
     }
 
-    pub(super) fn is_hidden(&self, table: Option<&str>) -> bool {
-        table.is_some_and(|style| self.hidden_tables.contains(style))
+    pub(super) fn is_hidden(&self, table_style: Option<&str>) -> bool {
+        table_style.is_some_and(|style| self.hidden_tables.contains(style))
     }
 }
 
-/// A code that is being put together.
+/// Builds a code from the elements of a data style.
 #[derive(Debug, Default)]
-struct Code {
-    text: String,
+struct CodeBuilder {
+    code: String,
+    /// Text of the current element.
     literal: String,
     is_percentage: bool,
+    /// Whether hours are an elapsed time, which may exceed a day.
     is_elapsed: bool,
 }
 
-impl Code {
-    fn is_style(name: &str) -> bool {
+impl CodeBuilder {
+    fn is_data_style(element: &str) -> bool {
         matches!(
-            name,
+            element,
             "number:number-style"
                 | "number:percentage-style"
                 | "number:currency-style"
@@ -133,24 +140,28 @@ impl Code {
         )
     }
 
-    fn begin(name: &str, tag: &BytesStart<'_>) -> Option<Self> {
+    /// Starts a code. Returns `None` if the element is not a data style.
+    fn start(element: &str, tag: &BytesStart<'_>) -> Option<Self> {
+        if !Self::is_data_style(element) {
+            return None;
+        }
         let is_elapsed = attribute(tag, "truncate-on-overflow").as_deref() == Some("false");
-        let is_percentage = name == "number:percentage-style";
-        Self::is_style(name).then(|| Self { is_percentage, is_elapsed, ..Self::default() })
+        let is_percentage = element == "number:percentage-style";
+        Some(Self { is_percentage, is_elapsed, ..Self::default() })
     }
 
-    fn part(&mut self, name: &str, tag: &BytesStart<'_>) {
+    fn push_element(&mut self, element: &str, tag: &BytesStart<'_>) {
         self.literal.clear();
-        let long = attribute(tag, "style").as_deref() == Some("long");
-        let textual = attribute(tag, "textual").as_deref() == Some("true");
-        let part = match (name, long) {
-            ("number:number", _) => return self.number(tag, ""),
-            ("number:scientific-number", _) => return self.number(tag, "E+00"),
+        let is_long = attribute(tag, "style").as_deref() == Some("long");
+        let is_textual = attribute(tag, "textual").as_deref() == Some("true");
+        let code = match (element, is_long) {
+            ("number:number", _) => return self.push_number(tag, ""),
+            ("number:scientific-number", _) => return self.push_number(tag, "E+00"),
             ("number:fraction", _) => "# ?/?",
             ("number:year", true) => "yyyy",
             ("number:year", false) => "yy",
-            ("number:month", true) if textual => "mmmm",
-            ("number:month", false) if textual => "mmm",
+            ("number:month", true) if is_textual => "mmmm",
+            ("number:month", false) if is_textual => "mmm",
             ("number:month" | "number:minutes", true) => "mm",
             ("number:month" | "number:minutes", false) => "m",
             ("number:day", true) => "dd",
@@ -165,45 +176,47 @@ impl Code {
             ("number:am-pm", _) => "AM/PM",
             _ => return,
         };
-        self.text.push_str(part);
+        self.code.push_str(code);
     }
 
-    fn number(&mut self, tag: &BytesStart<'_>, exponent: &str) {
+    fn push_number(&mut self, tag: &BytesStart<'_>, exponent: &str) {
         let decimals = attribute(tag, "decimal-places").and_then(|text| text.parse::<usize>().ok());
-        let grouped = attribute(tag, "grouping").as_deref() == Some("true");
-        // Without decimals it has as many as it takes.
-        if decimals.is_none() && !grouped && !self.is_percentage && exponent.is_empty() {
-            return self.text.push_str("General");
+        let is_grouped = attribute(tag, "grouping").as_deref() == Some("true");
+        // Without a number of decimals, as many as necessary are displayed.
+        if decimals.is_none() && !is_grouped && !self.is_percentage && exponent.is_empty() {
+            return self.code.push_str("General");
         }
-        self.text.push_str(if grouped { "#,##0" } else { "0" });
-        if let Some(decimals) = decimals.filter(|decimals| *decimals > 0) {
-            self.text.push('.');
-            self.text.push_str(&"0".repeat(decimals.min(MAX_DECIMALS)));
+        self.code.push_str(if is_grouped { "#,##0" } else { "0" });
+        if let Some(decimals) = decimals
+            && decimals > 0
+        {
+            self.code.push('.');
+            self.code.push_str(&"0".repeat(decimals.min(MAX_DECIMALS)));
         }
-        self.text.push_str(exponent);
+        self.code.push_str(exponent);
     }
 
-    /// Text between the parts, or a currency's symbol.
-    fn end_part(&mut self) {
-        // Longer ones are not kept anyway.
-        if self.text.len() > MAX_FORMAT_BYTES {
+    /// Appends the text of the element, which separates other elements or is a currency symbol.
+    fn end_element(&mut self) {
+        // Longer codes are dropped, so the code need not grow further.
+        if self.code.len() > MAX_FORMAT_BYTES {
             self.literal.clear();
         }
-        let bare = |character: char| "-/.: %()".contains(character);
-        if self.literal.chars().all(bare) {
-            self.text.push_str(&self.literal);
+        let needs_no_quotes = |character: char| "-/.: %()".contains(character);
+        if self.literal.chars().all(needs_no_quotes) {
+            self.code.push_str(&self.literal);
         } else {
-            self.text.push('"');
-            self.text.push_str(&self.literal.replace('"', ""));
-            self.text.push('"');
+            self.code.push('"');
+            self.code.push_str(&self.literal.replace('"', ""));
+            self.code.push('"');
         }
         self.literal.clear();
     }
 
     fn finish(mut self) -> String {
-        if self.is_percentage && !self.text.contains('%') {
-            self.text.push('%');
+        if self.is_percentage && !self.code.contains('%') {
+            self.code.push('%');
         }
-        self.text
+        self.code
     }
 }

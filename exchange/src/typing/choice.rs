@@ -1,29 +1,30 @@
-//! What the caller says that columns are.
+//! Column types that the caller chooses.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use cellar_sheet::a1::CellName;
 
-use super::Recognised;
+use super::recognise::Recognised;
 
-/// The type of a column, as the caller has it.
+/// The type that the caller chooses for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeChoice {
-    /// Every field stays text.
+    /// All fields stay text.
     Text,
-    /// Fields that are numbers become numbers, even if others in the column are not.
+    /// Fields that are numbers become numbers; other fields stay text.
     Number,
-    /// Fields that are dates become dates, even if others in the column are not.
+    /// Fields that are dates become dates; other fields stay text.
     Date,
-    /// `TRUE` and `FALSE` become booleans, even if other fields in the column are not.
+    /// `TRUE` and `FALSE` become booleans; other fields stay text.
     Boolean,
 }
 
 impl TypeChoice {
-    pub(super) fn takes(self, found: Recognised) -> bool {
+    /// Returns whether a recognised field has the chosen type.
+    pub(super) fn accepts(self, field: Recognised) -> bool {
         matches!(
-            (self, found),
+            (self, field),
             (Self::Number, Recognised::Number(_))
                 | (Self::Date, Recognised::Date { .. })
                 | (Self::Boolean, Recognised::Bool(_))
@@ -31,8 +32,8 @@ impl TypeChoice {
     }
 }
 
-/// Types that the caller gives; other columns are what their fields are. Still, nothing of a field
-/// is lost: one that its type cannot show again stays text.
+/// Column types that the caller chooses; the types of other columns are detected. No field loses
+/// information: a field that the chosen type cannot display exactly stays text.
 ///
 /// ```
 /// use cellar_exchange::{ColumnTypes, TypeChoice};
@@ -43,28 +44,28 @@ impl TypeChoice {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnTypes {
-    /// By column, from 0.
+    /// Chosen types by column, from 0.
     pub columns: BTreeMap<u32, TypeChoice>,
-    /// All other columns; `None` looks at their fields.
+    /// Type of all other columns; `None` detects their types.
     pub others: Option<TypeChoice>,
 }
 
 impl ColumnTypes {
-    /// What the caller says of a column.
+    /// Returns the chosen type of a column, or `None` if its type is to be detected.
     #[must_use]
     pub fn of(&self, column: u32) -> Option<TypeChoice> {
         self.columns.get(&column).copied().or(self.others)
     }
 }
 
-/// Text that names no types.
+/// A text is not a list of column types.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is not the type of a column: write A=text,C=number with text, number, date or \
-     boolean, or one type alone for all columns"
+    "invalid column type `{text}`: use a list such as A=text,C=number with the types text, number, \
+     date or boolean, or a single type for all columns"
 )]
 pub struct NotColumnTypes {
-    /// The part that was not understood.
+    /// The invalid part of the list.
     pub text: String,
 }
 
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_in_text() {
+    fn parses_lists_of_column_types() {
         let types: ColumnTypes = "A=text,AA=boolean,date".parse().unwrap();
         assert_eq!(types.of(0), Some(TypeChoice::Text));
         assert_eq!(types.of(26), Some(TypeChoice::Boolean));

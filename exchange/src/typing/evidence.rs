@@ -1,57 +1,64 @@
-//! What is known of a column after some of its fields.
+//! Detection of a column's type from its fields.
 
-use super::recognise::{Number, Recognised, fixed_format};
-use super::{ColumnKind, ColumnTyping, TypeChoice};
+use super::choice::TypeChoice;
+use super::column::{ColumnKind, ColumnTyping};
+use super::recognise::{Number, Recognised, fixed_format, recognise};
 
-/// What the fields so far have in common. A few bytes, however many there are.
+/// The type that all fields so far have in common, of constant size.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-enum Common {
+enum CommonType {
+    /// No field yet.
     #[default]
-    Nothing,
+    Unknown,
     Booleans,
+    /// Dates with this format.
     Dates(&'static str),
     Numbers {
-        general: bool,
-        /// Decimals that all have, and under which all are shown as they are written.
+        /// Whether all numbers are in their shortest form.
+        is_general: bool,
+        /// Number of decimals of all numbers, if a format with that many decimals displays each number
+        /// exactly.
         decimals: Option<usize>,
     },
     Text,
 }
 
-impl Common {
-    fn of(field: Option<Recognised>) -> Self {
+impl CommonType {
+    fn of_field(field: Option<Recognised>) -> Self {
         match field {
             None => Self::Text,
             Some(Recognised::Bool(_)) => Self::Booleans,
             Some(Recognised::Date { format, .. }) => Self::Dates(format),
-            Some(Recognised::Number(Number { decimals, general, fixed, .. })) => {
-                Self::Numbers { general, decimals: fixed.then_some(decimals) }
+            Some(Recognised::Number(Number { decimals, is_general, is_fixed, .. })) => {
+                let decimals = if is_fixed { Some(decimals) } else { None };
+                Self::Numbers { is_general, decimals }
             }
         }
     }
 
-    fn and(self, other: Self) -> Self {
+    fn combine(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Nothing, one) | (one, Self::Nothing) => one,
+            (Self::Unknown, known) | (known, Self::Unknown) => known,
             (Self::Booleans, Self::Booleans) => Self::Booleans,
-            (Self::Dates(one), Self::Dates(two)) if one == two => Self::Dates(one),
+            (Self::Dates(format), Self::Dates(other)) if format == other => Self::Dates(format),
             (
-                Self::Numbers { general: one, decimals },
-                Self::Numbers { general: two, decimals: others },
+                Self::Numbers { is_general, decimals },
+                Self::Numbers { is_general: other_is_general, decimals: other_decimals },
             ) => Self::Numbers {
-                general: one && two,
-                decimals: decimals.filter(|_| decimals == others),
+                is_general: is_general && other_is_general,
+                decimals: if decimals == other_decimals { decimals } else { None },
             },
             _ => Self::Text,
         }
     }
 
-    fn kind(self) -> Option<ColumnKind> {
+    /// Returns the kind of a column, or `None` for text and for a column without fields.
+    fn column_kind(self) -> Option<ColumnKind> {
         match self {
-            Self::Nothing | Self::Text => None,
+            Self::Unknown | Self::Text => None,
             Self::Booleans => Some(ColumnKind::Boolean),
             Self::Dates(format) => Some(ColumnKind::Date { format: format.to_owned() }),
-            Self::Numbers { general: true, .. } => Some(ColumnKind::General),
+            Self::Numbers { is_general: true, .. } => Some(ColumnKind::General),
             Self::Numbers { decimals, .. } => Some(match decimals.and_then(fixed_format) {
                 Some(format) => ColumnKind::Decimals { format: format.to_owned() },
                 None => ColumnKind::MixedNumbers,
@@ -60,61 +67,66 @@ impl Common {
     }
 }
 
-/// Everything that is known of a column: its field in the first row apart from the others.
+/// The types of the fields of a column so far. The field in the first row is kept apart, because it may be a
+/// heading.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     chosen: Option<TypeChoice>,
-    first: Common,
-    others: Common,
+    first_row: CommonType,
+    other_rows: CommonType,
 }
 
-/// What a field adds.
+/// Result of examining a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Looked {
-    /// What it is, if it is more than text and its column may be, too.
-    pub(crate) found: Option<Recognised>,
-    /// Something else is known of its column than before.
-    pub(crate) news: bool,
+pub(crate) struct ExaminedField {
+    /// The recognised value; `None` if the field or its column is text.
+    pub(crate) recognised: Option<Recognised>,
+    /// Whether the field changed the evidence of its column.
+    pub(crate) changed_evidence: bool,
 }
 
 impl Evidence {
-    /// Nothing yet, of a column of which the caller may have said what it is.
-    pub(crate) fn of(chosen: Option<TypeChoice>) -> Self {
+    /// Creates the evidence of a column without fields, whose type the caller may have chosen.
+    pub(crate) fn new(chosen: Option<TypeChoice>) -> Self {
         Self { chosen, ..Self::default() }
     }
 
-    /// Looks at a field that is not empty. It is in the first row that has any, or below. A field that
-    /// was looked at before is no news.
-    pub(crate) fn look(&mut self, text: &str, in_first_row: bool) -> Looked {
+    /// Examines a field that is not empty and adds its type to the evidence. Examining a field a second time
+    /// does not change the evidence.
+    pub(crate) fn examine(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
         if let Some(choice) = self.chosen {
-            let found = super::recognise(text).filter(|found| choice.takes(*found));
-            return Looked { found, news: false };
+            let recognised = recognise(text).filter(|field| choice.accepts(*field));
+            return ExaminedField { recognised, changed_evidence: false };
         }
-        let known = if in_first_row { &mut self.first } else { &mut self.others };
-        // Nothing changes any more: most texts are not even looked at.
-        if !in_first_row && *known == Common::Text {
-            return Looked { found: None, news: false };
+        if in_first_row {
+            let recognised = recognise(text);
+            let field_type = CommonType::of_field(recognised);
+            let changed_evidence = self.first_row != field_type;
+            self.first_row = field_type;
+            return ExaminedField { recognised, changed_evidence };
         }
-        let found = super::recognise(text);
-        let more = Common::of(found);
-        let news = *known != more && {
-            let both = if in_first_row { more } else { known.and(more) };
-            std::mem::replace(known, both) != both
-        };
-        Looked { found, news }
+        // A column with text stays text, so recognition, which takes most of the time, is skipped.
+        if self.other_rows == CommonType::Text {
+            return ExaminedField { recognised: None, changed_evidence: false };
+        }
+        let recognised = recognise(text);
+        let combined = self.other_rows.combine(CommonType::of_field(recognised));
+        let changed_evidence = self.other_rows != combined;
+        self.other_rows = combined;
+        ExaminedField { recognised, changed_evidence }
     }
 
-    /// What the column is. Its first field is a heading if without it the column has a type, and with
-    /// it it has none.
+    /// Returns the type of the column. The first field is a heading if only the other fields have a common
+    /// type.
     pub(crate) fn typing(self) -> ColumnTyping {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };
         }
-        if let Some(kind) = self.first.and(self.others).kind() {
+        if let Some(kind) = self.first_row.combine(self.other_rows).column_kind() {
             return ColumnTyping { kind, heading: false };
         }
-        match self.others.kind() {
-            Some(kind) => ColumnTyping { kind, heading: self.first != Common::Nothing },
+        match self.other_rows.column_kind() {
+            Some(kind) => ColumnTyping { kind, heading: self.first_row != CommonType::Unknown },
             None => ColumnTyping::TEXT,
         }
     }

@@ -1,89 +1,34 @@
-//! What a column of a csv file holds: numbers, dates, booleans, or else text.
+//! Detection of the types of csv columns: numbers, dates, booleans or text.
 //!
-//! Decided for a whole column, so that one code like `0E8` keeps all the others text too. Shown again, every cell is the text of its field, exactly.
+//! A whole column has one type, so a single code such as `0E8` keeps all other codes of the column text.
+//! Every cell displays exactly the text of its field.
 
 mod choice;
+mod column;
 mod evidence;
 mod recognise;
 
 pub use choice::{ColumnTypes, NotColumnTypes, TypeChoice};
-pub(crate) use evidence::{Evidence, Looked};
+pub use column::{ColumnKind, ColumnTyping};
+pub(crate) use evidence::{Evidence, ExaminedField};
 pub(crate) use recognise::Recognised;
-use recognise::recognise;
-
-/// What the cells of a column are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// Text, as it is.
-    Text,
-    /// `TRUE` and `FALSE`.
-    Boolean,
-    /// Dates, all written the same way.
-    Date {
-        /// How they are written.
-        format: String,
-    },
-    /// Numbers, all in their shortest form.
-    General,
-    /// Numbers, all with the same number of decimals.
-    Decimals {
-        /// `0.0`, `0.00`, …
-        format: String,
-    },
-    /// Numbers, written in different ways: each has its own format.
-    MixedNumbers,
-    /// What the caller says it is ([`ColumnTypes`]); a field that is not stays text.
-    Chosen(TypeChoice),
-}
-
-/// How a column is typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ColumnTyping {
-    /// What its cells are.
-    pub kind: ColumnKind,
-    /// The field in the first row that has any is a heading, and so text.
-    pub heading: bool,
-}
-
-impl ColumnTyping {
-    /// The typing of a column whose fields are all text.
-    pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
-
-    /// The value of a field, of which it is known what it is, if it is more than text here.
-    pub(crate) fn value(
-        &self,
-        found: Option<Recognised>,
-        in_first_row: bool,
-    ) -> Option<Recognised> {
-        let is_text = self.kind == ColumnKind::Text || (self.heading && in_first_row);
-        // A number with fewer decimals than the column's others is shown with theirs.
-        found.filter(|_| !is_text)
-    }
-
-    /// The one format that all values of the column have, if they have one.
-    pub(crate) fn format(&self) -> Option<&str> {
-        match &self.kind {
-            ColumnKind::Decimals { format } => Some(format),
-            _ => None,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
+    use super::recognise::recognise;
     use super::*;
 
     fn typing(first: &str, others: &[&str]) -> ColumnTyping {
         let mut evidence = Evidence::default();
         if !first.is_empty() {
-            evidence.look(first, true);
+            evidence.examine(first, true);
         }
         for text in others {
-            evidence.look(text, false);
+            evidence.examine(text, false);
         }
         let before = evidence;
-        let news = others.iter().any(|text| evidence.look(text, false).news);
-        assert_eq!((news, evidence), (false, before), "all of it is known");
+        let changed = others.iter().any(|text| evidence.examine(text, false).changed_evidence);
+        assert_eq!((changed, evidence), (false, before), "all fields were examined before");
         evidence.typing()
     }
 
@@ -117,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_stay_text() {
+    fn columns_of_mixed_types_are_text() {
         for (first, others) in [
             ("iata", &["00M", "0E8"][..]),
             ("code", &["1", "007"]),

@@ -1,21 +1,24 @@
-//! What a field is, fast: the same as `cellar_sheet::cell::recognise`, without an allocation for
-//! nearly all fields there are.
+//! Fast recognition of numbers, dates and booleans. The results equal those of
+//! `cellar_sheet::cell::recognise`, but almost no field needs an allocation.
 
 use cellar_sheet::cell::{Value, date_serial};
 
-/// Decimals of a fixed format, at most: what `cellar_sheet::cell` has.
+/// Maximum number of decimals of a fixed format, as in `cellar_sheet::cell`.
 const MAX_DECIMALS: usize = 15;
-/// Decimal numbers of at most 15 digits, zeros in front apart, read and show as themselves (`DBL_DIG`).
-const EXACT_BELOW: u64 = 1_000_000_000_000_000;
-/// Digits that are certain to fit into a mantissa.
-const MANTISSA_DIGITS: usize = 19;
-/// Below it, numbers are shown with an exponent.
-const SMALLEST_PLAIN: f64 = 1e-6;
-const POWERS: [f64; 23] = [
+/// Mantissas below this bound have at most 15 significant digits, so that parsing and displaying a number
+/// gives the same digits (`DBL_DIG`).
+const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
+/// Number of digits that always fit into a `u64`.
+const MAX_MANTISSA_DIGITS: usize = 19;
+/// Smaller numbers are displayed with an exponent.
+const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
+/// Powers of ten that a floating-point number represents exactly.
+const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
-const FIXED: [&str; MAX_DECIMALS + 1] = [
+/// Number formats by their number of decimals.
+const FIXED_FORMATS: [&str; MAX_DECIMALS + 1] = [
     "0",
     "0.0",
     "0.00",
@@ -34,7 +37,7 @@ const FIXED: [&str; MAX_DECIMALS + 1] = [
     "0.000000000000000",
 ];
 
-/// A field that is more than text.
+/// The value of a field that is not text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Recognised {
     Bool(bool),
@@ -42,154 +45,167 @@ pub(crate) enum Recognised {
     Date { serial: f64, format: &'static str },
 }
 
-/// A number as it is written.
+/// A number, and how it is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
-    /// Digits behind its point.
+    /// Number of digits after the decimal point.
     pub(crate) decimals: usize,
-    /// It is written in its shortest form, that of `General`.
-    pub(crate) general: bool,
-    /// Under the format with its decimals it is certain to be shown as it is written.
-    pub(crate) fixed: bool,
+    /// Whether the number is written in its shortest form, which `General` displays.
+    pub(crate) is_general: bool,
+    /// Whether the format with `decimals` decimals is known to display the number as written.
+    pub(crate) is_fixed: bool,
 }
 
 impl Number {
-    /// The format under which it shows as it is written; `None` is `General`.
+    /// Returns the format that displays the number as written; `None` means `General`.
     pub(crate) fn format(&self) -> Option<&'static str> {
-        if self.general { None } else { fixed_format(self.decimals) }
+        if self.is_general { None } else { fixed_format(self.decimals) }
     }
 }
 
-/// The format with so many decimals.
+/// Returns the format with a number of decimals, or `None` if no such format exists.
 pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
-    FIXED.get(decimals).copied()
+    FIXED_FORMATS.get(decimals).copied()
 }
 
-/// The number, date or boolean that `text` is, if showing it again gives `text` exactly.
+/// Parses a number, date or boolean. Returns `None` if displaying the value would not give exactly `text`.
 pub(crate) fn recognise(text: &str) -> Option<Recognised> {
     let bytes = text.as_bytes();
     match bytes.first()? {
-        b'T' => (text == "TRUE").then_some(Recognised::Bool(true)),
-        b'F' => (text == "FALSE").then_some(Recognised::Bool(false)),
+        b'T' if text == "TRUE" => Some(Recognised::Bool(true)),
+        b'F' if text == "FALSE" => Some(Recognised::Bool(false)),
         b'0'..=b'9' | b'-' => match bytes.get(4) {
-            Some(b'-' | b'/') if matches!(bytes.len(), 10 | 19) => date(bytes),
-            _ => number(text).map(Recognised::Number),
+            Some(b'-' | b'/') if matches!(bytes.len(), DATE_BYTES | DATE_TIME_BYTES) => {
+                parse_date(bytes)
+            }
+            _ => parse_number(text).map(Recognised::Number),
         },
         _ => None,
     }
 }
 
-/// The digits of a plain decimal number.
+/// The digits of a decimal number without an exponent.
 struct Digits {
-    /// All of them as one number, if they are few enough.
+    /// All digits as one number; wrapped if there are more than [`MAX_MANTISSA_DIGITS`].
     mantissa: u64,
     count: usize,
+    /// Number of digits after the decimal point.
     decimals: usize,
-    last: u8,
+    last_digit: u8,
 }
 
-fn number(text: &str) -> Option<Number> {
+fn parse_number(text: &str) -> Option<Number> {
     let bytes = text.as_bytes();
-    let negative = bytes.first() == Some(&b'-');
-    let unsigned = if negative { bytes.get(1..)? } else { bytes };
-    let digits = digits(unsigned)?;
-    if digits.count > MANTISSA_DIGITS || digits.mantissa >= EXACT_BELOW {
-        return long_number(text, &digits);
+    let is_negative = bytes.first() == Some(&b'-');
+    let unsigned = if is_negative { bytes.get(1..)? } else { bytes };
+    let digits = parse_digits(unsigned)?;
+    if digits.count > MAX_MANTISSA_DIGITS || digits.mantissa >= EXACT_MANTISSA_END {
+        return parse_long_number(text, &digits);
     }
-    // Both are exact, so that the quotient is the nearest there is.
-    let value = digits.mantissa as f64 / POWERS.get(digits.decimals)?;
-    let value = if negative { -value } else { value };
-    let general = digits.decimals == 0 || digits.last != b'0';
-    if digits.decimals > 0 && digits.mantissa > 0 && value.abs() < SMALLEST_PLAIN {
-        return slow_number(text, digits.decimals);
+    // Both operands are exact, so the quotient is the nearest floating-point number.
+    let magnitude = digits.mantissa as f64 / POWERS_OF_TEN.get(digits.decimals)?;
+    if digits.decimals > 0 && digits.mantissa > 0 && magnitude < MIN_WITHOUT_EXPONENT {
+        return parse_with_sheet_rules(text, digits.decimals);
     }
-    if !general && digits.decimals > MAX_DECIMALS {
+    let is_general = digits.decimals == 0 || digits.last_digit != b'0';
+    if !is_general && digits.decimals > MAX_DECIMALS {
         return None;
     }
-    let fixed = (1..=MAX_DECIMALS).contains(&digits.decimals);
-    Some(Number { value, decimals: digits.decimals, general, fixed })
+    let is_fixed = (1..=MAX_DECIMALS).contains(&digits.decimals);
+    let value = if is_negative { -magnitude } else { magnitude };
+    Some(Number { value, decimals: digits.decimals, is_general, is_fixed })
 }
 
-/// Takes `0`, `12`, `0.5`, `12.80` apart; not `007`, `.5`, `5.`, which are never shown so.
-fn digits(unsigned: &[u8]) -> Option<Digits> {
-    let (whole, mantissa) = leading_digits(unsigned, 0);
-    if whole == 0 || (whole > 1 && unsigned.first() == Some(&b'0')) {
+/// Parses digits such as `0`, `12`, `0.5` or `12.80`. Returns `None` for `007`, `.5` and `5.`, which no
+/// format displays.
+fn parse_digits(unsigned: &[u8]) -> Option<Digits> {
+    let (integer_digits, mantissa) = parse_leading_digits(unsigned, 0);
+    if integer_digits == 0 || (integer_digits > 1 && unsigned.first() == Some(&b'0')) {
         return None;
     }
-    let last = *unsigned.last()?;
-    let rest = unsigned.get(whole..)?;
+    let last_digit = *unsigned.last()?;
+    let rest = unsigned.get(integer_digits..)?;
     if rest.is_empty() {
-        return Some(Digits { mantissa, count: whole, decimals: 0, last });
+        return Some(Digits { mantissa, count: integer_digits, decimals: 0, last_digit });
     }
-    let behind = rest.strip_prefix(b".")?;
-    let (decimals, mantissa) = leading_digits(behind, mantissa);
-    let sound = decimals > 0 && decimals == behind.len();
-    let count = whole.saturating_add(decimals);
-    sound.then_some(Digits { mantissa, count, decimals, last })
+    let fraction = rest.strip_prefix(b".")?;
+    let (decimals, mantissa) = parse_leading_digits(fraction, mantissa);
+    if decimals == 0 || decimals < fraction.len() {
+        return None;
+    }
+    Some(Digits { mantissa, count: integer_digits + decimals, decimals, last_digit })
 }
 
-/// How many digits `bytes` begins with, and those behind `before` as a number. It wraps where there
-/// are too many for it to be used.
-fn leading_digits(bytes: &[u8], before: u64) -> (usize, u64) {
-    let (mut count, mut number) = (0, before);
+/// Returns the number of digits at the start of `bytes`, and the mantissa with these digits appended. The
+/// mantissa wraps if it has too many digits.
+fn parse_leading_digits(bytes: &[u8], mantissa: u64) -> (usize, u64) {
+    let (mut count, mut mantissa) = (0, mantissa);
     for byte in bytes {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             break;
         }
-        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+        mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
         count += 1;
     }
-    (count, number)
+    (count, mantissa)
 }
 
-/// A number of more digits than are certain to survive: most that there are come from programs that
-/// write the shortest form, as `zmij` does.
-fn long_number(text: &str, digits: &Digits) -> Option<Number> {
-    let number: f64 = text.parse().ok()?;
-    // Whole numbers are written with `.0` there, and of two shortest forms that are equally near, which
-    // only large numbers have, it may write the other one.
-    let plain = (1e-5..1e9).contains(&number.abs()) && digits.decimals > 0 && digits.last != b'0';
-    if plain && zmij::Buffer::new().format_finite(number) == text {
-        let decimals = digits.decimals;
-        return Some(Number { value: number, decimals, general: true, fixed: false });
+/// Parses a number with more digits than a floating-point number represents in general. Most of these
+/// numbers are the shortest form of a floating-point number, which `zmij` writes too.
+fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
+    /// Outside of this range, `zmij` may use an exponent, or choose the other one of two equally near
+    /// shortest forms.
+    const SHORTEST_FORM_RANGE: std::ops::Range<f64> = 1e-5..1e9;
+    let value: f64 = text.parse().ok()?;
+    // `zmij` writes whole numbers with the suffix `.0`, so only fractions are compared.
+    let is_comparable = SHORTEST_FORM_RANGE.contains(&value.abs())
+        && digits.decimals > 0
+        && digits.last_digit != b'0';
+    if is_comparable && zmij::Buffer::new().format_finite(value) == text {
+        return Some(Number {
+            value,
+            decimals: digits.decimals,
+            is_general: true,
+            is_fixed: false,
+        });
     }
-    slow_number(text, digits.decimals)
+    parse_with_sheet_rules(text, digits.decimals)
 }
 
-fn slow_number(text: &str, decimals: usize) -> Option<Number> {
+/// Parses a number with the slower rules of `cellar_sheet`.
+fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
     let typed = cellar_sheet::cell::recognise(text)?;
     let Value::Number(value) = typed.value else {
         return None;
     };
-    let general = typed.format.is_none();
-    Some(Number { value, decimals, general, fixed: !general })
+    let is_general = typed.format.is_none();
+    Some(Number { value, decimals, is_general, is_fixed: !is_general })
 }
 
-/// `2026-11-21`, `2026/11/21`, `2026-11-21 10:00:00` or `2026-11-21T10:00:00`.
-fn date(bytes: &[u8]) -> Option<Recognised> {
+/// Length of `2026-11-21`.
+const DATE_BYTES: usize = 10;
+/// Length of `2026-11-21 10:00:00`.
+const DATE_TIME_BYTES: usize = 19;
+
+/// Parses `2026-11-21`, `2026/11/21`, `2026-11-21 10:00:00` or `2026-11-21T10:00:00`.
+fn parse_date(bytes: &[u8]) -> Option<Recognised> {
     let separator = *bytes.get(4)?;
     if bytes.get(7) != Some(&separator) {
         return None;
     }
-    let pair = |at: usize| decimal(bytes.get(at..at.checked_add(2)?)?);
-    let (year, month, day) = (decimal(bytes.get(..4)?)?, pair(5)?, pair(8)?);
+    let year = parse_decimal(bytes.get(..4)?)?;
+    let month = parse_decimal(bytes.get(5..7)?)?;
+    let day = parse_decimal(bytes.get(8..10)?)?;
     let (second_of_day, format) = match (bytes.len(), separator, bytes.get(10)) {
-        (10, b'-', None) => (0, "yyyy-mm-dd"),
-        (10, b'/', None) => (0, "yyyy/mm/dd"),
-        (19, b'-', Some(between)) => {
-            let format = match between {
-                b' ' => "yyyy-mm-dd hh:mm:ss",
-                b'T' => "yyyy-mm-ddThh:mm:ss",
-                _ => return None,
-            };
-            let (hour, minute, second) = (pair(11)?, pair(14)?, pair(17)?);
-            let colons = bytes.get(13) == Some(&b':') && bytes.get(16) == Some(&b':');
-            if !colons || hour > 23 || minute > 59 || second > 59 {
-                return None;
-            }
-            (hour * 3_600 + minute * 60 + second, format)
+        (DATE_BYTES, b'-', None) => (0, "yyyy-mm-dd"),
+        (DATE_BYTES, b'/', None) => (0, "yyyy/mm/dd"),
+        (DATE_TIME_BYTES, b'-', Some(b' ')) => {
+            (parse_second_of_day(bytes.get(11..)?)?, "yyyy-mm-dd hh:mm:ss")
+        }
+        (DATE_TIME_BYTES, b'-', Some(b'T')) => {
+            (parse_second_of_day(bytes.get(11..)?)?, "yyyy-mm-ddThh:mm:ss")
         }
         _ => return None,
     };
@@ -197,11 +213,30 @@ fn date(bytes: &[u8]) -> Option<Recognised> {
     Some(Recognised::Date { serial, format })
 }
 
-/// A number of few digits.
-fn decimal(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0_i64, |number, byte| {
-        byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
-    })
+/// Parses `10:00:00` into seconds since midnight.
+fn parse_second_of_day(time: &[u8]) -> Option<i64> {
+    if time.get(2) != Some(&b':') || time.get(5) != Some(&b':') {
+        return None;
+    }
+    let hour = parse_decimal(time.get(..2)?)?;
+    let minute = parse_decimal(time.get(3..5)?)?;
+    let second = parse_decimal(time.get(6..8)?)?;
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    Some(hour * 3_600 + minute * 60 + second)
+}
+
+/// Parses a few digits; `None` if there is any other character.
+fn parse_decimal(digits: &[u8]) -> Option<i64> {
+    let mut number = 0_i64;
+    for byte in digits {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        number = number * 10 + i64::from(byte - b'0');
+    }
+    Some(number)
 }
 
 #[cfg(test)]
@@ -224,7 +259,7 @@ mod tests {
         })
     }
 
-    fn same(text: &str) {
+    fn assert_equals_sheet_rules(text: &str) {
         let expected = cellar_sheet::cell::recognise(text);
         let found = typed(text);
         assert_eq!(found, expected, "{text:?}");
@@ -236,7 +271,7 @@ mod tests {
             assert_eq!(one.to_bits(), two.to_bits(), "{text:?}");
         }
         if let Some(Recognised::Number(number)) = recognise(text)
-            && number.fixed
+            && number.is_fixed
         {
             let format = fixed_format(number.decimals).unwrap();
             assert_eq!(display(&Value::Number(number.value), format), text);
@@ -244,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_as_the_rules_in_core() {
+    fn equals_the_rules_of_the_sheet_crate() {
         for text in [
             "",
             "0",
@@ -299,7 +334,7 @@ mod tests {
             "0.",
             "-00",
         ] {
-            same(text);
+            assert_equals_sheet_rules(text);
         }
     }
 
@@ -307,20 +342,20 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn the_same_for_any_text(
+        fn equals_the_rules_for_any_text(
             text in "-?[0-9]{1,20}(\\.[0-9]{1,18})?|-?0\\.0{0,8}[0-9]{1,17}|[-+0-9.eE/: TRUEFALS]{0,20}|\
                      (19|20)[0-9]{2}[-/][0-3][0-9][-/][0-3][0-9]([ T][0-2][0-9]:[0-6][0-9]:[0-6][0-9])?|\\PC{0,20}"
         ) {
-            same(&text);
+            assert_equals_sheet_rules(&text);
         }
 
         #[test]
-        fn the_same_for_any_number(number: f64, decimals in 0..18_usize) {
-            same(&number.to_string());
-            same(&format!("{number:.decimals$}"));
+        fn equals_the_rules_for_any_number(number: f64, decimals in 0..18_usize) {
+            assert_equals_sheet_rules(&number.to_string());
+            assert_equals_sheet_rules(&format!("{number:.decimals$}"));
             let small = number.abs().ln();
-            same(&small.to_string());
-            same(&format!("{small:.decimals$}"));
+            assert_equals_sheet_rules(&small.to_string());
+            assert_equals_sheet_rules(&format!("{small:.decimals$}"));
         }
     }
 }

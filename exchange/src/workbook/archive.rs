@@ -1,7 +1,7 @@
-//! The archive that a workbook is: which parts it has, and reading one of them.
+//! Reads the parts of a workbook, which is a zip archive.
 //!
-//! The `zip` crate reads the directory. Parts are inflated here, each byte counted: what a directory
-//! says of sizes is only good for refusing early.
+//! The `zip` crate reads the directory. This module decompresses parts itself and counts every byte, because
+//! sizes in the directory may be wrong. They are only used to reject a large workbook early.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
@@ -14,28 +14,34 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::{ReadError, Source, WorkbookError};
 
-/// What every part begins with in a zip archive's directory.
+/// Signature of an entry in the directory of a zip archive.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
-/// What an old binary workbook, or an encrypted one, begins with.
+/// First bytes of an old binary workbook or an encrypted workbook.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0";
 const WINDOW_BYTES: usize = 64 * 1024;
+/// Bytes that are read at a time to count directory entries.
+const SCAN_BYTES: u64 = 1024 * 1024;
 
-/// A workbook's parts.
+/// The parts of a workbook.
 #[derive(Debug)]
 pub(crate) struct Archive<S> {
     source: S,
-    parts: BTreeMap<String, Place>,
-    declared: u64,
+    /// Parts by normalized name.
+    parts: BTreeMap<String, PartLocation>,
+    /// Uncompressed bytes of all parts, according to the directory.
+    declared_bytes: u64,
+    /// Maximum number of uncompressed bytes.
     limit: u64,
-    unpacked: Arc<AtomicU64>,
+    /// Bytes uncompressed so far, shared by all open parts.
+    unpacked_bytes: Arc<AtomicU64>,
 }
 
-/// Where a part is.
+/// The location of a part in the archive.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct PartLocation {
     start: u64,
     packed_bytes: u64,
-    deflated: bool,
+    is_deflated: bool,
     checksum: u32,
 }
 
@@ -43,123 +49,126 @@ impl<S: Source> Archive<S>
 where
     S::Stream: Seek,
 {
-    /// Reads the directory.
+    /// Opens an archive and reads its directory.
     pub(crate) fn open(source: S) -> Result<Self, ReadError> {
-        Self::with_limit(source, MAX_XLSX_UNPACKED_BYTES)
+        Self::open_with_limit(source, MAX_XLSX_UNPACKED_BYTES)
     }
 
-    /// As [`Archive::open`], with as many bytes that may be unpacked.
-    fn with_limit(source: S, limit: u64) -> Result<Self, ReadError> {
+    /// Like [`Archive::open`], with another limit of uncompressed bytes.
+    fn open_with_limit(source: S, limit: u64) -> Result<Self, ReadError> {
         let bytes = source.bytes()?;
         if bytes > MAX_WORKBOOK_BYTES {
             return Err(WorkbookError::FileTooLarge { bytes }.into());
         }
-        check_parts(source.open()?.take(MAX_WORKBOOK_BYTES))?;
+        check_file_start_and_part_count(source.open()?.take(MAX_WORKBOOK_BYTES))?;
         let mut stream = source.open()?;
         let mut zip = ZipArchive::new(&mut stream).map_err(|error| match error {
-            zip::result::ZipError::Io(error) => archive_fault(&error),
-            error => archive_fault(&error),
+            zip::result::ZipError::Io(error) => to_archive_error(&error),
+            error => to_archive_error(&error),
         })?;
         let mut parts = BTreeMap::new();
-        let mut declared = 0_u64;
+        let mut declared_bytes = 0_u64;
         for index in 0..zip.len() {
-            let part = zip.by_index_raw(index).map_err(|error| archive_fault(&error))?;
-            declared = declared.saturating_add(part.size());
+            let part = zip.by_index_raw(index).map_err(|error| to_archive_error(&error))?;
+            declared_bytes = declared_bytes.saturating_add(part.size());
             if part.encrypted() {
                 return Err(WorkbookError::Encrypted.into());
             }
-            let deflated = match part.compression() {
+            let is_deflated = match part.compression() {
                 CompressionMethod::Stored => false,
                 CompressionMethod::Deflated => true,
-                // A part that is not needed may be packed as it likes.
+                // Parts with other compression methods are ignored; they may not be needed.
                 _ => continue,
             };
             let (Ok(name), Some(start)) = (part.name(), part.data_start()) else {
                 continue;
             };
-            let place = Place {
+            let location = PartLocation {
                 start,
                 packed_bytes: part.compressed_size(),
-                deflated,
+                is_deflated,
                 checksum: part.crc32(),
             };
-            parts.entry(normal(&name)).or_insert(place);
+            parts.entry(normalize_name(&name)).or_insert(location);
         }
-        if declared > limit {
+        if declared_bytes > limit {
             return Err(WorkbookError::UnpacksTooLarge.into());
         }
-        Ok(Self { source, parts, declared, limit, unpacked: Arc::default() })
+        Ok(Self { source, parts, declared_bytes, limit, unpacked_bytes: Arc::default() })
     }
 
-    /// Whether there is such a part.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.parts.contains_key(&normal(name))
+    /// Returns whether the archive has a part.
+    pub(crate) fn has_part(&self, name: &str) -> bool {
+        self.parts.contains_key(&normalize_name(name))
     }
 
-    /// Bytes of all parts, unpacked, as the directory has it.
-    pub(crate) fn declared(&self) -> u64 {
-        self.declared
+    /// Returns the uncompressed bytes of all parts, according to the directory.
+    pub(crate) fn declared_bytes(&self) -> u64 {
+        self.declared_bytes
     }
 
-    /// Bytes that have been unpacked.
-    pub(crate) fn unpacked(&self) -> u64 {
-        self.unpacked.load(Ordering::Relaxed)
+    /// Returns the number of bytes that were uncompressed so far.
+    pub(crate) fn unpacked_bytes(&self) -> u64 {
+        self.unpacked_bytes.load(Ordering::Relaxed)
     }
 
-    /// Opens a part.
-    pub(crate) fn part(&self, name: &str) -> Result<Part<S::Stream>, ReadError> {
-        let missing = || WorkbookError::MissingPart { part: name.to_owned() };
-        let place = *self.parts.get(&normal(name)).ok_or_else(missing)?;
-        let mut stream = self.source.open()?;
-        stream.seek(SeekFrom::Start(place.start))?;
-        let packed = stream.take(place.packed_bytes);
-        let inflate = if place.deflated {
-            Inflate::Deflated(DeflateDecoder::new(packed))
-        } else {
-            Inflate::Stored(packed)
+    pub(crate) fn open_part(&self, name: &str) -> Result<Part<S::Stream>, ReadError> {
+        let Some(location) = self.parts.get(&normalize_name(name)) else {
+            return Err(WorkbookError::MissingPart { part: name.to_owned() }.into());
         };
-        let counted = Counted {
-            inflate,
-            unpacked: Arc::clone(&self.unpacked),
+        let mut stream = self.source.open()?;
+        stream.seek(SeekFrom::Start(location.start))?;
+        let packed = stream.take(location.packed_bytes);
+        let decoder = if location.is_deflated {
+            PartDecoder::Deflated(DeflateDecoder::new(packed))
+        } else {
+            PartDecoder::Stored(packed)
+        };
+        let reader = PartReader {
+            decoder,
+            unpacked_bytes: Arc::clone(&self.unpacked_bytes),
             limit: self.limit,
             hasher: crc32fast::Hasher::new(),
-            checksum: place.checksum,
+            checksum: location.checksum,
         };
-        Ok(BufReader::with_capacity(WINDOW_BYTES, counted))
+        Ok(BufReader::with_capacity(WINDOW_BYTES, reader))
     }
 }
 
-fn archive_fault(error: &dyn std::fmt::Display) -> ReadError {
+fn to_archive_error(error: &dyn std::fmt::Display) -> ReadError {
     WorkbookError::Archive { why: error.to_string() }.into()
 }
 
-/// A name as parts are looked up: programs differ in case and slashes.
-fn normal(name: &str) -> String {
+/// Normalizes the name of a part, because programs use different case and slashes.
+fn normalize_name(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
 
-/// Sees that it is an archive, and that its directory is not large: its entries are held in memory,
-/// a few hundred bytes each, and it has at most as many as it has such signatures.
-fn check_parts(mut file: impl Read) -> Result<(), ReadError> {
-    let overlap = DIRECTORY_ENTRY.len().saturating_sub(1);
+/// Checks that the file is a zip archive with a bounded number of parts.
+///
+/// The `zip` crate keeps all directory entries in memory. The number of entry signatures in the file is an
+/// upper bound of the number of entries.
+fn check_file_start_and_part_count(mut file: impl Read) -> Result<(), ReadError> {
+    // A signature may span two windows.
+    let overlap = DIRECTORY_ENTRY.len() - 1;
     let mut window = Vec::new();
-    let mut parts = 0_usize;
-    let mut first = true;
+    let mut part_count = 0_usize;
+    let mut is_first_window = true;
     loop {
-        let kept = window.len();
-        file.by_ref().take(1024 * 1024).read_to_end(&mut window)?;
-        if first && window.starts_with(COMPOUND_MAGIC) {
+        let overlap_bytes = window.len();
+        file.by_ref().take(SCAN_BYTES).read_to_end(&mut window)?;
+        if is_first_window && window.starts_with(COMPOUND_MAGIC) {
             return Err(WorkbookError::Compound.into());
         }
-        if first && !window.starts_with(b"PK") {
+        if is_first_window && !window.starts_with(b"PK") {
             return Err(WorkbookError::Unknown.into());
         }
-        if window.len() == kept {
+        if window.len() == overlap_bytes {
             return Ok(());
         }
-        first = false;
-        parts = parts.saturating_add(memchr::memmem::find_iter(&window, DIRECTORY_ENTRY).count());
-        if parts > MAX_WORKBOOK_PARTS {
+        is_first_window = false;
+        part_count += memchr::memmem::find_iter(&window, DIRECTORY_ENTRY).count();
+        if part_count > MAX_WORKBOOK_PARTS {
             return Err(WorkbookError::TooManyParts.into());
         }
         window.drain(..window.len().saturating_sub(overlap));
@@ -167,60 +176,60 @@ fn check_parts(mut file: impl Read) -> Result<(), ReadError> {
 }
 
 /// An open part.
-pub(crate) type Part<R> = BufReader<Counted<R>>;
+pub(crate) type Part<R> = BufReader<PartReader<R>>;
 
-/// Unpacks a part, counts, and at its end compares the checksum.
+/// Decompresses a part, counts its bytes, and compares the checksum at its end.
 #[derive(Debug)]
-pub(crate) struct Counted<R: Read> {
-    inflate: Inflate<R>,
-    unpacked: Arc<AtomicU64>,
+pub(crate) struct PartReader<R: Read> {
+    decoder: PartDecoder<R>,
+    unpacked_bytes: Arc<AtomicU64>,
     limit: u64,
     hasher: crc32fast::Hasher,
     checksum: u32,
 }
 
 #[derive(Debug)]
-enum Inflate<R: Read> {
+enum PartDecoder<R: Read> {
     Stored(Take<R>),
     Deflated(DeflateDecoder<Take<R>>),
 }
 
-/// Why a part was not read on, inside of an I/O error.
+/// Reason why reading a part was stopped. It is transported inside of an I/O error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Limit {
-    #[error("too much to unpack")]
-    Unpacked,
+pub(crate) enum PartFault {
+    #[error("the uncompressed contents are too large")]
+    UnpacksTooLarge,
     #[error("a tag or a text is too long")]
-    Event,
-    #[error("its checksum is wrong")]
+    EventTooLong,
+    #[error("the checksum is wrong")]
     Checksum,
 }
 
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let bytes = match &mut self.inflate {
-            Inflate::Stored(part) => part.read(room)?,
-            Inflate::Deflated(part) => part.read(room)?,
+impl<R: Read> Read for PartReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = match &mut self.decoder {
+            PartDecoder::Stored(part) => part.read(buffer)?,
+            PartDecoder::Deflated(part) => part.read(buffer)?,
         };
-        if bytes == 0 && !room.is_empty() {
-            let same = self.hasher.clone().finalize() == self.checksum;
-            return if same { Ok(0) } else { Err(io::Error::other(Limit::Checksum)) };
+        if bytes == 0 && !buffer.is_empty() {
+            let is_intact = self.hasher.clone().finalize() == self.checksum;
+            return if is_intact { Ok(0) } else { Err(io::Error::other(PartFault::Checksum)) };
         }
-        self.hasher.update(room.get(..bytes).unwrap_or_default());
+        self.hasher.update(buffer.get(..bytes).unwrap_or_default());
         let count = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let before = self.unpacked.fetch_add(count, Ordering::Relaxed);
-        if before.saturating_add(count) > self.limit {
-            return Err(io::Error::other(Limit::Unpacked));
+        let bytes_before = self.unpacked_bytes.fetch_add(count, Ordering::Relaxed);
+        if bytes_before.saturating_add(count) > self.limit {
+            return Err(io::Error::other(PartFault::UnpacksTooLarge));
         }
         Ok(bytes)
     }
 }
 
-/// The typed error of a part that could not be read on.
-pub(crate) fn part_fault(part: &str, error: &io::Error) -> WorkbookError {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Limit>()) {
-        Some(Limit::Unpacked) => WorkbookError::UnpacksTooLarge,
-        Some(Limit::Event) => WorkbookError::EventTooLong { part: part.to_owned() },
+/// Converts an I/O error of a part, which may contain a [`PartFault`].
+pub(crate) fn to_part_error(part: &str, error: &io::Error) -> WorkbookError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<PartFault>()) {
+        Some(PartFault::UnpacksTooLarge) => WorkbookError::UnpacksTooLarge,
+        Some(PartFault::EventTooLong) => WorkbookError::EventTooLong { part: part.to_owned() },
         _ => WorkbookError::Damaged { part: part.to_owned(), why: error.to_string() },
     }
 }
@@ -235,7 +244,7 @@ mod tests {
 
     const LIMIT: u64 = 1 << 20;
 
-    /// Two parts of so many zeros each, and a directory that says that there is next to nothing.
+    /// Returns an archive of two parts with `bytes` zeros each, whose directory declares one byte for each.
     fn bomb(bytes: u64) -> Vec<u8> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for name in ["a", "b"] {
@@ -251,41 +260,41 @@ mod tests {
 
     fn unpack(archive: &Archive<&[u8]>, name: &str) -> Result<usize, WorkbookError> {
         let mut unpacked = 0;
-        let mut part = archive.part(name).unwrap();
-        let mut room = vec![0; 10_000];
+        let mut part = archive.open_part(name).unwrap();
+        let mut buffer = vec![0; 10_000];
         loop {
-            match part.read(&mut room) {
+            match part.read(&mut buffer) {
                 Ok(0) => return Ok(unpacked),
                 Ok(bytes) => unpacked += bytes,
-                Err(error) => return Err(part_fault(name, &error)),
+                Err(error) => return Err(to_part_error(name, &error)),
             }
             assert!(unpacked as u64 <= LIMIT);
         }
     }
 
     #[test]
-    fn all_that_is_unpacked_is_counted_whatever_is_declared() {
+    fn unpacked_bytes_are_counted_whatever_is_declared() {
         let bytes = bomb(LIMIT / 2);
         assert!(bytes.len() < 4_000);
-        let archive = Archive::with_limit(bytes.as_slice(), LIMIT).unwrap();
-        assert_eq!(archive.declared(), 2);
+        let archive = Archive::open_with_limit(bytes.as_slice(), LIMIT).unwrap();
+        assert_eq!(archive.declared_bytes(), 2);
         assert_eq!(unpack(&archive, "a").unwrap(), 1 << 19);
         assert_eq!(unpack(&archive, "B").unwrap(), 1 << 19);
-        assert_eq!(archive.unpacked(), LIMIT);
+        assert_eq!(archive.unpacked_bytes(), LIMIT);
         let bytes = bomb(LIMIT / 2 + 1);
-        let archive = Archive::with_limit(bytes.as_slice(), LIMIT).unwrap();
+        let archive = Archive::open_with_limit(bytes.as_slice(), LIMIT).unwrap();
         assert!(unpack(&archive, "a").is_ok());
         assert!(matches!(unpack(&archive, "b"), Err(WorkbookError::UnpacksTooLarge)));
     }
 
     #[test]
-    fn what_is_declared_has_the_same_limit() {
+    fn declared_bytes_have_the_same_limit() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         zip.start_file("a", SimpleFileOptions::default()).unwrap();
         zip.write_all(&[0; 1000]).unwrap();
         let bytes = zip.finish().unwrap().into_inner();
-        assert!(Archive::with_limit(bytes.as_slice(), 1_000).is_ok());
-        let error = Archive::with_limit(bytes.as_slice(), 999).unwrap_err();
+        assert!(Archive::open_with_limit(bytes.as_slice(), 1_000).is_ok());
+        let error = Archive::open_with_limit(bytes.as_slice(), 999).unwrap_err();
         assert!(matches!(error, ReadError::InWorkbook(WorkbookError::UnpacksTooLarge)));
     }
 
@@ -294,18 +303,18 @@ mod tests {
         let mut bytes = bomb(1_000);
         let at = memchr::memmem::find(&bytes, DIRECTORY_ENTRY).unwrap();
         bytes[at + 16] ^= 1;
-        let archive = Archive::with_limit(bytes.as_slice(), LIMIT).unwrap();
+        let archive = Archive::open_with_limit(bytes.as_slice(), LIMIT).unwrap();
         assert!(matches!(unpack(&archive, "a"), Err(WorkbookError::Damaged { .. })));
         assert!(unpack(&archive, "b").is_ok());
     }
 
     #[test]
     fn a_workbook_declares_so_many_bytes_and_no_more() {
-        // Two parts that say that they are so long: nothing is unpacked.
-        let declaring = |of_each: [u64; 2]| {
+        // The directory declares these sizes for two small parts.
+        let declaring = |sizes: [u64; 2]| {
             let mut bytes = bomb(10);
-            let places: Vec<usize> = memchr::memmem::find_iter(&bytes, DIRECTORY_ENTRY).collect();
-            for (at, size) in places.into_iter().zip(of_each) {
+            let entries: Vec<usize> = memchr::memmem::find_iter(&bytes, DIRECTORY_ENTRY).collect();
+            for (at, size) in entries.into_iter().zip(sizes) {
                 let size = u32::try_from(size).unwrap().to_le_bytes();
                 bytes[at + 24..at + 28].copy_from_slice(&size);
             }
@@ -313,7 +322,10 @@ mod tests {
         };
         let half = MAX_XLSX_UNPACKED_BYTES / 2;
         let most = declaring([half, MAX_XLSX_UNPACKED_BYTES - half]);
-        assert_eq!(Archive::open(most.as_slice()).unwrap().declared(), MAX_XLSX_UNPACKED_BYTES);
+        assert_eq!(
+            Archive::open(most.as_slice()).unwrap().declared_bytes(),
+            MAX_XLSX_UNPACKED_BYTES
+        );
         let more = declaring([half, MAX_XLSX_UNPACKED_BYTES - half + 1]);
         let error = Archive::open(more.as_slice()).unwrap_err();
         assert!(matches!(error, ReadError::InWorkbook(WorkbookError::UnpacksTooLarge)));

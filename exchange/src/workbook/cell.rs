@@ -1,13 +1,13 @@
-//! A cell on its way from a workbook's part into a block.
+//! Cells of a workbook before they are added to a block.
 
 use std::sync::Arc;
 
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::ErrorCode;
 
-/// What a cell holds. Its text stands beside it.
+/// The value of a cell. A text is in [`WorkbookCell::text`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) enum Found {
+pub(crate) enum CellValue {
     #[default]
     Empty,
     Number(f64),
@@ -16,34 +16,41 @@ pub(crate) enum Found {
     Text,
 }
 
-/// A cell, used again for each: its texts keep their memory.
+/// A cell of a workbook. Readers reuse the same cell, so that its strings keep their memory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FoundCell {
+pub(crate) struct WorkbookCell {
     pub(crate) row: u32,
     pub(crate) column: u32,
-    pub(crate) value: Found,
+    pub(crate) value: CellValue,
     pub(crate) text: String,
-    /// With `=` in front; empty if there is none.
+    /// Text of the formula, starting with `=`; empty if the cell has no formula.
     pub(crate) formula: String,
-    /// `None` is `General`.
+    /// Number format; `None` means `General`.
     pub(crate) format: Option<Arc<str>>,
 }
 
-impl FoundCell {
+impl WorkbookCell {
     pub(crate) fn clear(&mut self) {
-        self.value = Found::Empty;
+        self.value = CellValue::Empty;
         self.text.clear();
         self.formula.clear();
         self.format = None;
     }
 
-    /// Its name, `B2`.
+    /// Returns the name of the cell, such as `B2`.
     pub(crate) fn name(&self) -> String {
         CellName { row: self.row, column: self.column }.to_string()
     }
 
-    /// A number if it is finite, else its text.
-    pub(crate) fn number(number: f64) -> Found {
-        if number.is_finite() { Found::Number(number) } else { Found::Text }
+    /// Returns whether the cell has a value, a formula or a number format.
+    pub(crate) fn has_content(&self) -> bool {
+        self.value != CellValue::Empty || !self.formula.is_empty() || self.format.is_some()
+    }
+}
+
+impl CellValue {
+    /// Returns a number if it is finite. Otherwise, the value is the text of the cell.
+    pub(crate) fn from_number(number: f64) -> Self {
+        if number.is_finite() { Self::Number(number) } else { Self::Text }
     }
 }

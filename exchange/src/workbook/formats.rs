@@ -1,47 +1,50 @@
-//! Number formats as workbooks have them, and as they are kept.
+//! Converts the number formats of workbooks.
 
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
-/// Days between the incarnations of workbooks that count from 1904 and of all others.
+/// Days between the first day of workbooks that count from 1904 and that of other workbooks.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
 /// A number format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Format {
-    /// The code that is kept; `None` is `General`.
+    /// Converted code; `None` means `General`.
     pub(crate) code: Option<Arc<str>>,
-    /// Numbers under it are dates.
-    pub(crate) date: bool,
+    /// Whether the format displays numbers as dates.
+    pub(crate) is_date: bool,
 }
 
 impl Format {
-    /// A format from its code. Dates that are not shown as such here become dates that are, with the
-    /// same parts; times of day, and everything else, keep their code.
-    pub(crate) fn of(code: &str) -> Self {
-        let plain = code.replace("\"T\"", "T").replace("\\T", "T");
-        let code = if shown(&plain) { &plain } else { code };
-        let parts = parts(code);
-        let date = parts.date || parts.time;
-        let kept = match (parts.date, parts.time) {
-            _ if shown(code) => code,
-            (true, false) => "yyyy-mm-dd",
-            (true, true) => "yyyy-mm-dd hh:mm:ss",
-            (false, _) => code,
+    /// Converts the code of a workbook.
+    ///
+    /// A date format that Cellar does not display as a date becomes a supported one with the same parts. Other
+    /// formats, including those of times, keep their code.
+    pub(crate) fn from_code(code: &str) -> Self {
+        let unescaped = code.replace("\"T\"", "T").replace("\\T", "T");
+        let code = if displays_dates(&unescaped) { &unescaped } else { code };
+        let parts = find_date_parts(code);
+        let converted = if displays_dates(code) || !parts.has_date {
+            code
+        } else if parts.has_time {
+            "yyyy-mm-dd hh:mm:ss"
+        } else {
+            "yyyy-mm-dd"
         };
-        // Longer ones cannot be kept, and Excel has none.
-        let general = kept.is_empty()
-            || kept.len() > MAX_FORMAT_BYTES
-            || kept.eq_ignore_ascii_case(GENERAL)
-            || kept == "@";
-        Self { code: (!general).then(|| kept.into()), date: date && parts.date }
+        // Codes longer than the limit are dropped; Excel has none.
+        let is_general = converted.is_empty()
+            || converted.len() > MAX_FORMAT_BYTES
+            || converted.eq_ignore_ascii_case(GENERAL)
+            || converted == "@";
+        let code = if is_general { None } else { Some(converted.into()) };
+        Self { code, is_date: parts.has_date }
     }
 
-    /// One of the formats that have a number and no code in the file (ECMA-376 18.8.30).
+    /// Returns a built-in format of Excel, which has a number but no code in the file (ECMA-376 18.8.30).
     pub(crate) fn built_in(number: u32) -> Self {
-        Self::of(match number {
+        Self::from_code(match number {
             1 => "0",
             2 => "0.00",
             3 => "#,##0",
@@ -70,25 +73,25 @@ impl Format {
     }
 }
 
-/// Whether dates under a format are shown as dates here.
-fn shown(code: &str) -> bool {
-    const SOME_DAY: f64 = 45_000.25;
+/// Returns whether Cellar displays dates with a format.
+fn displays_dates(code: &str) -> bool {
+    const SAMPLE_DATE: f64 = 45_000.25;
     code != GENERAL
         && code.contains(['y', 'd'])
-        && display(&Value::Number(SOME_DAY), code) != general(SOME_DAY)
+        && display(&Value::Number(SAMPLE_DATE), code) != general(SAMPLE_DATE)
 }
 
 #[derive(Default)]
-struct Parts {
-    date: bool,
-    time: bool,
+struct DateParts {
+    has_date: bool,
+    has_time: bool,
 }
 
-/// Which parts of a date a format shows: its first section, without quoted and escaped text, colours
-/// and conditions.
-fn parts(code: &str) -> Parts {
-    let mut parts = Parts::default();
-    let mut months = false;
+/// Returns the parts of a date that the first section of a format displays. Quoted and escaped text, colours and
+/// conditions are ignored.
+fn find_date_parts(code: &str) -> DateParts {
+    let mut parts = DateParts::default();
+    let mut has_m = false;
     let mut characters = code.chars();
     while let Some(character) = characters.next() {
         match character {
@@ -98,21 +101,23 @@ fn parts(code: &str) -> Parts {
             '[' => {
                 let inner: String = characters.by_ref().take_while(|end| *end != ']').collect();
                 let lower = inner.to_ascii_lowercase();
-                let elapsed = !lower.is_empty() && lower.chars().all(|unit| "hms".contains(unit));
-                parts.time |= elapsed;
+                // Elapsed time, such as `[h]`.
+                let is_elapsed =
+                    !lower.is_empty() && lower.chars().all(|unit| "hms".contains(unit));
+                parts.has_time |= is_elapsed;
             }
-            'y' | 'Y' | 'd' | 'D' => parts.date = true,
-            'h' | 'H' | 's' | 'S' => parts.time = true,
-            'm' | 'M' => months = true,
-            // `General`, or an exponent.
-            'e' | 'E' | 'g' | 'G' if !parts.date && !parts.time && !months => {
-                return Parts::default();
+            'y' | 'Y' | 'd' | 'D' => parts.has_date = true,
+            'h' | 'H' | 's' | 'S' => parts.has_time = true,
+            'm' | 'M' => has_m = true,
+            // `General` or an exponent, so the format is one of numbers.
+            'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_m => {
+                return DateParts::default();
             }
             _ => {}
         }
     }
-    // `m` alone, as in `mmm`, is months; beside hours or seconds it is minutes.
-    parts.date |= months && !parts.time;
+    // `m` means minutes if the format has hours or seconds, otherwise months.
+    parts.has_date |= has_m && !parts.has_time;
     parts
 }
 
@@ -121,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_as_they_are_kept() {
+    fn converts_formats() {
         for (code, kept, date) in [
             ("General", None, false),
             ("", None, false),
@@ -142,8 +147,8 @@ mod tests {
             ("[h]:mm:ss", Some("[h]:mm:ss"), false),
             ("0\\d", Some("0\\d"), false),
         ] {
-            let format = Format::of(code);
-            assert_eq!((format.code.as_deref(), format.date), (kept, date), "{code}");
+            let format = Format::from_code(code);
+            assert_eq!((format.code.as_deref(), format.is_date), (kept, date), "{code}");
         }
         assert_eq!(Format::built_in(14).code.as_deref(), Some("yyyy-mm-dd"));
         assert_eq!(Format::built_in(9).code.as_deref(), Some("0%"));
@@ -153,7 +158,7 @@ mod tests {
     #[test]
     fn formats_end_at_their_limit() {
         let code = |bytes: usize| format!("\"{}\"0", "x".repeat(bytes - 3));
-        assert!(Format::of(&code(MAX_FORMAT_BYTES)).code.is_some());
-        assert!(Format::of(&code(MAX_FORMAT_BYTES + 1)).code.is_none());
+        assert!(Format::from_code(&code(MAX_FORMAT_BYTES)).code.is_some());
+        assert!(Format::from_code(&code(MAX_FORMAT_BYTES + 1)).code.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Workbooks: what xlsx, xlsb and ods have in common.
+//! Import of workbooks, and the code that the xlsx, xlsb and ods readers share.
 
 pub(crate) mod archive;
 pub(crate) mod cell;

@@ -1,4 +1,4 @@
-//! A workbook of any kind, as one import.
+//! Import of a workbook of any kind.
 
 use std::io::Seek;
 
@@ -6,50 +6,52 @@ use cellar_base::limits::{MAX_SHEETS, MAX_XLSX_CELLS};
 use cellar_snapshot::tile::TileValue;
 
 use super::archive::Archive;
-use super::cell::{Found, FoundCell};
+use super::cell::{CellValue, WorkbookCell};
 use crate::block::{BlockBuilder, RowTooLong};
 use crate::ods::Ods;
 use crate::xlsb::Xlsb;
-use crate::xlsx::{Xlsx, main_part};
+use crate::xlsx::{Xlsx, find_main_part};
 use crate::{
     BlockSize, Import, ImportProgress, Piece, ReadError, SheetStart, Source, WorkbookError,
 };
 
-/// Cells that one pull looks at.
+/// Maximum number of cells that one call reads.
 const STEP_CELLS: usize = 1 << 17;
 
-/// Which program's format it is.
+/// The file format of a workbook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkbookKind {
-    /// Excel, since 2007.
+    /// Excel 2007 and later.
     Xlsx,
-    /// Excel, binary. Its formulas are not read, only their values.
+    /// Excel binary workbook. Values of formulas are read, but not the formulas.
     Xlsb,
-    /// OpenDocument: LibreOffice.
+    /// OpenDocument spreadsheet, for example of LibreOffice.
     Ods,
 }
 
-/// A workbook that is being read. Hidden and empty sheets come like all others; of merged cells the
-/// top left one has the value.
+/// An import of a workbook. Hidden and empty sheets are included. The top left cell of merged cells has the
+/// value.
 #[derive(Debug)]
 pub struct WorkbookImport<S: Source> {
     archive: Archive<S>,
     file_bytes: u64,
-    format: Format<S::Stream>,
+    reader: WorkbookReader<S::Stream>,
+    /// Name of the current sheet.
     sheet: Option<String>,
     builder: BlockBuilder,
-    cell: FoundCell,
-    /// `cell` has been read and not been taken yet.
-    pending: bool,
-    last: Option<(u32, u32)>,
-    /// Cells that may still come.
+    cell: WorkbookCell,
+    /// Whether `cell` was read but not added to a block.
+    has_pending_cell: bool,
+    /// Row and column of the last cell that was added to a block of the current sheet.
+    last_cell: Option<(u32, u32)>,
+    /// Number of cells that may still be read.
     cells_left: u64,
-    sheets: usize,
-    done: bool,
+    sheet_count: usize,
+    is_done: bool,
 }
 
 #[derive(Debug)]
-enum Format<R: std::io::Read> {
+enum WorkbookReader<R: std::io::Read> {
     Xlsx(Xlsx<R>),
     Xlsb(Xlsb<R>),
     Ods(Ods<R>),
@@ -59,54 +61,55 @@ impl<S: Source> WorkbookImport<S>
 where
     S::Stream: Seek,
 {
-    /// Opens a workbook: reads what its sheets share.
+    /// Opens a workbook and reads the parts that its sheets share.
     ///
     /// # Errors
-    /// [`ReadError`] if it is none, damaged, or beyond a limit.
+    /// [`ReadError`] if the file is not a workbook, is damaged, or exceeds a limit.
     pub fn open(source: S, block: BlockSize) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         let archive = Archive::open(source)?;
-        let format = match main_part(&archive)? {
-            Some(main) if main.ends_with(".bin") => Format::Xlsb(Xlsb::open(&archive, &main)?),
-            Some(main) => Format::Xlsx(Xlsx::open(&archive, &main)?),
-            None if archive.has("content.xml") => Format::Ods(Ods::open(&archive)?),
+        let reader = match find_main_part(&archive)? {
+            Some(main) if main.ends_with(".bin") => {
+                WorkbookReader::Xlsb(Xlsb::open(&archive, &main)?)
+            }
+            Some(main) => WorkbookReader::Xlsx(Xlsx::open(&archive, &main)?),
+            None if archive.has_part("content.xml") => WorkbookReader::Ods(Ods::open(&archive)?),
             None => return Err(WorkbookError::Unknown.into()),
         };
         Ok(Self {
             archive,
             file_bytes,
-            format,
+            reader,
             sheet: None,
             builder: BlockBuilder::new(block),
-            cell: FoundCell::default(),
-            pending: false,
-            last: None,
+            cell: WorkbookCell::default(),
+            has_pending_cell: false,
+            last_cell: None,
             cells_left: MAX_XLSX_CELLS,
-            sheets: 0,
-            done: false,
+            sheet_count: 0,
+            is_done: false,
         })
     }
 
-    /// What kind of workbook it is.
     #[must_use]
     pub fn kind(&self) -> WorkbookKind {
-        match self.format {
-            Format::Xlsx(_) => WorkbookKind::Xlsx,
-            Format::Xlsb(_) => WorkbookKind::Xlsb,
-            Format::Ods(_) => WorkbookKind::Ods,
+        match self.reader {
+            WorkbookReader::Xlsx(_) => WorkbookKind::Xlsx,
+            WorkbookReader::Xlsb(_) => WorkbookKind::Xlsb,
+            WorkbookReader::Ods(_) => WorkbookKind::Ods,
         }
     }
 
     fn next_sheet(&mut self) -> Result<Option<SheetStart>, ReadError> {
-        let start = match &mut self.format {
-            Format::Xlsx(workbook) => workbook.next_sheet(&self.archive)?,
-            Format::Xlsb(workbook) => workbook.next_sheet(&self.archive)?,
-            Format::Ods(workbook) => workbook.next_sheet()?,
+        let start = match &mut self.reader {
+            WorkbookReader::Xlsx(workbook) => workbook.next_sheet(&self.archive)?,
+            WorkbookReader::Xlsb(workbook) => workbook.next_sheet(&self.archive)?,
+            WorkbookReader::Ods(workbook) => workbook.next_sheet()?,
         };
-        self.last = None;
+        self.last_cell = None;
         if let Some(start) = &start {
-            self.sheets = self.sheets.saturating_add(1);
-            if self.sheets > MAX_SHEETS {
+            self.sheet_count += 1;
+            if self.sheet_count > MAX_SHEETS {
                 return Err(WorkbookError::TooManySheets.into());
             }
             self.sheet = Some(start.name.clone().unwrap_or_default());
@@ -114,80 +117,87 @@ where
         Ok(start)
     }
 
-    /// Reads the next cell of the sheet, unless one is pending; `false` at its end.
+    /// Reads the next cell of the sheet into `cell`, unless a cell is pending. Returns `false` at the end of the
+    /// sheet.
     fn read_cell(&mut self) -> Result<bool, WorkbookError> {
-        if self.pending {
+        if self.has_pending_cell {
             return Ok(true);
         }
-        let found = match &mut self.format {
-            Format::Xlsx(workbook) => workbook.next_cell(&mut self.cell)?,
-            Format::Xlsb(workbook) => workbook.next_cell(&mut self.cell)?,
-            Format::Ods(workbook) => workbook.next_cell(&mut self.cell)?,
+        let has_cell = match &mut self.reader {
+            WorkbookReader::Xlsx(workbook) => workbook.next_cell(&mut self.cell)?,
+            WorkbookReader::Xlsb(workbook) => workbook.next_cell(&mut self.cell)?,
+            WorkbookReader::Ods(workbook) => workbook.next_cell(&mut self.cell)?,
         };
-        if found {
-            let place = (self.cell.row, self.cell.column);
-            if self.last.is_some_and(|last| last >= place) {
-                return Err(WorkbookError::OutOfOrder {
-                    sheet: self.name(),
-                    cell: self.cell.name(),
-                });
-            }
-            let Some(left) = self.cells_left.checked_sub(1) else {
-                return Err(WorkbookError::TooManyCells { sheet: self.name() });
-            };
-            self.cells_left = left;
+        if !has_cell {
+            return Ok(false);
         }
-        self.pending = found;
-        Ok(found)
+        let position = (self.cell.row, self.cell.column);
+        if self.last_cell.is_some_and(|last_cell| last_cell >= position) {
+            let (sheet, cell) = (self.sheet_name(), self.cell.name());
+            return Err(WorkbookError::OutOfOrder { sheet, cell });
+        }
+        let Some(cells_left) = self.cells_left.checked_sub(1) else {
+            return Err(WorkbookError::TooManyCells { sheet: self.sheet_name() });
+        };
+        self.cells_left = cells_left;
+        self.has_pending_cell = true;
+        Ok(true)
     }
 
-    fn name(&self) -> String {
+    fn sheet_name(&self) -> String {
         self.sheet.clone().unwrap_or_default()
     }
 
-    fn take_cell(&mut self) -> Result<(), RowTooLong> {
-        let cell = &self.cell;
-        if self.last.is_none_or(|(row, _)| row != cell.row) {
-            self.builder.begin_row(cell.row);
+    fn is_in_new_row(&self) -> bool {
+        self.last_cell.is_none_or(|(last_row, _)| last_row != self.cell.row)
+    }
+
+    /// Adds the pending cell to the block.
+    fn push_pending_cell(&mut self) -> Result<(), RowTooLong> {
+        if self.is_in_new_row() {
+            self.builder.start_row(self.cell.row);
         }
-        self.last = Some((cell.row, cell.column));
-        self.pending = false;
+        let cell = &self.cell;
+        self.last_cell = Some((cell.row, cell.column));
+        self.has_pending_cell = false;
         let column = cell.column;
         match cell.value {
-            // A formula stands beside a value, even if that is nothing.
-            Found::Empty if cell.formula.is_empty() => {}
-            Found::Empty => self.builder.value(column, TileValue::Empty),
-            Found::Number(number) => self.builder.value(column, TileValue::Number(number)),
-            Found::Bool(value) => self.builder.value(column, TileValue::Bool(value)),
-            Found::Error(code) => self.builder.value(column, TileValue::Error(code)),
-            Found::Text => self.builder.text(column, &cell.text)?,
+            CellValue::Empty if cell.formula.is_empty() => {}
+            // A cell with a formula must have a value, even if that is empty.
+            CellValue::Empty => self.builder.push_value(column, TileValue::Empty),
+            CellValue::Number(number) => {
+                self.builder.push_value(column, TileValue::Number(number));
+            }
+            CellValue::Bool(value) => self.builder.push_value(column, TileValue::Bool(value)),
+            CellValue::Error(code) => self.builder.push_value(column, TileValue::Error(code)),
+            CellValue::Text => self.builder.push_text(column, &cell.text)?,
         }
         if !cell.formula.is_empty() {
-            self.builder.formula(column, &cell.formula)?;
+            self.builder.push_formula(column, &cell.formula)?;
         }
         if let Some(format) = &cell.format {
-            self.builder.format(column, format);
+            self.builder.push_format(column, format);
         }
         Ok(())
     }
 
-    /// The next block of the sheet; `Working` if there is none yet; `None` at its end.
+    /// Returns the next block of the sheet, [`Piece::Working`] if more cells are needed, or `None` at the end of
+    /// the sheet.
     fn next_block(&mut self) -> Result<Option<Piece>, ReadError> {
         for _ in 0..STEP_CELLS {
             if !self.read_cell()? {
                 return Ok(self.builder.take().map(Piece::Block));
             }
             let row = self.cell.row;
-            let new_row = self.last.is_none_or(|(last, _)| last != row);
-            if new_row
+            if self.is_in_new_row()
                 && self.builder.is_full(row)
                 && let Some(block) = self.builder.take()
             {
                 return Ok(Some(Piece::Block(block)));
             }
-            self.take_cell().map_err(|_| WorkbookError::RowTooLong {
-                sheet: self.name(),
-                row: u64::from(row).saturating_add(1),
+            self.push_pending_cell().map_err(|_| WorkbookError::RowTooLong {
+                sheet: self.sheet_name(),
+                row: u64::from(row) + 1,
             })?;
         }
         Ok(Some(Piece::Working))
@@ -209,19 +219,19 @@ where
     S::Stream: Seek,
 {
     fn next(&mut self) -> Result<Option<Piece>, ReadError> {
-        if self.done {
+        if self.is_done {
             return Ok(None);
         }
-        // An error ends it.
-        self.done = true;
+        // Set before reading, so that the import also ends after an error.
+        self.is_done = true;
         let piece = self.next_piece()?;
-        self.done = piece.is_none();
+        self.is_done = piece.is_none();
         Ok(piece)
     }
 
     fn progress(&self) -> ImportProgress {
-        let total = self.archive.declared().max(self.file_bytes);
-        let done = if self.done { total } else { self.archive.unpacked().min(total) };
+        let total = self.archive.declared_bytes().max(self.file_bytes);
+        let done = if self.is_done { total } else { self.archive.unpacked_bytes().min(total) };
         ImportProgress { done, total }
     }
 }

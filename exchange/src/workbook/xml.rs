@@ -1,4 +1,4 @@
-//! The xml of a part, one event after the other, each of bounded length.
+//! Reads the XML of a part as events of bounded length.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,26 +6,26 @@ use cellar_base::limits::{MAX_IDLE_XML_EVENTS, MAX_XML_EVENT_BYTES, XML_EVENTS_P
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::archive::{Limit, Part, part_fault};
+use super::archive::{Part, PartFault, to_part_error};
 use crate::WorkbookError;
 
-/// How deep elements may stand in each other: what is open is held in memory.
+/// Maximum nesting depth of elements. The parser keeps all open elements in memory.
 const MAX_DEPTH: usize = 64;
 
-/// A part that is xml.
+/// An XML part.
 #[derive(Debug)]
 pub(crate) struct Xml<R: Read> {
-    reader: Reader<Limited<Part<R>>>,
+    reader: Reader<EventLimiter<Part<R>>>,
     buffer: Vec<u8>,
     part: String,
     depth: usize,
-    /// Events that may come without that anything is found.
-    idle_left: u64,
+    /// Number of events that may follow without a cell or a text.
+    idle_events_left: u64,
 }
 
 impl<R: Read> Xml<R> {
     pub(crate) fn new(part: Part<R>, name: &str) -> Self {
-        let mut reader = Reader::from_reader(Limited { inner: part, event_bytes: 0 });
+        let mut reader = Reader::from_reader(EventLimiter { inner: part, event_bytes: 0 });
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
@@ -34,68 +34,70 @@ impl<R: Read> Xml<R> {
             buffer: Vec::new(),
             part: name.to_owned(),
             depth: 0,
-            idle_left: MAX_IDLE_XML_EVENTS,
+            idle_events_left: MAX_IDLE_XML_EVENTS,
         }
     }
 
-    /// The next event; an empty element is a start and an end.
+    /// Returns the next event. An empty element is returned as a start and an end.
     pub(crate) fn next(&mut self) -> Result<Event<'_>, WorkbookError> {
-        let Some(idle_left) = self.idle_left.checked_sub(1) else {
+        let Some(idle_events_left) = self.idle_events_left.checked_sub(1) else {
             return Err(WorkbookError::NothingInTags { part: self.part.clone() });
         };
-        self.idle_left = idle_left;
+        self.idle_events_left = idle_events_left;
         self.reader.get_mut().event_bytes = 0;
         self.buffer.clear();
         let event = self.reader.read_event_into(&mut self.buffer).map_err(|error| match error {
-            quick_xml::Error::Io(error) => part_fault(&self.part, &error),
+            quick_xml::Error::Io(error) => to_part_error(&self.part, &error),
             error => WorkbookError::Damaged { part: self.part.clone(), why: error.to_string() },
         })?;
         match event {
             Event::Start(_) => self.depth = self.depth.saturating_add(1),
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
-            // The reader itself does not mind.
-            Event::Eof if self.depth > 0 => return Err(ended(&self.part)),
+            // The reader does not report unclosed elements.
+            Event::Eof if self.depth > 0 => return Err(truncated(&self.part)),
             _ => {}
         }
         if self.depth > MAX_DEPTH {
-            let why = format!("elements stand more than {MAX_DEPTH} deep in each other");
+            let why = format!("elements are nested more than {MAX_DEPTH} levels deep");
             return Err(WorkbookError::Damaged { part: self.part.clone(), why });
         }
         Ok(event)
     }
 
-    /// Something was found: a cell, or a text.
-    pub(crate) fn found(&mut self) {
-        self.idle_left = (self.idle_left + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
+    /// Allows more events, because a cell or a text was found.
+    pub(crate) fn record_content(&mut self) {
+        self.idle_events_left =
+            (self.idle_events_left + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
     }
 
-    /// The error for a part that ends too early.
-    pub(crate) fn ended(&self) -> WorkbookError {
-        ended(&self.part)
+    /// Returns the error for a part that ends too early.
+    pub(crate) fn truncated(&self) -> WorkbookError {
+        truncated(&self.part)
     }
 
-    /// The error for a part that is not as it has to be.
+    /// Returns the error for a part with invalid contents.
     pub(crate) fn damaged(&self, why: &str) -> WorkbookError {
         WorkbookError::Damaged { part: self.part.clone(), why: why.to_owned() }
     }
 }
 
-fn ended(part: &str) -> WorkbookError {
-    WorkbookError::Damaged { part: part.to_owned(), why: "it ends in the middle".to_owned() }
+fn truncated(part: &str) -> WorkbookError {
+    WorkbookError::Damaged { part: part.to_owned(), why: "the part is truncated".to_owned() }
 }
 
-/// An attribute by its name without prefix, its entities resolved.
+/// Returns the value of an attribute, given its name without a prefix. Entities are resolved.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
-    let mut whole = attributes.with_checks(false).flatten();
-    let value = whole.find(|attribute| attribute.key.local_name().as_ref() == name)?.value;
+    let mut valid_attributes = attributes.with_checks(false).flatten();
+    let value =
+        valid_attributes.find(|attribute| attribute.key.local_name().as_ref() == name)?.value;
     Some(
         quick_xml::escape::unescape(&value)
             .map_or_else(|_| value.to_string(), |text| text.into_owned()),
     )
 }
 
-/// What an event adds to the text around it.
+/// Appends the text of an event. Events without text append nothing.
 pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     match event {
         Event::Text(content) => text.push_str(&content.xml10_content()),
@@ -106,7 +108,7 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
                 let name = reference.xml10_content();
                 match quick_xml::escape::resolve_predefined_entity(&name) {
                     Some(entity) => text.push_str(entity),
-                    // Not one that xml has: kept as it is written.
+                    // An unknown entity is kept as written.
                     None => {
                         text.push('&');
                         text.push_str(&name);
@@ -119,31 +121,31 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     }
 }
 
-/// Gives at most so much for one event.
+/// Limits the bytes of a single event.
 #[derive(Debug)]
-struct Limited<B> {
+struct EventLimiter<B> {
     inner: B,
+    /// Bytes of the current event.
     event_bytes: usize,
 }
 
-impl<B: BufRead> Read for Limited<B> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.inner.read(room)?;
+impl<B: BufRead> Read for EventLimiter<B> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.inner.read(buffer)?;
         self.event_bytes = self.event_bytes.saturating_add(bytes);
         Ok(bytes)
     }
 }
 
-impl<B: BufRead> BufRead for Limited<B> {
+impl<B: BufRead> BufRead for EventLimiter<B> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // One more than allowed, to see that there is more.
-        let Some(room) =
-            (MAX_XML_EVENT_BYTES + 1).checked_sub(self.event_bytes).filter(|room| *room > 0)
-        else {
-            return Err(io::Error::other(Limit::Event));
-        };
+        // One byte more than allowed, so that an event of exactly the maximum length is accepted.
+        let bytes_left = (MAX_XML_EVENT_BYTES + 1).saturating_sub(self.event_bytes);
+        if bytes_left == 0 {
+            return Err(io::Error::other(PartFault::EventTooLong));
+        }
         let window = self.inner.fill_buf()?;
-        Ok(window.get(..room).unwrap_or(window))
+        Ok(window.get(..bytes_left).unwrap_or(window))
     }
 
     fn consume(&mut self, bytes: usize) {
@@ -161,32 +163,37 @@ mod tests {
     use super::*;
     use crate::workbook::archive::Archive;
 
-    /// Reads a part of `tags` tags. After every `found_every` events something is found.
-    fn read(tags: usize, idle_left: u64, found_every: Option<usize>) -> Result<u64, WorkbookError> {
+    /// Reads a part of `tags` tags, in which each `content_every`th event is content. Returns the number of
+    /// idle events that are left.
+    fn read(
+        tags: usize,
+        idle_events_left: u64,
+        content_every: Option<usize>,
+    ) -> Result<u64, WorkbookError> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         zip.start_file("a", SimpleFileOptions::default()).unwrap();
         zip.write_all("<a/>".repeat(tags).as_bytes()).unwrap();
         let bytes = zip.finish().unwrap().into_inner();
         let archive = Archive::open(bytes.as_slice()).unwrap();
-        let mut xml = Xml::new(archive.part("a").unwrap(), "a");
-        assert_eq!(xml.idle_left, MAX_IDLE_XML_EVENTS);
-        xml.idle_left = idle_left;
+        let mut xml = Xml::new(archive.open_part("a").unwrap(), "a");
+        assert_eq!(xml.idle_events_left, MAX_IDLE_XML_EVENTS);
+        xml.idle_events_left = idle_events_left;
         for event in 0.. {
             if matches!(xml.next()?, Event::Eof) {
                 break;
             }
-            if found_every.is_some_and(|every| event % every == 0) {
-                xml.found();
+            if content_every.is_some_and(|every| event % every == 0) {
+                xml.record_content();
             }
         }
-        Ok(xml.idle_left)
+        Ok(xml.idle_events_left)
     }
 
     #[test]
     fn tags_without_anything_in_them_end() {
-        // A tag is a start and an end, and then the part ends.
-        for (idle_left, ends) in [(200, true), (201, false)] {
-            match read(100, idle_left, None) {
+        // Each tag has a start and an end, and the end of the part is an event, too.
+        for (idle_events_left, ends) in [(200, true), (201, false)] {
+            match read(100, idle_events_left, None) {
                 Ok(left) => assert!(!ends && left == 0),
                 Err(error) => {
                     assert!(
@@ -196,7 +203,7 @@ mod tests {
                 }
             }
         }
-        // Each find allows more tags, up to the first bound.
+        // Content allows more tags, up to the initial bound.
         let every = usize::try_from(XML_EVENTS_PER_FOUND).unwrap();
         assert!(read(10 * every, 1, Some(every)).is_ok());
         assert!(read(10 * every, 1, Some(every + 1)).is_err());

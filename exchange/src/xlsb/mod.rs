@@ -1,7 +1,7 @@
-//! xlsb, in: the binary form of xlsx.
+//! Reads xlsb workbooks, the binary form of xlsx.
 //!
-//! What is read: values and number formats of cells. Formulas stand there as programs for a stack
-//! machine, and are not read: their values are.
+//! This reader returns values and number formats of cells. Formulas are stored as programs for a stack machine;
+//! only their values are read.
 
 mod records;
 
@@ -14,13 +14,15 @@ use cellar_base::limits::{
 use cellar_sheet::cell::ErrorCode;
 
 use crate::workbook::archive::Archive;
-use crate::workbook::cell::{Found, FoundCell};
+use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::formats::{DAYS_TO_1904, Format};
-use crate::xlsx::{SharedTexts, SheetPlace, Target, folder, relationships, relationships_of};
+use crate::xlsx::{
+    SharedTexts, SheetPart, Target, WorkbookContext, folder, read_relationships, relationships_part,
+};
 use crate::{ReadError, SheetStart, Source, WorkbookError};
 use records::{Fields, Records};
 
-// Types of records (MS-XLSB 2.3).
+// Record types (MS-XLSB 2.3).
 const ROW_HEADER: u16 = 0;
 const CELL_BLANK: u16 = 1;
 const CELL_SHORT_NUMBER: u16 = 2;
@@ -46,11 +48,11 @@ const CELL_STYLES_END: u16 = 618;
 /// An xlsb workbook.
 #[derive(Debug)]
 pub(crate) struct Xlsb<R: Read> {
-    texts: SharedTexts,
-    styles: Vec<Format>,
-    from_1904: bool,
-    sheets: VecDeque<SheetPlace>,
-    sheet: String,
+    context: WorkbookContext,
+    /// Sheets that were not opened yet.
+    sheets: VecDeque<SheetPart>,
+    /// Name of the current sheet.
+    sheet_name: String,
     current: Option<Records<R>>,
     row: u32,
 }
@@ -60,49 +62,47 @@ impl<R: Read + Seek> Xlsb<R> {
         archive: &Archive<S>,
         main: &str,
     ) -> Result<Self, ReadError> {
-        let targets = relationships(archive, &relationships_of(main), folder(main))?;
-        let (sheets, from_1904) = workbook(&mut Records::new(archive.part(main)?, main), &targets)?;
-        let (mut texts, mut styles) = (SharedTexts::default(), Vec::new());
+        let targets = read_relationships(archive, &relationships_part(main), folder(main))?;
+        let (sheets, from_1904) = read_sheet_list(&mut open_records(archive, main)?, &targets)?;
+        let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
         for target in targets.values() {
-            let records =
-                || Ok::<_, ReadError>(Records::new(archive.part(&target.part)?, &target.part));
-            match target.kind.as_str() {
-                "sharedStrings" => texts = shared_texts(&mut records()?)?,
-                "styles" => styles = formats(&mut records()?)?,
-                _ => {}
+            if target.kind == "sharedStrings" {
+                context.texts = read_shared_texts(&mut open_records(archive, &target.part)?)?;
+            } else if target.kind == "styles" {
+                context.styles = read_styles(&mut open_records(archive, &target.part)?)?;
             }
         }
-        let sheet = String::new();
-        Ok(Self { texts, styles, from_1904, sheets, sheet, current: None, row: 0 })
+        Ok(Self { context, sheets, sheet_name: String::new(), current: None, row: 0 })
     }
 
     pub(crate) fn next_sheet<S: Source<Stream = R>>(
         &mut self,
         archive: &Archive<S>,
     ) -> Result<Option<SheetStart>, ReadError> {
-        let Some(place) = self.sheets.pop_front() else {
+        let Some(sheet) = self.sheets.pop_front() else {
             return Ok(None);
         };
-        self.sheet = place.start.name.clone().unwrap_or_default();
-        self.current = Some(Records::new(archive.part(&place.part)?, &place.part));
+        self.sheet_name = sheet.start.name.clone().unwrap_or_default();
+        self.current = Some(open_records(archive, &sheet.part)?);
         self.row = 0;
-        Ok(Some(place.start))
+        Ok(Some(sheet.start))
     }
 
-    pub(crate) fn next_cell(&mut self, cell: &mut FoundCell) -> Result<bool, WorkbookError> {
+    pub(crate) fn next_cell(&mut self, cell: &mut WorkbookCell) -> Result<bool, WorkbookError> {
         let Some(records) = &mut self.current else {
             return Ok(false);
         };
-        let wanted =
-            |kind| matches!(kind, ROW_HEADER..=FORMULA_ERROR | CELL_RICH_TEXT | SHEET_DATA_END);
+        let is_wanted = |record_type| {
+            matches!(record_type, ROW_HEADER..=FORMULA_ERROR | CELL_RICH_TEXT | SHEET_DATA_END)
+        };
         loop {
-            let (kind, mut fields) = match records.next(wanted)? {
-                None => return Err(records.damaged("it ends in the middle")),
+            let (record_type, mut fields) = match records.next(is_wanted)? {
+                None => return Err(records.damaged("the part is truncated")),
                 Some((SHEET_DATA_END, _)) => break,
                 Some((ROW_HEADER, mut fields)) => {
-                    let row = fields.u32().filter(|row| *row < MAX_ROWS);
+                    let row = fields.read_u32().filter(|row| *row < MAX_ROWS);
                     let Some(row) = row else {
-                        return Err(records.damaged("it has a row that no sheet has"));
+                        return Err(records.damaged("a row is outside of the sheet"));
                     };
                     self.row = row;
                     continue;
@@ -111,85 +111,96 @@ impl<R: Read + Seek> Xlsb<R> {
             };
             cell.clear();
             cell.row = self.row;
-            let context =
-                Context { texts: &self.texts, styles: &self.styles, from_1904: self.from_1904 };
-            if context.fill(cell, kind, &mut fields).is_none() {
-                return Err(records.damaged("it has a cell that is cut off or nowhere"));
+            if read_cell(&self.context, cell, record_type, &mut fields).is_none() {
+                return Err(records.damaged("a cell is truncated or outside of the sheet"));
             }
             if cell.text.len() > MAX_TEXT_BYTES {
-                let sheet = self.sheet.clone();
+                let sheet = self.sheet_name.clone();
                 return Err(WorkbookError::TextTooLong { sheet, cell: cell.name() });
             }
-            if cell.value != Found::Empty || cell.format.is_some() {
+            if cell.has_content() {
                 return Ok(true);
             }
         }
-        // To its end, where its checksum is compared.
+        // The checksum is compared at the end of the part.
         while records.next(|_| false)?.is_some() {}
         self.current = None;
         Ok(false)
     }
 }
 
-struct Context<'a> {
-    texts: &'a SharedTexts,
-    styles: &'a [Format],
-    from_1904: bool,
+fn open_records<S: Source>(
+    archive: &Archive<S>,
+    part: &str,
+) -> Result<Records<S::Stream>, ReadError>
+where
+    S::Stream: Seek,
+{
+    Ok(Records::new(archive.open_part(part)?, part))
 }
 
-impl Context<'_> {
-    /// Makes a cell of a record; `None` if it is not whole.
-    fn fill(&self, cell: &mut FoundCell, kind: u16, fields: &mut Fields<'_>) -> Option<()> {
-        cell.column = fields.u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
-        let [low, middle, high, _flags] = fields.bytes::<4>()?;
-        let style = u32::from_le_bytes([low, middle, high, 0]);
-        let format = usize::try_from(style).ok().and_then(|style| self.styles.get(style));
-        cell.format = format.and_then(|format| format.code.clone());
-        cell.value = match kind {
-            CELL_SHORT_NUMBER => FoundCell::number(short_number(fields.u32()?)),
-            CELL_NUMBER | FORMULA_NUMBER => FoundCell::number(fields.f64()?),
-            CELL_BOOLEAN | FORMULA_BOOLEAN => Found::Bool(fields.u8()? != 0),
-            CELL_ERROR | FORMULA_ERROR => Found::Error(error(fields.u8()?)?),
-            CELL_TEXT | FORMULA_TEXT => {
-                fields.text(&mut cell.text)?;
-                Found::Text
-            }
-            CELL_RICH_TEXT => {
-                fields.u8()?;
-                fields.text(&mut cell.text)?;
-                Found::Text
-            }
-            CELL_SHARED_TEXT => {
-                cell.text.push_str(self.texts.get(usize::try_from(fields.u32()?).ok()?)?);
-                Found::Text
-            }
-            CELL_BLANK => Found::Empty,
-            _ => return None,
-        };
-        match cell.value {
-            Found::Number(number) if self.from_1904 && format.is_some_and(|format| format.date) => {
-                cell.value = FoundCell::number(number + DAYS_TO_1904);
-            }
-            // A number that is none has no text here.
-            Found::Text if cell.text.is_empty() => cell.value = Found::Empty,
-            _ => {}
+/// Reads the fields of a cell record into `cell`. Returns `None` if a field is missing or invalid.
+fn read_cell(
+    context: &WorkbookContext,
+    cell: &mut WorkbookCell,
+    record_type: u16,
+    fields: &mut Fields<'_>,
+) -> Option<()> {
+    cell.column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
+    let [low, middle, high, _flags] = fields.read_bytes::<4>()?;
+    let style_index = usize::try_from(u32::from_le_bytes([low, middle, high, 0])).ok()?;
+    let format = context.styles.get(style_index);
+    cell.format = format.and_then(|format| format.code.clone());
+    cell.value = match record_type {
+        CELL_SHORT_NUMBER => CellValue::from_number(decode_short_number(fields.read_u32()?)),
+        CELL_NUMBER | FORMULA_NUMBER => CellValue::from_number(fields.read_f64()?),
+        CELL_BOOLEAN | FORMULA_BOOLEAN => CellValue::Bool(fields.read_u8()? != 0),
+        CELL_ERROR | FORMULA_ERROR => CellValue::Error(decode_error(fields.read_u8()?)?),
+        CELL_TEXT | FORMULA_TEXT => {
+            fields.read_text(&mut cell.text)?;
+            CellValue::Text
         }
-        Some(())
+        CELL_RICH_TEXT => {
+            let _flags = fields.read_u8()?;
+            fields.read_text(&mut cell.text)?;
+            CellValue::Text
+        }
+        CELL_SHARED_TEXT => {
+            let text_index = usize::try_from(fields.read_u32()?).ok()?;
+            cell.text.push_str(context.texts.get(text_index)?);
+            CellValue::Text
+        }
+        CELL_BLANK => CellValue::Empty,
+        _ => return None,
+    };
+    match cell.value {
+        CellValue::Number(number)
+            if context.from_1904 && format.is_some_and(|format| format.is_date) =>
+        {
+            cell.value = CellValue::from_number(number + DAYS_TO_1904);
+        }
+        // An empty text, or a number that is not finite, which has no text here.
+        CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
+        _ => {}
     }
+    Some(())
 }
 
-/// A number in four bytes: the upper 30 bits of one in eight, or an integer; perhaps in hundredths.
-fn short_number(bits: u32) -> f64 {
-    let number = if bits & 2 == 0 {
-        f64::from_bits(u64::from(bits & !3) << 32)
+/// Decodes a number of 32 bits: the 30 high bits of a floating-point number or a 30-bit integer, optionally in
+/// hundredths.
+fn decode_short_number(bits: u32) -> f64 {
+    const IS_HUNDREDTHS: u32 = 1;
+    const IS_INTEGER: u32 = 2;
+    let number = if bits & IS_INTEGER == 0 {
+        f64::from_bits(u64::from(bits & !(IS_INTEGER | IS_HUNDREDTHS)) << 32)
     } else {
         f64::from(bits.cast_signed() >> 2)
     };
-    if bits & 1 == 0 { number } else { number / 100.0 }
+    if bits & IS_HUNDREDTHS == 0 { number } else { number / 100.0 }
 }
 
-fn error(number: u8) -> Option<ErrorCode> {
-    Some(match number {
+fn decode_error(code: u8) -> Option<ErrorCode> {
+    Some(match code {
         0x00 => ErrorCode::Null,
         0x07 => ErrorCode::Div0,
         0x0f => ErrorCode::Value,
@@ -202,32 +213,28 @@ fn error(number: u8) -> Option<ErrorCode> {
     })
 }
 
-fn workbook<R: Read>(
+/// Reads the main part. Returns the sheets in their order, and whether dates count from 1904.
+fn read_sheet_list<R: Read>(
     records: &mut Records<R>,
     targets: &BTreeMap<String, Target>,
-) -> Result<(VecDeque<SheetPlace>, bool), WorkbookError> {
+) -> Result<(VecDeque<SheetPart>, bool), WorkbookError> {
     let (mut sheets, mut from_1904) = (VecDeque::new(), false);
-    while let Some((kind, mut fields)) =
-        records.next(|kind| matches!(kind, WORKBOOK_PROPERTIES | SHEET))?
+    while let Some((record_type, mut fields)) =
+        records.next(|record_type| matches!(record_type, WORKBOOK_PROPERTIES | SHEET))?
     {
-        if kind == WORKBOOK_PROPERTIES {
-            from_1904 = fields.u32().is_some_and(|flags| flags & 1 == 1);
+        if record_type == WORKBOOK_PROPERTIES {
+            from_1904 = fields.read_u32().is_some_and(|flags| flags & 1 == 1);
             continue;
         }
-        let (mut relation, mut name) = (String::new(), String::new());
-        let mut read = || {
-            let state = fields.u32()?;
-            fields.u32()?;
-            fields.text(&mut relation)?;
-            fields.text(&mut name)?;
-            Some(state)
+        let sheet = SheetFields::read(&mut fields);
+        let target = sheet.as_ref().and_then(|sheet| targets.get(&sheet.relationship_id));
+        let (Some(sheet), Some(target)) = (sheet, target) else {
+            return Err(records.damaged("the part of a sheet is missing"));
         };
-        let (Some(state), Some(target)) = (read(), targets.get(&relation)) else {
-            return Err(records.damaged("it lists a sheet that is nowhere"));
-        };
+        // Charts and dialogs are also sheets, but have no cells.
         if target.kind == "worksheet" {
-            let start = SheetStart { name: Some(name), hidden: state != 0 };
-            sheets.push_back(SheetPlace { start, part: target.part.clone() });
+            let start = SheetStart { name: Some(sheet.name), hidden: sheet.is_hidden };
+            sheets.push_back(SheetPart { start, part: target.part.clone() });
         }
         if sheets.len() > MAX_SHEETS {
             return Err(WorkbookError::TooManySheets);
@@ -236,38 +243,61 @@ fn workbook<R: Read>(
     Ok((sheets, from_1904))
 }
 
-fn shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, WorkbookError> {
+/// The fields of a sheet record.
+struct SheetFields {
+    is_hidden: bool,
+    relationship_id: String,
+    name: String,
+}
+
+impl SheetFields {
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let is_hidden = fields.read_u32()? != 0;
+        let _sheet_id = fields.read_u32()?;
+        let (mut relationship_id, mut name) = (String::new(), String::new());
+        fields.read_text(&mut relationship_id)?;
+        fields.read_text(&mut name)?;
+        Some(Self { is_hidden, relationship_id, name })
+    }
+}
+
+fn read_shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, WorkbookError> {
     let (mut texts, mut text) = (SharedTexts::default(), String::new());
-    while let Some((_, mut fields)) = records.next(|kind| kind == SHARED_TEXT)? {
+    while let Some((_, mut fields)) = records.next(|record_type| record_type == SHARED_TEXT)? {
         text.clear();
-        if fields.u8().and_then(|_| fields.text(&mut text)).is_none() {
-            return Err(records.damaged("it has a text that is cut off"));
+        let flags = fields.read_u8();
+        if flags.is_none() || fields.read_text(&mut text).is_none() {
+            return Err(records.damaged("a text is truncated"));
         }
         texts.push(&text)?;
     }
     Ok(texts)
 }
 
-fn formats<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
+/// Reads the styles part. Returns the number formats by style index.
+fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
     let (mut codes, mut styles) = (BTreeMap::new(), Vec::new());
     let mut in_styles = false;
-    let wanted = |kind| matches!(kind, NUMBER_FORMAT | STYLE | CELL_STYLES_BEGIN | CELL_STYLES_END);
-    while let Some((kind, mut fields)) = records.next(wanted)? {
-        match kind {
+    let is_wanted = |record_type| {
+        matches!(record_type, NUMBER_FORMAT | STYLE | CELL_STYLES_BEGIN | CELL_STYLES_END)
+    };
+    while let Some((record_type, mut fields)) = records.next(is_wanted)? {
+        match record_type {
             CELL_STYLES_BEGIN => in_styles = true,
             CELL_STYLES_END => in_styles = false,
             NUMBER_FORMAT => {
                 let mut code = String::new();
-                if let Some(number) = fields.u16()
-                    && fields.text(&mut code).is_some()
+                if let Some(format_id) = fields.read_u16()
+                    && fields.read_text(&mut code).is_some()
                 {
-                    codes.insert(u32::from(number), Format::of(&code));
+                    codes.insert(u32::from(format_id), Format::from_code(&code));
                 }
             }
             _ if in_styles => {
-                let number = fields.u16().and_then(|_| fields.u16()).map_or(0, u32::from);
-                let format = codes.get(&number).cloned();
-                styles.push(format.unwrap_or_else(|| Format::built_in(number)));
+                let _parent_style = fields.read_u16();
+                let format_id = fields.read_u16().map_or(0, u32::from);
+                let format = codes.get(&format_id).cloned();
+                styles.push(format.unwrap_or_else(|| Format::built_in(format_id)));
             }
             _ => {}
         }

@@ -1,13 +1,13 @@
-//! Records of binary parts: a type, a length, and as many bytes.
+//! Reads the records of binary parts. A record consists of a type, a length, and that many bytes.
 
 use std::io::{self, BufRead, Read};
 
 use cellar_base::limits::MAX_XML_EVENT_BYTES;
 
 use crate::WorkbookError;
-use crate::workbook::archive::{Part, part_fault};
+use crate::workbook::archive::{Part, to_part_error};
 
-/// The records of a part.
+/// Reads the records of a part.
 #[derive(Debug)]
 pub(super) struct Records<R: Read> {
     part: Part<R>,
@@ -20,48 +20,55 @@ impl<R: Read> Records<R> {
         Self { part, name: name.to_owned(), buffer: Vec::new() }
     }
 
-    /// The next record of which the type is wanted; `None` at the end.
+    /// Returns type and fields of the next record whose type is wanted; `None` at the end of the part.
     pub(super) fn next(
         &mut self,
-        wanted: impl Fn(u16) -> bool,
+        is_wanted: impl Fn(u16) -> bool,
     ) -> Result<Option<(u16, Fields<'_>)>, WorkbookError> {
         loop {
-            match self.read(&wanted) {
-                Ok(Some((kind, true))) => return Ok(Some((kind, Fields(&self.buffer)))),
+            match self.read_record(&is_wanted) {
+                Ok(Some((record_type, true))) => {
+                    return Ok(Some((record_type, Fields(&self.buffer))));
+                }
                 Ok(Some((_, false))) => {}
                 Ok(None) => return Ok(None),
-                Err(error) => return Err(part_fault(&self.name, &error)),
+                Err(error) => return Err(to_part_error(&self.name, &error)),
             }
         }
     }
 
-    /// Reads a record, or over it.
-    fn read(&mut self, wanted: impl Fn(u16) -> bool) -> io::Result<Option<(u16, bool)>> {
+    /// Reads a wanted record into the buffer, or skips another one. Returns the type of the record and whether the
+    /// record is wanted.
+    fn read_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<(u16, bool)>> {
         if self.part.fill_buf()?.is_empty() {
             return Ok(None);
         }
-        let kind = u16::try_from(self.number(2)?).unwrap_or(u16::MAX);
-        let length = u64::from(self.number(4)?);
-        if !wanted(kind) {
+        let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);
+        let length = u64::from(self.read_number(4)?);
+        if !is_wanted(record_type) {
             let skipped = io::copy(&mut self.part.by_ref().take(length), &mut io::sink())?;
-            return if skipped == length { Ok(Some((kind, false))) } else { Err(cut_off()) };
+            if skipped < length {
+                return Err(truncated());
+            }
+            return Ok(Some((record_type, false)));
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > MAX_XML_EVENT_BYTES {
-            return Err(io::Error::other(crate::workbook::archive::Limit::Event));
+            return Err(io::Error::other(crate::workbook::archive::PartFault::EventTooLong));
         }
         self.buffer.resize(length, 0);
         self.part.read_exact(&mut self.buffer).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => cut_off(),
+            io::ErrorKind::UnexpectedEof => truncated(),
             _ => error,
         })?;
-        Ok(Some((kind, true)))
+        Ok(Some((record_type, true)))
     }
 
-    /// A number of seven bits a byte, lowest first.
-    fn number(&mut self, bytes: u32) -> io::Result<u32> {
+    /// Reads a number of at most `max_bytes` bytes. Each byte has seven bits of the number, lowest bits first; the
+    /// high bit is set if another byte follows.
+    fn read_number(&mut self, max_bytes: u32) -> io::Result<u32> {
         let mut number = 0;
-        for index in 0..bytes {
+        for index in 0..max_bytes {
             let mut byte = [0_u8];
             self.part.read_exact(&mut byte)?;
             let [byte] = byte;
@@ -73,50 +80,51 @@ impl<R: Read> Records<R> {
         Ok(number)
     }
 
-    /// The error for a record that is not as it has to be.
+    /// Returns the error for a record with invalid contents.
     pub(super) fn damaged(&self, why: &str) -> WorkbookError {
         WorkbookError::Damaged { part: self.name.clone(), why: why.to_owned() }
     }
 }
 
-fn cut_off() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "it ends in the middle")
+fn truncated() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the part is truncated")
 }
 
-/// The fields of a record, taken one after the other; `None` behind its end.
+/// Reads the fields of a record in order. All methods return `None` after the end of the record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    pub(super) fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk::<N>()?;
+    pub(super) fn read_bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
-        Some(*taken)
+        Some(*bytes)
     }
 
-    pub(super) fn u8(&mut self) -> Option<u8> {
-        self.bytes::<1>().map(|[byte]| byte)
+    pub(super) fn read_u8(&mut self) -> Option<u8> {
+        self.read_bytes::<1>().map(|[byte]| byte)
     }
 
-    pub(super) fn u16(&mut self) -> Option<u16> {
-        self.bytes().map(u16::from_le_bytes)
+    pub(super) fn read_u16(&mut self) -> Option<u16> {
+        self.read_bytes().map(u16::from_le_bytes)
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
-        self.bytes().map(u32::from_le_bytes)
+    pub(super) fn read_u32(&mut self) -> Option<u32> {
+        self.read_bytes().map(u32::from_le_bytes)
     }
 
-    pub(super) fn f64(&mut self) -> Option<f64> {
-        self.bytes().map(f64::from_le_bytes)
+    pub(super) fn read_f64(&mut self) -> Option<f64> {
+        self.read_bytes().map(f64::from_le_bytes)
     }
 
-    /// A text: how many units, then those, UTF-16. Halves of pairs become a replacement character.
-    pub(super) fn text(&mut self, text: &mut String) -> Option<()> {
-        let units = usize::try_from(self.u32()?).ok()?;
-        let (taken, rest) = self.0.split_at_checked(units.checked_mul(2)?)?;
+    /// Reads a text and appends it to `text`. A text is a number of UTF-16 code units, followed by the code units.
+    /// Unpaired surrogates become replacement characters.
+    pub(super) fn read_text(&mut self, text: &mut String) -> Option<()> {
+        let unit_count = usize::try_from(self.read_u32()?).ok()?;
+        let (bytes, rest) = self.0.split_at_checked(unit_count.checked_mul(2)?)?;
         self.0 = rest;
-        let units = taken.iter().zip(taken.iter().skip(1)).step_by(2);
-        let units = units.map(|(low, high)| u16::from_le_bytes([*low, *high]));
+        let byte_pairs = bytes.iter().zip(bytes.iter().skip(1)).step_by(2);
+        let units = byte_pairs.map(|(low, high)| u16::from_le_bytes([*low, *high]));
         text.extend(
             char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)),
         );

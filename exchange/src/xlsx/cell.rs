@@ -1,18 +1,18 @@
-//! One cell: what its element says, and what value that is.
+//! Reads a cell from its element.
 
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS};
 use quick_xml::events::BytesStart;
 
-use super::sheet::Common;
-use super::strings::unescaped;
+use super::context::WorkbookContext;
+use super::strings::unescape;
 use crate::WorkbookError;
-use crate::workbook::cell::{Found, FoundCell};
+use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::formats::DAYS_TO_1904;
 
-/// What stands in a cell (ECMA-376 18.18.11).
+/// Type of a cell (ECMA-376 18.18.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Kind {
+enum CellType {
     #[default]
     Number,
     SharedText,
@@ -25,81 +25,87 @@ enum Kind {
 /// The attributes of a cell and of its formula.
 #[derive(Debug, Default)]
 pub(super) struct CellAttributes {
-    kind: Kind,
-    style: usize,
-    /// The number under which its formula is shared.
-    pub(super) shared: Option<u32>,
+    cell_type: CellType,
+    style_index: usize,
+    /// Id of the shared formula of the cell.
+    pub(super) shared_formula_id: Option<u32>,
 }
 
 impl CellAttributes {
-    /// Reads the attributes of a cell, and gives it its place: one without a name stays where it is.
+    /// Reads the attributes of a cell, and sets its position if the cell has a name.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet: &str,
-        cell: &mut FoundCell,
+        cell: &mut WorkbookCell,
     ) -> Result<Self, WorkbookError> {
-        let mut found = Self::default();
-        // None of them has anything that would be escaped.
+        let mut attributes = Self::default();
+        // The values of these attributes never contain escaped characters.
         for attribute in tag.attributes().with_checks(false).flatten() {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
                 "r" => {
-                    let place = place(value).ok_or_else(|| no_such_cell(sheet, value))?;
-                    (cell.row, cell.column) = place;
+                    (cell.row, cell.column) =
+                        parse_cell_name(value).ok_or_else(|| no_such_cell(sheet, value))?;
                 }
-                "s" => found.style = value.parse().unwrap_or(0),
-                "t" => found.kind = Kind::of(value),
+                "s" => attributes.style_index = value.parse().unwrap_or(0),
+                "t" => attributes.cell_type = CellType::from_name(value),
                 _ => {}
             }
         }
         if cell.row >= MAX_ROWS || cell.column >= MAX_IMPORT_COLUMNS {
-            return Err(no_such_cell(sheet, "behind the last row or column"));
+            return Err(no_such_cell(sheet, "after the last row or column"));
         }
-        Ok(found)
+        Ok(attributes)
     }
 
-    /// Makes a value and a format of the cell's text; `None` if it refers to a shared text that is
-    /// not there. What is not of its kind after all stays text.
-    pub(super) fn set_value(&self, common: &Common, cell: &mut FoundCell) -> Option<()> {
-        let format = common.styles.get(self.style);
+    /// Sets the value and the number format of a cell from its text. A text that does not have the declared type
+    /// stays text. Returns `None` if the cell refers to a shared text that does not exist.
+    pub(super) fn set_value(
+        &self,
+        context: &WorkbookContext,
+        cell: &mut WorkbookCell,
+    ) -> Option<()> {
+        let format = context.styles.get(self.style_index);
         cell.format = format.and_then(|format| format.code.clone());
         if cell.text.is_empty() {
             return Some(());
         }
-        cell.value = match self.kind {
-            Kind::Number => {
-                let shifted = common.from_1904 && format.is_some_and(|format| format.date);
-                number(&cell.text, if shifted { DAYS_TO_1904 } else { 0.0 })
+        cell.value = match self.cell_type {
+            CellType::Number => {
+                let is_date = format.is_some_and(|format| format.is_date);
+                let offset_days = if is_date && context.from_1904 { DAYS_TO_1904 } else { 0.0 };
+                parse_number(&cell.text, offset_days)
             }
-            Kind::SharedText => {
-                let text = common.texts.get(cell.text.trim().parse().ok()?)?;
+            CellType::SharedText => {
+                let text_index = cell.text.trim().parse().ok()?;
+                let text = context.texts.get(text_index)?;
                 cell.text.clear();
                 cell.text.push_str(text);
-                Found::Text
+                CellValue::Text
             }
-            Kind::Text => {
+            CellType::Text => {
                 if cell.text.contains("_x") {
-                    cell.text = unescaped(&cell.text).into_owned();
+                    cell.text = unescape(&cell.text).into_owned();
                 }
-                Found::Text
+                CellValue::Text
             }
-            Kind::Bool => match cell.text.trim() {
-                "1" | "true" => Found::Bool(true),
-                "0" | "false" => Found::Bool(false),
-                _ => Found::Text,
+            CellType::Bool => match cell.text.trim() {
+                "1" | "true" => CellValue::Bool(true),
+                "0" | "false" => CellValue::Bool(false),
+                _ => CellValue::Text,
             },
-            Kind::Error => error(cell),
-            Kind::Date => date(cell),
+            CellType::Error => parse_error(cell),
+            CellType::Date => parse_date(cell),
         };
-        if cell.value == Found::Text && cell.text.is_empty() {
-            cell.value = Found::Empty;
+        if cell.value == CellValue::Text && cell.text.is_empty() {
+            cell.value = CellValue::Empty;
         }
         Some(())
     }
 }
 
-impl Kind {
-    fn of(name: &str) -> Self {
+impl CellType {
+    fn from_name(name: &str) -> Self {
         match name {
             "s" => Self::SharedText,
             "str" | "inlineStr" => Self::Text,
@@ -111,46 +117,49 @@ impl Kind {
     }
 }
 
-fn number(text: &str, days: f64) -> Found {
+fn parse_number(text: &str, offset_days: f64) -> CellValue {
     match text.trim().parse::<f64>() {
-        Ok(number) => FoundCell::number(number + days),
-        Err(_) => Found::Text,
+        Ok(number) => CellValue::from_number(number + offset_days),
+        Err(_) => CellValue::Text,
     }
 }
 
-fn error(cell: &mut FoundCell) -> Found {
-    // How an error is written that comes from no formula.
+fn parse_error(cell: &mut WorkbookCell) -> CellValue {
+    // An error value without a formula is written as a formula with the error as its text.
     if cell.formula.strip_prefix('=') == Some(&cell.text) {
         cell.formula.clear();
     }
-    cell.text.parse().map_or(Found::Text, Found::Error)
+    cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 
-/// A date that is written as one.
-fn date(cell: &mut FoundCell) -> Found {
-    let Some((serial, has_time)) = dates::date(&cell.text) else {
-        return Found::Text;
+/// Parses a cell with an ISO 8601 date, and sets a date format if the cell has no format.
+fn parse_date(cell: &mut WorkbookCell) -> CellValue {
+    let Some((serial, has_time)) = dates::parse_date(&cell.text) else {
+        return CellValue::Text;
     };
     if cell.format.is_none() {
         let format = if has_time { "yyyy-mm-dd hh:mm:ss" } else { "yyyy-mm-dd" };
         cell.format = Some(format.into());
     }
-    Found::Number(serial)
+    CellValue::Number(serial)
 }
 
 pub(super) fn no_such_cell(sheet: &str, cell: &str) -> WorkbookError {
     WorkbookError::NoSuchCell { sheet: sheet.to_owned(), cell: cell.chars().take(30).collect() }
 }
 
-/// Row and column of a name such as `B2`.
-fn place(name: &str) -> Option<(u32, u32)> {
-    let letters = name.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (letters, digits) = name.split_at_checked(letters)?;
-    let column = letters.bytes().try_fold(0_u32, |number, letter| {
-        let letter = u32::from(letter.to_ascii_uppercase().saturating_sub(b'A'));
-        number.checked_mul(26)?.checked_add(letter)?.checked_add(1)
+/// Parses a name such as `B2` into a row and a column from 0.
+fn parse_cell_name(name: &str) -> Option<(u32, u32)> {
+    let letter_count = name.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (letters, digits) = name.split_at_checked(letter_count)?;
+    let column_number = letters.bytes().try_fold(0_u32, |number, letter| {
+        let letter_index = u32::from(letter.to_ascii_uppercase().saturating_sub(b'A'));
+        number.checked_mul(26)?.checked_add(letter_index)?.checked_add(1)
     })?;
-    let plain = digits.bytes().all(|digit| digit.is_ascii_digit());
-    let row = digits.parse::<u32>().ok().filter(|_| plain)?.checked_sub(1)?;
-    Some((row, column.checked_sub(1)?))
+    // `parse` alone would accept a sign.
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let row_number = digits.parse::<u32>().ok()?;
+    Some((row_number.checked_sub(1)?, column_number.checked_sub(1)?))
 }

@@ -1,10 +1,13 @@
-//! xlsx, in: its own reader, since none on offer gives value, formula and format of a cell in one
-//! pass, and none is total (see `tests/workbooks/comparison.rs`).
+//! Reads xlsx workbooks.
 //!
-//! What is read: values, the texts of formulas (shared ones written out), number formats of cells.
-//! What is not: formats of whole rows and columns, where they have no cell; everything else.
+//! Existing readers do not return value, formula and format of a cell in one pass, and panic for some damaged
+//! files (see `tests/workbooks/comparison.rs`).
+//!
+//! This reader returns values, texts of formulas, and number formats of cells. Shared formulas are expanded.
+//! Number formats of whole rows and columns only apply to existing cells; everything else is ignored.
 
 mod cell;
+mod context;
 mod shared;
 mod sheet;
 mod strings;
@@ -17,23 +20,25 @@ use cellar_base::limits::MAX_SHEETS;
 use quick_xml::events::Event;
 
 use crate::workbook::archive::Archive;
-use crate::workbook::cell::FoundCell;
+use crate::workbook::cell::WorkbookCell;
 use crate::workbook::xml::{Xml, attribute};
 use crate::{ReadError, SheetStart, Source, WorkbookError};
-use sheet::{Common, SheetCells};
+pub(crate) use context::WorkbookContext;
+use sheet::SheetReader;
 pub(crate) use strings::SharedTexts;
 
 /// An xlsx workbook.
 #[derive(Debug)]
 pub(crate) struct Xlsx<R: Read> {
-    common: Common,
-    sheets: VecDeque<SheetPlace>,
-    current: Option<SheetCells<R>>,
+    context: WorkbookContext,
+    /// Sheets that were not opened yet.
+    sheets: VecDeque<SheetPart>,
+    current: Option<SheetReader<R>>,
 }
 
-/// A sheet in the list of sheets.
+/// A sheet, and the part with its cells.
 #[derive(Debug)]
-pub(crate) struct SheetPlace {
+pub(crate) struct SheetPart {
     pub(crate) start: SheetStart,
     pub(crate) part: String,
 }
@@ -43,69 +48,70 @@ impl<R: Read + Seek> Xlsx<R> {
         archive: &Archive<S>,
         main: &str,
     ) -> Result<Self, ReadError> {
-        let targets = relationships(archive, &relationships_of(main), folder(main))?;
-        let (sheets, from_1904) = workbook(&mut xml(archive, main)?, &targets)?;
-        let mut common = Common { from_1904, ..Common::default() };
+        let targets = read_relationships(archive, &relationships_part(main), folder(main))?;
+        let (sheets, from_1904) = read_sheet_list(&mut open_xml(archive, main)?, &targets)?;
+        let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
         for target in targets.values() {
             if target.kind == "sharedStrings" {
-                common.texts = SharedTexts::read(&mut xml(archive, &target.part)?)?;
+                context.texts = SharedTexts::read(&mut open_xml(archive, &target.part)?)?;
             } else if target.kind == "styles" {
-                common.styles = styles::read(&mut xml(archive, &target.part)?)?;
+                context.styles = styles::read_styles(&mut open_xml(archive, &target.part)?)?;
             }
         }
-        Ok(Self { common, sheets, current: None })
+        Ok(Self { context, sheets, current: None })
     }
 
     pub(crate) fn next_sheet<S: Source<Stream = R>>(
         &mut self,
         archive: &Archive<S>,
     ) -> Result<Option<SheetStart>, ReadError> {
-        let Some(place) = self.sheets.pop_front() else {
+        let Some(sheet) = self.sheets.pop_front() else {
             return Ok(None);
         };
-        let name = place.start.name.as_deref().unwrap_or_default();
-        self.current = Some(SheetCells::new(xml(archive, &place.part)?, name));
-        Ok(Some(place.start))
+        let name = sheet.start.name.as_deref().unwrap_or_default();
+        self.current = Some(SheetReader::new(open_xml(archive, &sheet.part)?, name));
+        Ok(Some(sheet.start))
     }
 
-    pub(crate) fn next_cell(&mut self, cell: &mut FoundCell) -> Result<bool, WorkbookError> {
+    pub(crate) fn next_cell(&mut self, cell: &mut WorkbookCell) -> Result<bool, WorkbookError> {
         match &mut self.current {
-            Some(sheet) => sheet.next(&self.common, cell),
+            Some(sheet) => sheet.next(&self.context, cell),
             None => Ok(false),
         }
     }
 }
 
-fn xml<S: Source>(archive: &Archive<S>, part: &str) -> Result<Xml<S::Stream>, ReadError>
+fn open_xml<S: Source>(archive: &Archive<S>, part: &str) -> Result<Xml<S::Stream>, ReadError>
 where
     S::Stream: Seek,
 {
-    Ok(Xml::new(archive.part(part)?, part))
+    Ok(Xml::new(archive.open_part(part)?, part))
 }
 
-/// What a part refers to.
+/// The target of a relationship.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// The last word of its type: `worksheet`.
+    /// Last segment of the type, such as `worksheet`.
     pub(crate) kind: String,
     pub(crate) part: String,
 }
 
-/// The part that everything else is found from: `xl/workbook.xml`, or `.bin` of xlsb.
-pub(crate) fn main_part<S: Source>(archive: &Archive<S>) -> Result<Option<String>, ReadError>
+/// Returns the main part of a workbook, `xl/workbook.xml` or, for xlsb, `xl/workbook.bin`. Returns `None` if the
+/// archive is not an Excel workbook.
+pub(crate) fn find_main_part<S: Source>(archive: &Archive<S>) -> Result<Option<String>, ReadError>
 where
     S::Stream: Seek,
 {
-    if !archive.has("_rels/.rels") {
+    if !archive.has_part("_rels/.rels") {
         return Ok(None);
     }
-    let targets = relationships(archive, "_rels/.rels", "")?;
+    let targets = read_relationships(archive, "_rels/.rels", "")?;
     let main = targets.into_values().find(|target| target.kind == "officeDocument");
     Ok(main.map(|target| target.part))
 }
 
-/// The part with what `part` refers to: `xl/_rels/workbook.xml.rels`.
-pub(crate) fn relationships_of(part: &str) -> String {
+/// Returns the name of the part with the relationships of `part`, such as `xl/_rels/workbook.xml.rels`.
+pub(crate) fn relationships_part(part: &str) -> String {
     let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
     format!("{folder}/_rels/{name}.rels")
 }
@@ -114,7 +120,9 @@ pub(crate) fn folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-pub(crate) fn relationships<S: Source>(
+/// Reads a relationships part. Returns the targets by relationship id. Relative names are resolved against
+/// `folder`.
+pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,
     part: &str,
     folder: &str,
@@ -123,16 +131,16 @@ where
     S::Stream: Seek,
 {
     let mut targets = BTreeMap::new();
-    let mut xml = xml(archive, part)?;
+    let mut xml = open_xml(archive, part)?;
     loop {
         match xml.next()? {
             Event::Start(tag) if tag.local_name().as_ref() == "Relationship" => {
-                let named = |name| attribute(&tag, name);
-                if let (Some(id), Some(kind), Some(target)) =
-                    (named("Id"), named("Type"), named("Target"))
+                if let Some(id) = attribute(&tag, "Id")
+                    && let Some(type_url) = attribute(&tag, "Type")
+                    && let Some(target) = attribute(&tag, "Target")
                 {
-                    let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
-                    targets.insert(id, Target { kind, part: resolved(folder, &target) });
+                    let kind = type_url.rsplit('/').next().unwrap_or_default().to_owned();
+                    targets.insert(id, Target { kind, part: resolve_path(folder, &target) });
                 }
             }
             Event::Eof => return Ok(targets),
@@ -141,8 +149,8 @@ where
     }
 }
 
-/// A part's name from one that is relative to a folder.
-fn resolved(folder: &str, target: &str) -> String {
+/// Resolves the name of a part, which may be absolute or relative to `folder`.
+fn resolve_path(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();
     }
@@ -157,11 +165,11 @@ fn resolved(folder: &str, target: &str) -> String {
     names.join("/")
 }
 
-/// The sheets in their order, and whether days are counted from 1904.
-fn workbook<R: Read>(
+/// Reads the main part. Returns the sheets in their order, and whether dates count from 1904.
+fn read_sheet_list<R: Read>(
     xml: &mut Xml<R>,
     targets: &BTreeMap<String, Target>,
-) -> Result<(VecDeque<SheetPlace>, bool), WorkbookError> {
+) -> Result<(VecDeque<SheetPart>, bool), WorkbookError> {
     let (mut sheets, mut from_1904) = (VecDeque::new(), false);
     loop {
         match xml.next()? {
@@ -176,12 +184,12 @@ fn workbook<R: Read>(
                     let name = attribute(&tag, "name");
                     let hidden = attribute(&tag, "state").is_some_and(|state| state != "visible");
                     let Some(target) = target else {
-                        return Err(xml.damaged("it lists a sheet that is nowhere"));
+                        return Err(xml.damaged("the part of a sheet is missing"));
                     };
-                    // Charts and dialogs are sheets, too, without cells.
+                    // Charts and dialogs are also sheets, but have no cells.
                     if target.kind == "worksheet" {
                         let start = SheetStart { name, hidden };
-                        sheets.push_back(SheetPlace { start, part: target.part.clone() });
+                        sheets.push_back(SheetPart { start, part: target.part.clone() });
                     }
                     if sheets.len() > MAX_SHEETS {
                         return Err(WorkbookError::TooManySheets);

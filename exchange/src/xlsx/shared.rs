@@ -1,125 +1,168 @@
-//! Formulas that many cells share: written once, for the first cell, and shifted for the others.
+//! Shared formulas, which are written for the first cell and shifted for all other cells.
 
 use cellar_sheet::a1::column_name;
 
-/// Excel's sheet: references that leave it at one edge come back at the other.
+/// Number of rows of an Excel sheet. Shifted references wrap around at the edges of the sheet.
 const ROWS: i64 = 1_048_576;
+/// Number of columns of an Excel sheet.
 const COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
-/// The formula of a cell so many rows and columns from the one that `formula` was written for.
-pub(super) fn shift(formula: &str, rows: i64, columns: i64) -> String {
+/// Returns the formula of a cell that is `row_offset` rows and `column_offset` columns away from the cell for which
+/// `formula` was written.
+pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
     let mut shifted = String::with_capacity(formula.len());
     let mut rest = formula;
-    let mut before = None;
+    let mut previous = None;
     while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' | '\'' => quoted(rest, first),
-            '[' => bracketed(rest),
-            first if is_word(first) => rest.find(|next| !is_word(next)).unwrap_or(rest.len()),
-            first => first.len_utf8(),
-        };
-        let Some((token, after)) = rest.split_at_checked(length) else { break };
+        let Some((token, after)) = rest.split_at_checked(token_bytes(rest, first)) else { break };
         let next = after.chars().next();
-        let is_range = before == Some(':') || next == Some(':');
-        match reference(token).filter(|_| !matches!(next, Some('(' | '!'))) {
-            Some(found) if found.is_whole() || is_range => found.push(&mut shifted, rows, columns),
+        // A name before `(` is a function, and a name before `!` is a sheet.
+        let can_be_reference = !matches!(next, Some('(' | '!'));
+        let is_range_end = previous == Some(':') || next == Some(':');
+        match Reference::parse(token) {
+            Some(reference) if can_be_reference && (reference.is_cell() || is_range_end) => {
+                reference.write_shifted(row_offset, column_offset, &mut shifted);
+            }
             _ => shifted.push_str(token),
         }
-        before = token.chars().next_back();
+        previous = token.chars().next_back();
         rest = after;
     }
     shifted
+}
+
+/// Returns the length of the token at the start of `rest`, whose first character is `first`.
+fn token_bytes(rest: &str, first: char) -> usize {
+    match first {
+        '"' | '\'' => quoted_bytes(rest, first),
+        '[' => bracketed_bytes(rest),
+        first if is_word(first) => rest.find(|next| !is_word(next)).unwrap_or(rest.len()),
+        first => first.len_utf8(),
+    }
 }
 
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Bytes of a quoted text or name at the beginning of `rest`. A doubled quote ends one and begins
-/// the next.
-fn quoted(rest: &str, quote: char) -> usize {
+/// Returns the length of the quoted text or name at the start of `rest`. A text with a doubled quote is treated as
+/// two quoted texts.
+fn quoted_bytes(rest: &str, quote: char) -> usize {
     let end = rest.char_indices().skip(1).find(|(_, next)| *next == quote);
-    end.map_or(rest.len(), |(at, _)| at.saturating_add(quote.len_utf8()))
+    end.map_or(rest.len(), |(index, _)| index + quote.len_utf8())
 }
 
-/// Bytes of a table's or a file's part in brackets at the beginning of `rest`.
-fn bracketed(rest: &str) -> usize {
+/// Returns the length of the brackets at the start of `rest`, which name a part of a table or a file.
+fn bracketed_bytes(rest: &str) -> usize {
     let mut depth = 0_usize;
-    for (at, next) in rest.char_indices() {
+    for (index, next) in rest.char_indices() {
         match next {
-            '[' => depth = depth.saturating_add(1),
+            '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth == 0 {
-            return at.saturating_add(1);
+            return index + 1;
         }
     }
     rest.len()
 }
 
-/// A cell, or a column or row as one end of a range.
+/// A reference to a cell, or to a column or row as an end of a range.
 struct Reference {
-    /// Its number from 0, and whether it is fixed.
-    column: Option<(i64, bool)>,
-    row: Option<(i64, bool)>,
+    column: Option<Coordinate>,
+    row: Option<Coordinate>,
 }
 
-fn reference(token: &str) -> Option<Reference> {
-    let (column_fixed, rest) = fixed(token);
-    let letters = rest.find(|next: char| !next.is_ascii_alphabetic()).unwrap_or(rest.len());
-    let (letters, rest) = rest.split_at_checked(letters)?;
-    if letters.len() > MAX_COLUMN_LETTERS {
-        return None;
-    }
-    let column = letters.bytes().fold(0_i64, |number, letter| {
-        number * 26 + i64::from(letter.to_ascii_uppercase().saturating_sub(b'A')) + 1
-    });
-    // The `$` of `$5` has been taken for that of a column.
-    let (row_fixed, digits) = if letters.is_empty() { (column_fixed, rest) } else { fixed(rest) };
-    let row = match digits {
-        "" => None,
-        digits if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-            Some(digits.parse::<i64>().ok().filter(|row| (1..=ROWS).contains(row))?)
+/// A row or column in a reference.
+#[derive(Clone, Copy)]
+struct Coordinate {
+    /// Index from 0.
+    index: i64,
+    /// Whether the coordinate has a `$`, so that it is not shifted.
+    is_fixed: bool,
+}
+
+impl Coordinate {
+    /// Returns the `$` of a fixed coordinate, and the index after a shift.
+    fn shifted(self, offset: i64, count: i64) -> (&'static str, i64) {
+        if self.is_fixed {
+            ("$", self.index)
+        } else {
+            ("", (self.index + offset).rem_euclid(count))
         }
-        _ => return None,
-    };
-    let column = (column > 0).then_some((column - 1, column_fixed));
-    let row = row.map(|row| (row - 1, row_fixed));
-    let sound = (column.is_some() || row.is_some())
-        && column.is_none_or(|(column, _)| column < COLUMNS)
-        && !(row.is_none() && rest.contains('$'));
-    sound.then_some(Reference { column, row })
-}
-
-fn fixed(text: &str) -> (bool, &str) {
-    match text.strip_prefix('$') {
-        Some(rest) => (true, rest),
-        None => (false, text),
     }
 }
 
 impl Reference {
-    fn is_whole(&self) -> bool {
+    fn parse(token: &str) -> Option<Self> {
+        let (column_is_fixed, rest) = strip_dollar(token);
+        let letter_count =
+            rest.find(|next: char| !next.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let (letters, rest) = rest.split_at_checked(letter_count)?;
+        if letters.len() > MAX_COLUMN_LETTERS {
+            return None;
+        }
+        // Without letters, the `$` of `$5` belongs to the row.
+        let (row_is_fixed, digits) =
+            if letters.is_empty() { (column_is_fixed, rest) } else { strip_dollar(rest) };
+        let row = parse_row(digits, row_is_fixed)?;
+        if letters.is_empty() {
+            return row.map(|row| Self { column: None, row: Some(row) });
+        }
+        if row.is_none() && rest.contains('$') {
+            return None;
+        }
+        let column_number = letters.bytes().fold(0_i64, |number, letter| {
+            number * 26 + i64::from(letter.to_ascii_uppercase().saturating_sub(b'A')) + 1
+        });
+        if column_number > COLUMNS {
+            return None;
+        }
+        let column = Coordinate { index: column_number - 1, is_fixed: column_is_fixed };
+        Some(Self { column: Some(column), row })
+    }
+
+    fn is_cell(&self) -> bool {
         self.column.is_some() && self.row.is_some()
     }
 
-    fn push(&self, text: &mut String, rows: i64, columns: i64) {
-        let moved = |(number, fixed): (i64, bool), by: i64, count: i64| {
-            let number = if fixed { number } else { (number + by).rem_euclid(count) };
-            (if fixed { "$" } else { "" }, number)
-        };
+    fn write_shifted(&self, row_offset: i64, column_offset: i64, text: &mut String) {
         if let Some(column) = self.column {
-            let (dollar, column) = moved(column, columns, COLUMNS);
+            let (dollar, index) = column.shifted(column_offset, COLUMNS);
             text.push_str(dollar);
-            text.push_str(&column_name(u32::try_from(column).unwrap_or(0)));
+            text.push_str(&column_name(u32::try_from(index).unwrap_or(0)));
         }
         if let Some(row) = self.row {
-            let (dollar, row) = moved(row, rows, ROWS);
+            let (dollar, index) = row.shifted(row_offset, ROWS);
             text.push_str(dollar);
-            text.push_str(&(row + 1).to_string());
+            text.push_str(&(index + 1).to_string());
         }
+    }
+}
+
+/// Parses the row of a reference. The outer `None` means that the digits are invalid, the inner `None` that there
+/// are no digits.
+fn parse_row(digits: &str, is_fixed: bool) -> Option<Option<Coordinate>> {
+    if digits.is_empty() {
+        return Some(None);
+    }
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let row_number = digits.parse::<i64>().ok()?;
+    if !(1..=ROWS).contains(&row_number) {
+        return None;
+    }
+    Some(Some(Coordinate { index: row_number - 1, is_fixed }))
+}
+
+/// Removes a leading `$`, and returns whether the text has one.
+fn strip_dollar(text: &str) -> (bool, &str) {
+    match text.strip_prefix('$') {
+        Some(rest) => (true, rest),
+        None => (false, text),
     }
 }
 
@@ -130,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_move_and_nothing_else_does() {
+    fn only_relative_references_are_shifted() {
         for (formula, expected) in [
             ("A1*2", "B3*2"),
             ("$A$1+A$1+$A1", "$A$1+B$1+$A3"),
@@ -142,15 +185,15 @@ mod tests {
             ("XFD1048576", "A2"),
             ("Ärger+A1", "Ärger+B3"),
         ] {
-            assert_eq!(shift(formula, 2, 1), expected, "{formula}");
+            assert_eq!(shift_formula(formula, 2, 1), expected, "{formula}");
         }
-        assert_eq!(shift("A1+B2", -1, -1), "XFD1048576+A1");
+        assert_eq!(shift_formula("A1+B2", -1, -1), "XFD1048576+A1");
     }
 
     proptest! {
         #[test]
         fn no_text_panics(text in "[A-C$0-9:!'\"\\[\\]().]{0,20}|\\PC{0,20}", rows: i32, columns: i32) {
-            let _ = shift(&text, rows.into(), columns.into());
+            let _ = shift_formula(&text, rows.into(), columns.into());
         }
     }
 }

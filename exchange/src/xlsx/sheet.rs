@@ -1,4 +1,4 @@
-//! The cells of one sheet, as they stand in its part.
+//! Reads the cells of a sheet from its part.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -6,35 +6,30 @@ use std::io::Read;
 use cellar_base::limits::{
     MAX_FORMULA_BYTES, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_TEXT_BYTES, MAX_WORKBOOK_STYLES,
 };
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 
 use super::cell::{CellAttributes, no_such_cell};
-use super::shared::shift;
-use super::strings::SharedTexts;
+use super::context::WorkbookContext;
+use super::shared::shift_formula;
 use crate::WorkbookError;
-use crate::workbook::cell::{Found, FoundCell};
-use crate::workbook::formats::Format;
+use crate::workbook::cell::WorkbookCell;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// What all sheets of a workbook have in common.
-#[derive(Debug, Default)]
-pub(super) struct Common {
-    pub(super) texts: SharedTexts,
-    pub(super) styles: Vec<Format>,
-    pub(super) from_1904: bool,
-}
-
-/// A sheet that is being read.
+/// Reads the cells of a sheet.
 #[derive(Debug)]
-pub(super) struct SheetCells<R: Read> {
+pub(super) struct SheetReader<R: Read> {
     xml: Xml<R>,
     name: String,
+    /// Row of the next cell without a name.
     row: u32,
+    /// Column of the next cell without a name.
     column: u32,
-    shared: BTreeMap<u32, SharedFormula>,
-    shared_bytes: usize,
+    /// Shared formulas by id.
+    shared_formulas: BTreeMap<u32, SharedFormula>,
+    shared_formula_bytes: usize,
 }
 
+/// A shared formula, and the cell for which it is written.
 #[derive(Debug)]
 struct SharedFormula {
     text: String,
@@ -42,36 +37,42 @@ struct SharedFormula {
     column: u32,
 }
 
-/// Which element's text is being read.
+/// The kind of element whose text is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Within {
-    Nothing,
+enum TextElement {
+    Other,
     Value,
     Formula,
 }
 
-impl<R: Read> SheetCells<R> {
+impl<R: Read> SheetReader<R> {
     pub(super) fn new(xml: Xml<R>, name: &str) -> Self {
-        let name = name.to_owned();
-        Self { xml, name, row: 0, column: 0, shared: BTreeMap::new(), shared_bytes: 0 }
+        Self {
+            xml,
+            name: name.to_owned(),
+            row: 0,
+            column: 0,
+            shared_formulas: BTreeMap::new(),
+            shared_formula_bytes: 0,
+        }
     }
 
-    /// The next cell that has anything; `false` once the part has been read to its end.
+    /// Reads the next cell with content. Returns `false` at the end of the part.
     pub(super) fn next(
         &mut self,
-        common: &Common,
-        cell: &mut FoundCell,
+        context: &WorkbookContext,
+        cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
         let mut attributes = None;
-        let (mut within, mut in_phonetic) = (Within::Nothing, false);
+        let mut text_element = TextElement::Other;
+        let mut in_phonetic = false;
         loop {
             match self.xml.next()? {
                 Event::Start(tag) => match (tag.local_name().as_ref(), &mut attributes) {
                     ("row", _) => {
-                        if let Some(text) = attribute(&tag, "r") {
-                            let row = text.parse::<u32>().ok().and_then(|row| row.checked_sub(1));
-                            let row = row.filter(|row| *row < MAX_ROWS);
-                            self.row = row.ok_or_else(|| no_such_cell(&self.name, &text))?;
+                        if let Some(row_name) = attribute(&tag, "r") {
+                            self.row = parse_row(&row_name)
+                                .ok_or_else(|| no_such_cell(&self.name, &row_name))?;
                         }
                         self.column = 0;
                     }
@@ -80,12 +81,10 @@ impl<R: Read> SheetCells<R> {
                         (cell.row, cell.column) = (self.row, self.column);
                         attributes = Some(CellAttributes::read(&tag, &self.name, cell)?);
                     }
-                    ("v" | "t", Some(_)) if !in_phonetic => within = Within::Value,
+                    ("v" | "t", Some(_)) if !in_phonetic => text_element = TextElement::Value,
                     ("f", Some(attributes)) => {
-                        within = Within::Formula;
-                        let is_shared = attribute(&tag, "t").as_deref() == Some("shared");
-                        let number = attribute(&tag, "si").and_then(|text| text.parse().ok());
-                        attributes.shared = number.filter(|_| is_shared);
+                        text_element = TextElement::Formula;
+                        attributes.shared_formula_id = shared_formula_id(&tag);
                     }
                     ("rPh", _) => in_phonetic = true,
                     _ => {}
@@ -95,84 +94,99 @@ impl<R: Read> SheetCells<R> {
                     "c" => {
                         let Some(attributes) = attributes.take() else { continue };
                         self.column = cell.column.saturating_add(1);
-                        self.finish(common, &attributes, cell)?;
-                        if cell.value != Found::Empty
-                            || !cell.formula.is_empty()
-                            || cell.format.is_some()
-                        {
-                            self.xml.found();
+                        self.finish_cell(context, &attributes, cell)?;
+                        if cell.has_content() {
+                            self.xml.record_content();
                             return Ok(true);
                         }
                     }
-                    "v" | "t" | "f" => within = Within::Nothing,
+                    "v" | "t" | "f" => text_element = TextElement::Other,
                     "rPh" => in_phonetic = false,
                     _ => {}
                 },
                 Event::Eof => return Ok(false),
-                event => match within {
-                    Within::Nothing => {}
-                    Within::Value => push_text(&event, &mut cell.text),
-                    Within::Formula => push_text(&event, &mut cell.formula),
+                event => match text_element {
+                    TextElement::Other => {}
+                    TextElement::Value => push_text(&event, &mut cell.text),
+                    TextElement::Formula => push_text(&event, &mut cell.formula),
                 },
             }
             check_lengths(&self.name, cell)?;
         }
     }
 
-    /// Makes a cell of what stands in its element.
-    fn finish(
+    /// Sets formula, value and format of a cell after its element was read.
+    fn finish_cell(
         &mut self,
-        common: &Common,
+        context: &WorkbookContext,
         attributes: &CellAttributes,
-        cell: &mut FoundCell,
+        cell: &mut WorkbookCell,
     ) -> Result<(), WorkbookError> {
-        if let Some(number) = attributes.shared {
-            self.share(number, cell)?;
+        if let Some(id) = attributes.shared_formula_id {
+            self.resolve_shared_formula(id, cell)?;
         }
         if !cell.formula.is_empty() {
             cell.formula.insert(0, '=');
         }
         check_lengths(&self.name, cell)?;
-        if attributes.set_value(common, cell).is_none() {
+        if attributes.set_value(context, cell).is_none() {
             return Err(WorkbookError::BadValue {
                 sheet: self.name.clone(),
                 cell: cell.name(),
                 value: cell.text.clone(),
-                expected: "the number of a shared text",
+                expected: "the index of a shared text",
             });
         }
         check_lengths(&self.name, cell)
     }
 
-    /// Keeps a formula for those that share it, or gets it from there.
-    fn share(&mut self, number: u32, cell: &mut FoundCell) -> Result<(), WorkbookError> {
+    /// Stores the formula of the cell as a shared formula or, if the cell has no formula, sets the shared one.
+    fn resolve_shared_formula(
+        &mut self,
+        id: u32,
+        cell: &mut WorkbookCell,
+    ) -> Result<(), WorkbookError> {
         if cell.formula.is_empty() {
-            if let Some(shared) = self.shared.get(&number) {
-                let rows = i64::from(cell.row) - i64::from(shared.row);
-                let columns = i64::from(cell.column) - i64::from(shared.column);
-                cell.formula = shift(&shared.text, rows, columns);
+            if let Some(shared) = self.shared_formulas.get(&id) {
+                let row_offset = i64::from(cell.row) - i64::from(shared.row);
+                let column_offset = i64::from(cell.column) - i64::from(shared.column);
+                cell.formula = shift_formula(&shared.text, row_offset, column_offset);
             }
             return Ok(());
         }
-        self.shared_bytes = self.shared_bytes.saturating_add(cell.formula.len());
-        if self.shared_bytes > MAX_SHARED_FORMULA_BYTES || self.shared.len() >= MAX_WORKBOOK_STYLES
+        self.shared_formula_bytes += cell.formula.len();
+        if self.shared_formula_bytes > MAX_SHARED_FORMULA_BYTES
+            || self.shared_formulas.len() >= MAX_WORKBOOK_STYLES
         {
             return Err(WorkbookError::TooManyStyles);
         }
         let shared =
             SharedFormula { text: cell.formula.clone(), row: cell.row, column: cell.column };
-        self.shared.insert(number, shared);
+        self.shared_formulas.insert(id, shared);
         Ok(())
     }
 }
 
-fn check_lengths(sheet: &str, cell: &FoundCell) -> Result<(), WorkbookError> {
-    let (sheet, name) = (|| sheet.to_owned(), || cell.name());
+/// Parses a row number from 1 into a row from 0.
+fn parse_row(text: &str) -> Option<u32> {
+    let row = text.parse::<u32>().ok()?.checked_sub(1)?;
+    if row < MAX_ROWS { Some(row) } else { None }
+}
+
+/// Returns the id of a shared formula from the attributes of its element.
+fn shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
+    if attribute(tag, "t").as_deref() != Some("shared") {
+        return None;
+    }
+    attribute(tag, "si")?.parse().ok()
+}
+
+fn check_lengths(sheet: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
     if cell.text.len() > MAX_TEXT_BYTES {
-        return Err(WorkbookError::TextTooLong { sheet: sheet(), cell: name() });
+        return Err(WorkbookError::TextTooLong { sheet: sheet.to_owned(), cell: cell.name() });
     }
     if cell.formula.len() > MAX_FORMULA_BYTES {
-        return Err(WorkbookError::FormulaTooLong { sheet: sheet(), cell: name() });
+        return Err(WorkbookError::FormulaTooLong { sheet: sheet.to_owned(), cell: cell.name() });
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The texts that sheets share.
+//! Shared texts of a workbook.
 
 use std::io::Read;
 
@@ -8,26 +8,28 @@ use quick_xml::events::Event;
 use crate::WorkbookError;
 use crate::workbook::xml::{Xml, push_text};
 
-/// Texts by number, one behind the other in memory.
+/// Texts by index, stored consecutively in a single string.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts {
     texts: String,
+    /// End of each text in `texts`.
     ends: Vec<usize>,
 }
 
 impl SharedTexts {
-    /// The text with a number.
-    pub(crate) fn get(&self, number: usize) -> Option<&str> {
-        let end = *self.ends.get(number)?;
-        let start = number.checked_sub(1).and_then(|before| self.ends.get(before));
-        self.texts.get(start.copied().unwrap_or(0)..end)
+    pub(crate) fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)?;
+        let previous_end = index.checked_sub(1).and_then(|previous| self.ends.get(previous));
+        self.texts.get(previous_end.copied().unwrap_or(0)..end)
     }
 
-    /// Adds the next one.
+    /// Adds a text.
+    ///
+    /// # Errors
+    /// [`WorkbookError::SharedTextsTooLarge`] if all texts together exceed the limit.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), WorkbookError> {
-        let used = self.ends.len().saturating_mul(size_of::<usize>());
-        let bytes = used.saturating_add(self.texts.len()).saturating_add(text.len());
-        if bytes > MAX_SHARED_TEXT_BYTES {
+        let bytes_of_ends = self.ends.len() * size_of::<usize>();
+        if bytes_of_ends + self.texts.len() + text.len() > MAX_SHARED_TEXT_BYTES {
             return Err(WorkbookError::SharedTextsTooLarge);
         }
         self.texts.push_str(text);
@@ -39,7 +41,7 @@ impl SharedTexts {
     pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Self, WorkbookError> {
         let mut shared = Self::default();
         let mut text = String::new();
-        // How pronunciation is written stands beside the text, and is none of it.
+        // Phonetic elements (`rPh`) contain the pronunciation, which is not part of the text.
         let (mut in_text, mut in_phonetic) = (false, false);
         loop {
             match xml.next()? {
@@ -51,9 +53,9 @@ impl SharedTexts {
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
                     "si" => {
-                        shared.push(&unescaped(&text))?;
+                        shared.push(&unescape(&text))?;
                         if !text.is_empty() {
-                            xml.found();
+                            xml.record_content();
                         }
                     }
                     "t" => in_text = false,
@@ -71,37 +73,40 @@ impl SharedTexts {
     }
 }
 
-/// Resolves `_x000D_`: how Excel writes characters that xml does not have.
-pub(super) fn unescaped(text: &str) -> std::borrow::Cow<'_, str> {
+/// Replaces escapes such as `_x000D_`, with which Excel writes characters that XML does not allow.
+pub(super) fn unescape(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.contains("_x") {
         return text.into();
     }
-    let mut resolved = String::with_capacity(text.len());
+    let mut unescaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("_x") {
-        resolved.push_str(before);
-        match escaped(after) {
-            Some((character, behind)) => {
-                resolved.push(character);
-                rest = behind;
+        unescaped.push_str(before);
+        match parse_escape(after) {
+            Some((character, after_escape)) => {
+                unescaped.push(character);
+                rest = after_escape;
             }
             None => {
-                resolved.push_str("_x");
+                unescaped.push_str("_x");
                 rest = after;
             }
         }
     }
-    resolved.push_str(rest);
-    resolved.into()
+    unescaped.push_str(rest);
+    unescaped.into()
 }
 
-/// The character of `000D_…`, and what is behind it.
-fn escaped(text: &str) -> Option<(char, &str)> {
+/// Parses an escape without its prefix, such as `000D_…`. Returns the character and the text after the escape.
+fn parse_escape(text: &str) -> Option<(char, &str)> {
     let digits = text.get(..4)?;
-    let hexadecimal = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let behind = text.get(4..)?.strip_prefix('_')?;
-    let number = u32::from_str_radix(digits, 16).ok().filter(|_| hexadecimal)?;
-    Some((char::from_u32(number)?, behind))
+    let after_escape = text.get(4..)?.strip_prefix('_')?;
+    // `from_str_radix` alone would accept a sign.
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let code = u32::from_str_radix(digits, 16).ok()?;
+    Some((char::from_u32(code)?, after_escape))
 }
 
 #[cfg(test)]
@@ -109,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes() {
+    fn replaces_valid_escapes() {
         for (text, expected) in [
             ("a_x000D_\nb", "a\r\nb"),
             ("_x005F_x000D_", "_x000D_"),
@@ -119,7 +124,7 @@ mod tests {
             ("_xé000_x", "_xé000_x"),
             ("max_x", "max_x"),
         ] {
-            assert_eq!(unescaped(text), expected);
+            assert_eq!(unescape(text), expected);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Number formats of cells, by the number of their style.
+//! Reads the number formats of cell styles.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,11 +10,11 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute};
 
-/// Reads `styles.xml`.
-pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
+/// Reads `styles.xml`. Returns the number formats by style index.
+pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
     let mut codes: BTreeMap<u32, Format> = BTreeMap::new();
     let mut styles = Vec::new();
-    // The same names stand in the formats of conditions, too.
+    // Elements with the same names also occur outside of these two sections.
     let (mut in_codes, mut in_styles) = (false, false);
     loop {
         match xml.next()? {
@@ -27,7 +27,7 @@ pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookErr
                         if let (Some(id), Some(code)) =
                             (number("numFmtId"), attribute(&tag, "formatCode"))
                         {
-                            codes.insert(id, Format::of(&code));
+                            codes.insert(id, Format::from_code(&code));
                         }
                     }
                     "xf" if in_styles => {

@@ -1,14 +1,17 @@
-//! Number formats that Excel takes: with one that it does not, it calls the whole file damaged.
+//! Converts number formats for Excel, which treats a whole file as damaged if a number format is invalid.
 
-/// The code for Excel; `None` if Excel would not take it.
-pub(super) fn for_excel(code: &str) -> Option<String> {
-    // The letter between date and time is no part of a date to Excel.
+/// Maximum number of sections of a number format: positive, negative, zero and text.
+const MAX_SECTIONS: usize = 4;
+
+/// Returns a number format in the syntax of Excel, or `None` if Excel would reject it.
+pub(super) fn to_excel_code(code: &str) -> Option<String> {
+    // Excel requires a backslash before the literal `T` between date and time.
     let code = code.replace("ddT", "dd\\T");
-    is_sound(&code).then_some(code)
+    if is_valid(&code) { Some(code) } else { None }
 }
 
-/// Whether a code consists of parts that Excel knows. It need not make sense.
-fn is_sound(code: &str) -> bool {
+/// Returns whether a number format consists of elements that Excel knows. Their combination is not checked.
+fn is_valid(code: &str) -> bool {
     const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
     let mut rest = code;
     while let Some(first) = rest.chars().next() {
@@ -16,24 +19,23 @@ fn is_sound(code: &str) -> bool {
             rest = after;
             continue;
         }
-        let mut behind = rest.chars();
-        behind.next();
-        let whole = match first {
-            // The character behind is shown, skipped, or repeated.
-            '\\' | '_' | '*' => behind.next().is_some(),
-            '"' => behind.any(|end| end == '"'),
-            '[' => behind.any(|end| end == ']'),
-            first if first.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(first),
+        let mut following = rest.chars();
+        following.next();
+        let is_valid_element = match first {
+            // These show, skip or repeat the following character.
+            '\\' | '_' | '*' => following.next().is_some(),
+            '"' => following.any(|end| end == '"'),
+            '[' => following.any(|end| end == ']'),
+            letter if letter.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(letter),
             ']' => false,
-            first => !first.is_control(),
+            other => !other.is_control(),
         };
-        if !whole {
+        if !is_valid_element {
             return false;
         }
-        rest = behind.as_str();
+        rest = following.as_str();
     }
-    // Positive, negative, zero, text.
-    !code.is_empty() && code.matches(';').count() < 4
+    !code.is_empty() && code.split(';').count() <= MAX_SECTIONS
 }
 
 #[cfg(test)]
@@ -41,15 +43,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes() {
+    fn converts_valid_formats_and_rejects_others() {
         for code in
             ["0.00", "#,##0.00 \"kg\"", "[Red]-0;\\x0", "h:mm AM/PM", "General", "0%", "yyyy-mm-dd"]
         {
-            assert_eq!(for_excel(code).as_deref(), Some(code));
+            assert_eq!(to_excel_code(code).as_deref(), Some(code));
         }
-        assert_eq!(for_excel("yyyy-mm-ddThh:mm:ss").as_deref(), Some("yyyy-mm-dd\\Thh:mm:ss"));
+        assert_eq!(to_excel_code("yyyy-mm-ddThh:mm:ss").as_deref(), Some("yyyy-mm-dd\\Thh:mm:ss"));
         for code in ["", "pieces", "0\"open", "[Red", "0\\", "0;0;0;0;0", "0\u{1}", "]"] {
-            assert_eq!(for_excel(code), None, "{code}");
+            assert_eq!(to_excel_code(code), None, "{code}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! xlsx, out: rows go to a temporary file as they come.
+//! Writes xlsx files, with rows in a temporary file.
 //!
-//! What Excel cannot hold is an error that names csv as the way out, apart from two things: the newer
-//! error values (`#SPILL!` and those behind it) become texts, and a number format that Excel would
-//! call damage is left out. A formula's cached text that looks like a number is read as one, until
-//! Excel has calculated it again, which it does when it opens the file.
+//! Cells that Excel does not support are errors that recommend csv, with two exceptions: newer error values
+//! such as `#SPILL!` become texts, and number formats that Excel would reject are omitted. If the cached text
+//! of a formula looks like a number, other programs read a number until Excel opens the file and recalculates
+//! it.
 
 mod codes;
 mod names;
@@ -17,109 +17,125 @@ use cellar_sheet::cell::{ErrorCode, GENERAL, Value, general};
 use rust_xlsxwriter::{Format, Formula, Workbook, Worksheet, XlsxError};
 
 use crate::{OutCell, WriteError};
-use names::Names;
+use names::SheetNames;
 
+/// Maximum number of rows of an Excel sheet.
 const MAX_ROWS: u32 = 1_048_576;
+/// Maximum number of columns of an Excel sheet.
 const MAX_COLUMNS: u16 = 16_384;
-/// Characters of a cell's text, in Excel.
+/// Maximum number of characters in an Excel cell, counted as UTF-16 code units.
 const MAX_TEXT_CHARACTERS: usize = 32_767;
 
-/// Writes an xlsx workbook: its sheets one after the other, each row by row.
+/// Writes an xlsx workbook sheet by sheet, each row by row.
 pub struct XlsxWriter {
     workbook: Workbook,
-    names: Names,
-    sheet: String,
-    sheets: usize,
-    last: Option<(u32, u32)>,
+    names: SheetNames,
+    /// Name of the current sheet.
+    sheet_name: String,
+    sheet_count: usize,
+    /// Row and column of the last cell in the current sheet.
+    last_cell: Option<(u32, u32)>,
+    /// Formats of the workbook by their code.
     formats: BTreeMap<String, Format>,
 }
 
 impl XlsxWriter {
-    /// Begins a workbook. Rows are put aside in `folder` until it is finished, or in the system's
-    /// folder for temporary files.
+    /// Creates a workbook. Until it is finished, rows are stored in temporary files in `folder`, or in the
+    /// temporary folder of the system if `folder` is `None`.
     ///
     /// # Errors
-    /// [`WriteError`] if there is no such folder.
+    /// [`WriteError`] if the folder does not exist.
     pub fn new(folder: Option<&Path>) -> Result<Self, WriteError> {
         let mut workbook = Workbook::new();
         if let Some(folder) = folder {
-            workbook.set_tempdir(folder).map_err(fault)?;
+            workbook.set_tempdir(folder).map_err(to_write_error)?;
         }
         Ok(Self {
             workbook,
-            names: Names::default(),
-            sheet: String::new(),
-            sheets: 0,
-            last: None,
+            names: SheetNames::default(),
+            sheet_name: String::new(),
+            sheet_count: 0,
+            last_cell: None,
             formats: BTreeMap::new(),
         })
     }
 
-    /// Begins the next sheet, and gives the name that it has: another one if Excel does not take this
-    /// one, or it is there already.
+    /// Starts the next sheet and returns its name, which differs from `name` if Excel does not allow `name`
+    /// or another sheet has it.
     ///
     /// # Errors
-    /// [`WriteError::Io`] if no temporary file can be made.
+    /// [`WriteError::Io`] if no temporary file can be created.
     pub fn sheet(&mut self, name: &str) -> Result<String, WriteError> {
-        let name = self.names.legal(name);
-        let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(fault)?;
-        sheet.set_name(&name).map_err(fault)?;
-        // What a formula gave that gave nothing.
+        let name = self.names.choose(name);
+        let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;
+        sheet.set_name(&name).map_err(to_write_error)?;
+        // The cached result of a formula whose value is empty.
         sheet.set_formula_result_default("");
-        self.sheet.clone_from(&name);
-        self.sheets = self.sheets.saturating_add(1);
-        self.last = None;
+        self.sheet_name.clone_from(&name);
+        self.sheet_count += 1;
+        self.last_cell = None;
         Ok(name)
     }
 
-    /// Writes the next cell of the sheet.
+    /// Writes the next cell of the current sheet.
     ///
     /// # Errors
-    /// [`WriteError`] if it does not come after the ones before, or Excel cannot hold it.
+    /// [`WriteError`] if the cell is not after the previous one, or Excel does not support it.
     pub fn cell(&mut self, row: u32, column: u32, cell: &OutCell<'_>) -> Result<(), WriteError> {
-        let (Some(sheet), true) = (self.sheets.checked_sub(1), self.last < Some((row, column)))
-        else {
+        let Some(sheet_index) = self.sheet_count.checked_sub(1) else {
             return Err(WriteError::OutOfOrder);
         };
-        let place = (u64::from(row).saturating_add(1), u64::from(column).saturating_add(1));
-        let outside = || WriteError::OutsideExcel {
-            sheet: self.sheet.clone(),
-            row: place.0,
-            column: place.1,
-        };
-        let number = u16::try_from(column).ok().filter(|column| *column < MAX_COLUMNS);
-        let number = number.filter(|_| row < MAX_ROWS).ok_or_else(outside)?;
-        if let Value::Text(text) = cell.value {
-            let characters = text.encode_utf16().count();
-            if characters > MAX_TEXT_CHARACTERS {
-                let sheet = self.sheet.clone();
-                return Err(WriteError::TextTooLong {
-                    sheet,
-                    row: place.0,
-                    column: place.1,
-                    characters,
-                });
-            }
+        if self.last_cell >= Some((row, column)) {
+            return Err(WriteError::OutOfOrder);
         }
-        let format = self.format(cell.format)?;
-        let sheet = self.workbook.worksheet_from_index(sheet).map_err(fault)?;
-        write(sheet, row, number, cell, &format).map_err(fault)?;
-        self.last = Some((row, column));
+        let excel_column = self.check_position(row, column)?;
+        self.check_text_length(row, column, cell.value)?;
+        let format = self.format_of(cell.format)?;
+        let sheet = self.workbook.worksheet_from_index(sheet_index).map_err(to_write_error)?;
+        write_cell(sheet, row, excel_column, cell, &format).map_err(to_write_error)?;
+        self.last_cell = Some((row, column));
         Ok(())
     }
 
-    /// Puts the workbook together. One without any sheet gets an empty one: Excel has none without.
+    /// Checks that a cell is inside of an Excel sheet, and returns its column.
+    fn check_position(&self, row: u32, column: u32) -> Result<u16, WriteError> {
+        match u16::try_from(column) {
+            Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),
+            _ => Err(WriteError::OutsideExcel {
+                sheet: self.sheet_name.clone(),
+                row: u64::from(row) + 1,
+                column: u64::from(column) + 1,
+            }),
+        }
+    }
+
+    fn check_text_length(&self, row: u32, column: u32, value: &Value) -> Result<(), WriteError> {
+        let Value::Text(text) = value else { return Ok(()) };
+        let characters = text.encode_utf16().count();
+        if characters <= MAX_TEXT_CHARACTERS {
+            return Ok(());
+        }
+        Err(WriteError::TextTooLong {
+            sheet: self.sheet_name.clone(),
+            row: u64::from(row) + 1,
+            column: u64::from(column) + 1,
+            characters,
+        })
+    }
+
+    /// Writes the workbook to `target`. Excel requires at least one sheet, so a workbook without sheets gets an
+    /// empty one.
     ///
     /// # Errors
     /// [`WriteError`].
     pub fn finish(mut self, target: impl Write + Seek + Send) -> Result<(), WriteError> {
-        if self.sheets == 0 {
+        if self.sheet_count == 0 {
             self.sheet("Sheet1")?;
         }
-        self.workbook.save_to_writer(target).map_err(fault)
+        self.workbook.save_to_writer(target).map_err(to_write_error)
     }
 
-    fn format(&mut self, code: Option<&str>) -> Result<Format, WriteError> {
+    fn format_of(&mut self, code: Option<&str>) -> Result<Format, WriteError> {
         let Some(code) = code.filter(|code| *code != GENERAL) else {
             return Ok(Format::default());
         };
@@ -129,8 +145,8 @@ impl XlsxWriter {
         if self.formats.len() >= MAX_XLSX_FORMATS {
             return Err(WriteError::TooManyFormats);
         }
-        let format = match codes::for_excel(code) {
-            Some(code) => Format::new().set_num_format(code),
+        let format = match codes::to_excel_code(code) {
+            Some(excel_code) => Format::new().set_num_format(excel_code),
             None => Format::default(),
         };
         self.formats.insert(code.to_owned(), format.clone());
@@ -138,7 +154,7 @@ impl XlsxWriter {
     }
 }
 
-fn write(
+fn write_cell(
     sheet: &mut Worksheet,
     row: u32,
     column: u16,
@@ -146,7 +162,7 @@ fn write(
     format: &Format,
 ) -> Result<(), XlsxError> {
     if let Some(formula) = cell.formula {
-        let formula = Formula::new(formula).set_result(result(cell.value));
+        let formula = Formula::new(formula).set_result(cached_result(cell.value));
         sheet.write_formula_with_format(row, column, formula, format)?;
         return Ok(());
     }
@@ -155,7 +171,7 @@ fn write(
         Value::Number(number) => sheet.write_number_with_format(row, column, *number, format)?,
         Value::Bool(value) => sheet.write_boolean_with_format(row, column, *value, format)?,
         Value::Text(text) => sheet.write_string_with_format(row, column, text, format)?,
-        // An error can only stand there as what a formula gives.
+        // The library writes an error only as the result of a formula.
         Value::Error(code) if code.number() <= ErrorCode::GettingData.number() => {
             let formula = Formula::new(format!("={code}")).set_result(code.to_string());
             sheet.write_formula_with_format(row, column, formula, format)?
@@ -167,8 +183,8 @@ fn write(
     Ok(())
 }
 
-/// What a formula gave, as the file has it.
-fn result(value: &Value) -> String {
+/// Returns the cached result of a formula, as text.
+fn cached_result(value: &Value) -> String {
     match value {
         Value::Empty => String::new(),
         Value::Number(number) => general(*number),
@@ -179,7 +195,7 @@ fn result(value: &Value) -> String {
     }
 }
 
-fn fault(error: XlsxError) -> WriteError {
+fn to_write_error(error: XlsxError) -> WriteError {
     match error {
         XlsxError::IoError(error) => WriteError::Io(error),
         error => WriteError::Workbook { why: error.to_string() },
@@ -196,9 +212,9 @@ mod tests {
         for number in 1..MAX_XLSX_FORMATS {
             writer.formats.insert(number.to_string(), Format::default());
         }
-        assert!(writer.format(Some("0.0")).is_ok());
-        assert!(writer.format(Some(GENERAL)).is_ok());
-        assert!(matches!(writer.format(Some("0.00")), Err(WriteError::TooManyFormats)));
-        assert!(writer.format(Some("0.0")).is_ok());
+        assert!(writer.format_of(Some("0.0")).is_ok());
+        assert!(writer.format_of(Some(GENERAL)).is_ok());
+        assert!(matches!(writer.format_of(Some("0.00")), Err(WriteError::TooManyFormats)));
+        assert!(writer.format_of(Some("0.0")).is_ok());
     }
 }

@@ -1,55 +1,55 @@
-//! Names of sheets that Excel takes.
+//! Names of sheets that Excel allows.
 
 use std::collections::BTreeSet;
 
-/// Characters of a sheet's name, in Excel.
+/// Maximum number of characters of a sheet name in Excel, counted as UTF-16 code units.
 const MAX_CHARACTERS: usize = 31;
 
-/// Names that have been given.
+/// The names of the sheets of a workbook.
 #[derive(Debug, Default)]
-pub(super) struct Names {
-    /// In lower case: Excel does not tell them apart by case.
+pub(super) struct SheetNames {
+    /// Names in lower case, because Excel compares names case-insensitively.
     used: BTreeSet<String>,
 }
 
-impl Names {
-    /// The name itself if Excel takes it, else one that is as near as can be.
-    pub(super) fn legal(&mut self, name: &str) -> String {
-        let allowed = |character: char| match character {
+impl SheetNames {
+    /// Returns a unique name that Excel allows, as similar to `name` as possible, and marks it as used.
+    pub(super) fn choose(&mut self, name: &str) -> String {
+        let replace_forbidden = |character: char| match character {
             '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',
             character if character.is_control() => '_',
             character => character,
         };
-        let name: String = name.chars().map(allowed).collect();
+        let name: String = name.chars().map(replace_forbidden).collect();
         let name = name.trim_matches('\'');
-        // Excel keeps this one for itself.
-        let reserved = name.is_empty() || name.eq_ignore_ascii_case("history");
-        let name = if reserved { format!("{name}_") } else { name.to_owned() };
-        let mut found = cut(&name, "");
+        // Excel reserves the name "History".
+        let is_forbidden = name.is_empty() || name.eq_ignore_ascii_case("history");
+        let name = if is_forbidden { format!("{name}_") } else { name.to_owned() };
+        let mut candidate = truncate(&name, "");
         let mut number = 2_u64;
-        while !self.used.insert(found.to_lowercase()) {
-            found = cut(&name, &format!(" ({number})"));
-            number = number.saturating_add(1);
+        while !self.used.insert(candidate.to_lowercase()) {
+            candidate = truncate(&name, &format!(" ({number})"));
+            number += 1;
         }
-        found
+        candidate
     }
 }
 
-/// As much of a name as fits with what is behind it.
-fn cut(name: &str, suffix: &str) -> String {
-    let room = MAX_CHARACTERS.saturating_sub(suffix.len());
+/// Returns `name` followed by `suffix`, with `name` truncated to the maximum length.
+fn truncate(name: &str, suffix: &str) -> String {
+    let max_units = MAX_CHARACTERS.saturating_sub(suffix.len());
     let mut units = 0;
     let fits = |character: &char| {
         units += character.len_utf16();
-        units <= room
+        units <= max_units
     };
-    let mut cut: String = name.chars().take_while(fits).collect();
-    // An apostrophe at an end is not allowed.
-    while cut.ends_with('\'') {
-        cut.pop();
+    let mut truncated: String = name.chars().take_while(fits).collect();
+    // Excel does not allow a trailing apostrophe.
+    while truncated.ends_with('\'') {
+        truncated.pop();
     }
-    cut.push_str(suffix);
-    cut
+    truncated.push_str(suffix);
+    truncated
 }
 
 #[cfg(test)]
@@ -59,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
-        let mut names = Names::default();
+    fn chooses_allowed_and_unique_names() {
+        let mut names = SheetNames::default();
         for (name, expected) in [
             ("Prices", "Prices"),
             ("PRICES", "PRICES (2)"),
@@ -71,24 +71,24 @@ mod tests {
             ("History", "History_"),
             ("tab\there", "tab_here"),
         ] {
-            assert_eq!(names.legal(name), expected);
+            assert_eq!(names.choose(name), expected);
         }
         let longest = "x".repeat(MAX_CHARACTERS);
-        assert_eq!(names.legal(&longest), longest);
+        assert_eq!(names.choose(&longest), longest);
         assert_eq!(
-            names.legal(&format!("{longest}y")),
+            names.choose(&format!("{longest}y")),
             format!("{} (2)", "x".repeat(MAX_CHARACTERS - 4))
         );
-        assert_eq!(names.legal(&"😀".repeat(20)).chars().count(), 15);
+        assert_eq!(names.choose(&"😀".repeat(20)).chars().count(), 15);
     }
 
     proptest! {
         #[test]
-        fn excel_takes_every_name(given in proptest::collection::vec("\\PC{0,40}|[a'\\[/]{0,33}", 1..6)) {
-            let mut names = Names::default();
+        fn excel_allows_every_chosen_name(given in proptest::collection::vec("\\PC{0,40}|[a'\\[/]{0,33}", 1..6)) {
+            let mut names = SheetNames::default();
             let mut workbook = rust_xlsxwriter::Workbook::new();
             for name in given {
-                workbook.add_worksheet().set_name(names.legal(&name)).unwrap();
+                workbook.add_worksheet().set_name(names.choose(&name)).unwrap();
             }
             prop_assert!(workbook.save_to_buffer().is_ok());
         }

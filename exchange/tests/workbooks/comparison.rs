@@ -1,4 +1,4 @@
-//! The same workbooks read by an independent library, and why it is not the one that reads here.
+//! Compares the readers with an independent library, and shows why Cellar does not use that library.
 
 use std::io::Cursor;
 
@@ -7,7 +7,7 @@ use calamine::{Data, Reader as _, Xlsx};
 use super::*;
 use crate::xlsx::Parts;
 
-/// Its value of a cell, as it is here.
+/// Converts a cell value of the library.
 fn value(data: &Data) -> Value {
     match data {
         Data::Empty => Value::Empty,
@@ -67,8 +67,8 @@ fn it_reads_the_same_from_xlsb() {
     same_values("Bin", &theirs.worksheet_range("Bin").unwrap(), &sheets);
 }
 
-/// What a workbook says of itself: numbers of shared formulas and of shared texts that it makes room
-/// for.
+/// A workbook that declares huge numbers of shared formulas and shared texts, for which the library allocates
+/// memory.
 #[test]
 fn it_panics_where_this_does_not() {
     let shared =
@@ -91,7 +91,7 @@ fn it_panics_where_this_does_not() {
             let Ok(mut theirs) = Xlsx::new(Cursor::new(&bytes)) else { return };
             let _ = theirs.worksheet_formula("A & B");
         });
-        // Once it no longer does, it may be worth another look.
+        // If this fails, the library may be usable.
         assert!(theirs.is_err(), "{name}");
     }
     let good = Parts { rows: one, ..Parts::default() }.packed();

@@ -1,4 +1,4 @@
-//! Archives that are not what they say, and arbitrary bytes.
+//! Tests of damaged archives and arbitrary bytes.
 
 use cellar_base::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XML_EVENT_BYTES};
 use cellar_exchange::{FileSource, Source};
@@ -30,7 +30,7 @@ fn a_file_that_is_too_large_is_not_read() {
     };
     assert_eq!(FileSource(path.clone()).bytes().unwrap(), MAX_WORKBOOK_BYTES + 1);
     assert!(matches!(error(), ReadError::InWorkbook(WorkbookError::FileTooLarge { .. })));
-    // One byte less is looked at, and is no workbook.
+    // A file of one byte less is opened, but is not a workbook.
     file.set_len(MAX_WORKBOOK_BYTES).unwrap();
     assert!(matches!(error(), ReadError::InWorkbook(WorkbookError::Unknown)));
 }
@@ -55,7 +55,7 @@ fn one_flipped_bit_is_never_silent() {
         match read_in(&bytes, BlockSize::default()) {
             Err(_) => noticed += 1,
             Ok(sheets) => {
-                // Names of parts, their times: nothing of the cells but whole parts that are gone.
+                // A changed name or time of a part cannot change cells, but can remove whole parts.
                 let cells = sheets.iter().map(|(_, cells)| cells.len()).sum::<usize>();
                 assert!(cells == 50 || format!("{sheets:?}") == expected, "{at}");
             }
@@ -74,7 +74,7 @@ fn parts_are_counted() {
     assert!(matches!(workbook_fault(&parts(MAX_WORKBOOK_PARTS + 1)), WorkbookError::TooManyParts));
 }
 
-/// Changes the unpacked size of every part in the directory.
+/// Changes the uncompressed size of every part in the directory.
 fn declaring(mut bytes: Vec<u8>, size: u32) -> Vec<u8> {
     let entries: Vec<usize> =
         (0..bytes.len() - 46).filter(|at| bytes[*at..].starts_with(b"PK\x01\x02")).collect();
@@ -89,7 +89,7 @@ fn what_is_declared_is_refused_early_and_not_believed() {
     let whole = super::xlsx::with_rows("<row><c><v>1</v></c></row>");
     let huge = declaring(whole.clone(), 0xffff_fffe);
     assert!(matches!(workbook_fault(&huge), WorkbookError::UnpacksTooLarge));
-    // Too small: what is there is read all the same.
+    // A declared size that is too small does not prevent reading.
     let small = read(&declaring(whole.clone(), 1)).unwrap();
     assert_eq!(small, read(&whole).unwrap());
 }
@@ -106,7 +106,7 @@ fn xml_that_is_long_or_deep() {
     let spaces = |bytes: usize| format!("<row>{}</row>", " ".repeat(bytes));
     let comment = |bytes: usize| format!("<!--{}-->", "x".repeat(bytes - 7));
     for event in [&tag as &dyn Fn(usize) -> String, &spaces, &comment] {
-        // Which of two events a bracket between them is counted with is up to the reader.
+        // The XML reader decides to which of two events a bracket between them belongs.
         assert!(!too_long(&event(MAX_XML_EVENT_BYTES - 2)));
         assert!(too_long(&event(MAX_XML_EVENT_BYTES + 2)));
     }

@@ -1,4 +1,4 @@
-//! Workbooks, read and written: those of other libraries, those put together by hand, and bad ones.
+//! Tests of workbooks: of other libraries, handwritten, and damaged.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -56,7 +56,7 @@ fn read_in(bytes: &[u8], block: BlockSize) -> Result<Vec<Sheet>, ReadError> {
     Ok(sheets)
 }
 
-/// Reads a workbook, in large blocks and in small ones.
+/// Reads a workbook in large and in small blocks, and compares the results.
 fn read(bytes: &[u8]) -> Result<Vec<Sheet>, ReadError> {
     let sheets = read_in(bytes, BlockSize::default());
     let again = read_in(bytes, BlockSize { rows: 2, cells: 3 });
@@ -71,7 +71,7 @@ fn workbook_fault(bytes: &[u8]) -> WorkbookError {
     }
 }
 
-/// An archive of parts.
+/// Returns an archive with the parts.
 fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {

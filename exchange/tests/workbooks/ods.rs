@@ -1,4 +1,4 @@
-//! ods, put together by hand.
+//! Tests with handwritten ods files.
 
 use super::*;
 

@@ -1,20 +1,20 @@
-//! xlsb, put together by hand.
+//! Tests with handwritten xlsb files.
 
 use super::*;
 
-/// A record: its type, and its bytes.
+/// Returns a record with a type and contents.
 pub(super) type Record<'a> = (u16, &'a [u8]);
 
 pub(super) const CELLS: &[Record<'_>] = &[
     (0, &[0, 0, 0, 0]),
-    // 2.5 as the upper half of a number; -3 as an integer; 1.25 in hundredths.
+    // 2.5 as the high bits of a floating-point number, -3 as an integer, 1.25 in hundredths.
     (2, &[0, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x00, 0x04, 0x40]),
     (2, &[1, 0, 0, 0, 0, 0, 0, 0, 0xf6, 0xff, 0xff, 0xff]),
     (2, &[2, 0, 0, 0, 0, 0, 0, 0, 0xf7, 0x01, 0x00, 0x00]),
     (0, &[4, 0, 0, 0]),
     (3, &[0, 0, 0, 0, 0, 0, 0, 0, 0x2a]),
     (4, &[1, 0, 0, 0, 0, 0, 0, 0, 1]),
-    // 40909, with a date's style.
+    // 40909 with the style of a date.
     (5, &[2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xa0, 0xf9, 0xe3, 0x40]),
     (6, &[3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0xe4, 0, b'b', 0]),
     (7, &[4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
@@ -44,7 +44,7 @@ fn text_record(before: &[u8], texts: &[&str]) -> Vec<u8> {
     bytes
 }
 
-/// A workbook of one sheet with these cells.
+/// Returns a workbook of one sheet with the cells.
 pub(super) fn workbook(cells: &[Record<'_>]) -> Vec<u8> {
     let mut sheet = vec![(0x81, &[][..]), (0x94, &[0; 16][..]), (0x91, &[][..])];
     sheet.extend_from_slice(cells);

@@ -1,4 +1,4 @@
-//! xlsx: what is written is read back, and what others write.
+//! Tests of xlsx: round trips, and files of other programs.
 
 use std::io::Cursor;
 
@@ -23,7 +23,7 @@ pub(super) struct Parts<'a> {
     pub(super) workbook: &'a str,
     pub(super) texts: &'a str,
     pub(super) styles: &'a str,
-    /// What stands in front of the rows.
+    /// XML before the rows.
     pub(super) head: &'a str,
     pub(super) rows: &'a str,
 }
@@ -65,7 +65,7 @@ impl Parts<'_> {
     }
 }
 
-/// A workbook of one sheet with these rows.
+/// Returns a workbook of one sheet with the rows.
 pub(super) fn with_rows(rows: &str) -> Vec<u8> {
     Parts { rows, ..Parts::default() }.packed()
 }
@@ -210,7 +210,7 @@ fn rows_with_too_much_text_are_refused() {
     ));
 }
 
-/// A workbook by `rust_xlsxwriter`, with what it can write that `XlsxWriter` does not.
+/// Returns a workbook of `rust_xlsxwriter` with features that `XlsxWriter` does not use.
 pub(super) fn by_the_library() -> Vec<u8> {
     let mut workbook = Workbook::new();
     let format = |code: &str| Format::new().set_num_format(code);

@@ -1,51 +1,51 @@
-//! What may happen in a state, and what comes of it.
+//! The actions that are possible in a state, and their effects.
 
 use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
 use super::{FeedModel, INPUTS, State, Worker};
 
-/// One thing that happens.
+/// A transition of the feed model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum FeedAction {
     /// An indexer takes its next batch.
     Begin {
-        /// Which.
+        /// Index of the indexer.
         worker: usize,
     },
-    /// An indexer makes a step.
+    /// An indexer's pending request completes.
     Step {
-        /// Which.
+        /// Index of the indexer.
         worker: usize,
-        /// What comes of what it wants.
-        outcome: Outcome,
+        /// How the request ends.
+        outcome: RequestOutcome,
     },
-    /// An indexer dies; another that knows nothing takes its place.
+    /// An indexer crashes and is replaced by one without cached state.
     Die {
-        /// Which.
+        /// Index of the indexer.
         worker: usize,
     },
-    /// An indexer begins a new feed.
+    /// An indexer starts a new generation of the feed.
     Rebuild {
-        /// Which.
+        /// Index of the indexer.
         worker: usize,
     },
-    /// A late write lands, or is refused.
+    /// A delayed write is applied or refused.
     Land {
-        /// Which.
+        /// Index of the delayed write.
         index: usize,
     },
 }
 
-/// What comes of what an indexer wants.
+/// How an indexer's request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is done, or refused, and the answer says so.
+pub enum RequestOutcome {
+    /// The request is executed or refused, and the answer says which.
     Answered,
-    /// A write is not answered. It will land later, or never.
+    /// The write gets no answer. It is applied later or never.
     Lost,
 }
 
-fn writes(request: &Request) -> bool {
+fn is_write(request: &Request) -> bool {
     matches!(
         request,
         Request::Put { .. } | Request::BeginPartition { .. } | Request::RaiseMarks { .. }
@@ -53,82 +53,98 @@ fn writes(request: &Request) -> bool {
 }
 
 impl FeedModel {
-    pub(super) fn possible(&self, state: &State, actions: &mut Vec<Action>) {
+    pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<FeedAction>) {
         let budget = state.budget;
-        for (worker, it) in state.workers.iter().enumerate() {
-            let Some((_, request)) = &it.running else {
-                if self.batch(worker, it.done).is_some() {
-                    actions.push(Action::Begin { worker });
+        for (worker, indexer) in state.workers.iter().enumerate() {
+            let Some((_, request)) = &indexer.running else {
+                if self.batch(worker, indexer.batches_done).is_some() {
+                    actions.push(FeedAction::Begin { worker });
                 }
                 if budget.rebuilds > 0 {
-                    actions.push(Action::Rebuild { worker });
+                    actions.push(FeedAction::Rebuild { worker });
                 }
                 continue;
             };
-            actions.push(Action::Step { worker, outcome: Outcome::Answered });
-            if budget.lost > 0 && writes(request) {
-                actions.push(Action::Step { worker, outcome: Outcome::Lost });
+            actions.push(FeedAction::Step { worker, outcome: RequestOutcome::Answered });
+            if budget.lost > 0 && is_write(request) {
+                actions.push(FeedAction::Step { worker, outcome: RequestOutcome::Lost });
             }
             if budget.deaths > 0 {
-                actions.push(Action::Die { worker });
+                actions.push(FeedAction::Die { worker });
             }
         }
-        actions.extend((0..state.late.len()).map(|index| Action::Land { index }));
+        actions.extend((0..state.late_writes.len()).map(|index| FeedAction::Land { index }));
     }
 
-    pub(super) fn after(&self, state: &State, action: Action) -> Option<State> {
+    pub(super) fn apply_action(&self, state: &State, action: FeedAction) -> Option<State> {
         let mut state = state.clone();
         match action {
-            Action::Begin { worker } => {
-                let it = state.workers.get_mut(worker)?;
-                let spans = self.batch(worker, it.done)?;
-                let known = std::mem::take(&mut it.known);
-                let begun = Indexing::begin_by(known, spans, 0, self.policy, self.rules, INPUTS);
-                (it.running, it.has_put) = (Some(begun), false);
+            FeedAction::Begin { worker } => {
+                let indexer = state.workers.get_mut(worker)?;
+                let spans = self.batch(worker, indexer.batches_done)?;
+                let cache = std::mem::take(&mut indexer.cache);
+                let begun = Indexing::begin_by(cache, spans, 0, self.policy, self.rules, INPUTS);
+                indexer.running = Some(begun);
+                indexer.has_put_item = false;
             }
-            Action::Rebuild { worker } => {
+            FeedAction::Rebuild { worker } => {
                 state.budget.rebuilds = state.budget.rebuilds.checked_sub(1)?;
-                let it = state.workers.get_mut(worker)?;
-                (it.rebuilds, it.known, it.has_put) = (true, Known::default(), false);
-                it.running = Some(Indexing::begin_rebuild(0, INPUTS));
+                let indexer = state.workers.get_mut(worker)?;
+                indexer.is_rebuilding = true;
+                indexer.cache = Known::default();
+                indexer.has_put_item = false;
+                indexer.running = Some(Indexing::begin_rebuild(0, INPUTS));
             }
-            Action::Step { worker, outcome } => step(&mut state, worker, outcome)?,
-            Action::Die { worker } => {
+            FeedAction::Step { worker, outcome } => step_indexer(&mut state, worker, outcome)?,
+            FeedAction::Die { worker } => {
                 state.budget.deaths = state.budget.deaths.checked_sub(1)?;
-                let it = state.workers.get_mut(worker)?;
-                *it = Worker { done: it.done, ..Worker::default() };
+                let indexer = state.workers.get_mut(worker)?;
+                *indexer = Worker { batches_done: indexer.batches_done, ..Worker::default() };
             }
-            Action::Land { index } => {
-                let late = (index < state.late.len()).then(|| state.late.remove(index))?;
-                state.table.perform(&late);
+            FeedAction::Land { index } => {
+                if index >= state.late_writes.len() {
+                    return None;
+                }
+                let write = state.late_writes.remove(index);
+                state.table.execute(&write);
             }
         }
         Some(state)
     }
 }
 
-fn step(state: &mut State, worker: usize, outcome: Outcome) -> Option<()> {
-    let State { table, workers, late, budget, refused, settled } = state;
-    let it = workers.get_mut(worker)?;
-    let (indexing, request) = it.running.take()?;
-    if let Request::Finish(ended) = &request {
-        // A batch that failed is delivered again.
-        let is_done = ended.is_ok() && !std::mem::take(&mut it.rebuilds);
-        it.done += usize::from(is_done);
-        it.known = indexing.known();
+/// Ends the pending request of an indexer and passes the answer to its machine.
+fn step_indexer(state: &mut State, worker: usize, outcome: RequestOutcome) -> Option<()> {
+    let indexer = state.workers.get_mut(worker)?;
+    let (machine, request) = indexer.running.take()?;
+    if let Request::Finish(result) = &request {
+        // A failed batch is delivered again, and so does not count as done.
+        if result.is_ok() {
+            if indexer.is_rebuilding {
+                indexer.is_rebuilding = false;
+            } else {
+                indexer.batches_done += 1;
+            }
+        }
+        indexer.cache = machine.known();
         return Some(());
     }
-    *settled |= matches!(&request, Request::RaiseMarks { .. }) && !it.has_put;
-    it.has_put |= matches!(&request, Request::Put { .. });
+    let is_put = matches!(request, Request::Put { .. });
+    if matches!(request, Request::RaiseMarks { .. }) && !indexer.has_put_item {
+        state.settled_others = true;
+    }
+    indexer.has_put_item |= is_put;
     let answer = match outcome {
-        Outcome::Answered => table.perform(&request),
-        Outcome::Lost => {
-            budget.lost = budget.lost.checked_sub(1)?;
-            late.push(request.clone());
+        RequestOutcome::Answered => state.table.execute(&request),
+        RequestOutcome::Lost => {
+            state.budget.lost = state.budget.lost.checked_sub(1)?;
+            state.late_writes.push(request);
             IndexingAnswer::Unknown
         }
     };
-    *refused |= answer == IndexingAnswer::Exists && matches!(request, Request::Put { .. });
-    it.running = Some(indexing.step(answer, INPUTS));
+    if is_put && answer == IndexingAnswer::Exists {
+        state.put_refused = true;
+    }
+    indexer.running = Some(machine.step(answer, INPUTS));
     Some(())
 }

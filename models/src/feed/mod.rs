@@ -1,22 +1,23 @@
-//! Indexers that index what was appended to streams, with every fault at every moment.
+//! Indexers that index events of streams, with every fault at every moment.
 //!
-//! What is modelled:
-//! - *Indexers* with a few batches each, which run core's `Indexing`. What one knows of the index it keeps
-//!   for its next batch. A batch that fails is delivered again. Batches may have the same events, in any order,
-//!   and lack some: a record that was lost is in none of them, and the streams have all.
-//! - *Writes whose reply is lost*: the indexer is told that the outcome is unknown; the write lands at any later
-//!   moment, or never. Right away is one of these moments.
-//! - *Indexers that die* at any moment: another process takes the batch, which knows nothing.
-//! - *A new feed* that is begun behind the old one while others index.
+//! What is modeled:
+//! - *Indexers*, each with a few batches, run core's `Indexing`. An indexer keeps its cached view of the feed for its
+//!   next batch. A failed batch is delivered again. Batches may repeat events, reorder them, or lack some: a lost
+//!   record is in no batch, but the streams contain all events.
+//! - *Writes with a lost reply*: the indexer learns that the outcome is unknown; the write is applied immediately, at
+//!   any later moment, or never.
+//! - *Indexers that crash* at any moment: another process, without cached state, takes the batch.
+//! - *A new generation of the feed* that starts while other indexers still write the old one.
 //!
-//! What is abstracted away: that streams grow meanwhile, waiting times, and reads that fail. Limits on attempts are
-//! higher than what the bounds allow to happen; core tests them.
+//! What is abstracted away: streams that grow during the run, waiting times, and failed reads.
+//! Limits on attempts are higher than the faults within the bounds can reach; unit tests in core
+//! cover them.
 
 mod actions;
 mod properties;
 mod table;
 
-pub use actions::{Action, Outcome};
+pub use actions::{FeedAction, RequestOutcome};
 pub use properties::{COMPLETE, MARKS, ORDERED, REACTED};
 pub use table::Table;
 
@@ -27,117 +28,120 @@ use cellar_catalog::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
 use cellar_log::append::Inputs;
 use stateright::{Model, Property};
 
-/// Nothing depends on the time, and feeds differ by their first partition.
+/// Constant time and random bits: no decision depends on the time, and generations differ by their
+/// first partition.
 const INPUTS: Inputs = Inputs { now_s: 1, random: 1 };
 
-/// How much may happen in one run.
+/// Maximum number of each fault in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Writes whose indexer does not learn what came of them.
+    /// Writes whose reply is lost.
     pub lost: u8,
-    /// Indexers that die.
+    /// Crashes of indexers.
     pub deaths: u8,
-    /// Feeds that are begun anew.
+    /// New generations of the feed.
     pub rebuilds: u8,
 }
 
-/// A part of a stream: the stream's number, the first event, how many.
+/// A range of events of a stream: the stream's number, the index of the first event, the number of
+/// events.
 pub type Part = (u8, u64, u64);
 
-/// A model with its bounds.
+/// The feed model with its bounds.
 #[derive(Debug, Clone)]
 pub struct FeedModel {
-    /// The rules of the indexers.
+    /// The safety rules that the indexers enforce.
     pub rules: Rules,
-    /// When partitions end.
+    /// When a feed partition is full.
     pub policy: PartitionPolicy,
-    /// What each indexer is delivered, batch after batch.
+    /// For each indexer, the batches that are delivered to it, in order.
     pub batches: Vec<Vec<Vec<Part>>>,
-    /// How many events each stream has.
+    /// Number of events of each stream.
     pub streams: Vec<u64>,
-    /// How much may happen.
+    /// Maximum number of each fault.
     pub budget: Budget,
 }
 
-/// An indexer.
+/// State of an indexer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Worker {
-    /// What it knows of the index.
-    pub known: Known,
-    /// What it is at: the machine, and what that wants.
+    /// Cached view of the feed.
+    pub cache: Known,
+    /// The running machine and its pending request.
     pub running: Option<(Indexing, Request)>,
-    /// Whether it begins a new feed.
-    pub rebuilds: bool,
-    /// Whether it has put an item since it began its batch.
-    pub has_put: bool,
-    /// Its batches that are done.
-    pub done: usize,
+    /// Set while the indexer starts a new generation of the feed.
+    pub is_rebuilding: bool,
+    /// Set if the indexer has put an item since it began its batch.
+    pub has_put_item: bool,
+    /// Number of completed batches.
+    pub batches_done: usize,
 }
 
-/// Everything there is at one moment.
+/// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// What is stored.
+    /// The Feed table and the streams.
     pub table: Table,
     /// The indexers.
     pub workers: Vec<Worker>,
-    /// Writes that may land yet.
-    pub late: Vec<Request>,
-    /// What may happen yet.
+    /// Delayed writes that may still be applied.
+    pub late_writes: Vec<Request>,
+    /// Remaining faults.
     pub budget: Budget,
-    /// Whether an indexer was refused what it wanted to put.
-    pub refused: bool,
-    /// Whether one settled what another had put.
-    pub settled: bool,
+    /// Set once a put of an item was refused because its key was taken.
+    pub put_refused: bool,
+    /// Set once an indexer raised marks for items that another indexer had put.
+    pub settled_others: bool,
 }
 
-/// The name of a stream.
+/// Returns the name of a stream.
 ///
 /// # Errors
-/// Never: a number is an id.
-pub fn name(stream: u8) -> Result<StreamName, InvalidStreamName> {
+/// Never fails: every number is a valid id.
+pub fn stream_name(stream: u8) -> Result<StreamName, InvalidStreamName> {
     StreamName::new("S", &stream.to_string())
 }
 
-/// The events of a part.
+/// Returns the events of `part` as a span of the feed.
 #[must_use]
-pub fn span((stream, first, events): Part) -> Option<Span> {
+pub fn part_span((stream, first, events): Part) -> Option<Span> {
     let kind = |index: u64| -> Result<Kind, InvalidEvent> { Kind::new(&format!("K{index}")) };
     let kinds = (first..first + events).map(kind).collect::<Result<_, _>>().ok()?;
-    Some(Span { stream: name(stream).ok()?, first, kinds })
+    Some(Span { stream: stream_name(stream).ok()?, first, kinds })
 }
 
 impl FeedModel {
-    /// The spans of a batch.
+    /// Returns the spans of an indexer's batch; `None` if the batch does not exist.
     fn batch(&self, worker: usize, batch: usize) -> Option<Vec<Span>> {
         let parts = self.batches.get(worker)?.get(batch)?;
-        parts.iter().map(|part| span(*part)).collect()
+        parts.iter().map(|part| part_span(*part)).collect()
     }
 }
 
 impl Model for FeedModel {
     type State = State;
-    type Action = Action;
+    type Action = FeedAction;
 
     fn init_states(&self) -> Vec<State> {
         let streams = (0..).zip(&self.streams);
-        let streams = streams.filter_map(|(stream, events)| Some((name(stream).ok()?, *events)));
+        let streams =
+            streams.filter_map(|(stream, events)| Some((stream_name(stream).ok()?, *events)));
         vec![State {
-            table: Table::of(streams.collect()),
+            table: Table::with_streams(streams.collect()),
             workers: vec![Worker::default(); self.batches.len()],
-            late: Vec::new(),
+            late_writes: Vec::new(),
             budget: self.budget,
-            refused: false,
-            settled: false,
+            put_refused: false,
+            settled_others: false,
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.possible(state, actions);
+    fn actions(&self, state: &State, actions: &mut Vec<FeedAction>) {
+        self.add_possible_actions(state, actions);
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        self.after(state, action)
+    fn next_state(&self, state: &State, action: FeedAction) -> Option<State> {
+        self.apply_action(state, action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

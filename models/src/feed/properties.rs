@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! Properties that every state must satisfy.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,24 @@ use cellar_catalog::feed::Content;
 use cellar_catalog::stream::StreamName;
 use stateright::Property;
 
-use super::{FeedModel, State, name};
+use super::{FeedModel, State, stream_name};
 
-/// Nothing twice, nothing missing between, whoever indexed it.
-pub const ORDERED: &str = "the feed has the events of each stream once, in order and without a gap";
-/// What follows from events is never forgotten.
-pub const REACTED: &str = "what the feed has was reacted to";
-/// A mark that says too much hides events.
-pub const MARKS: &str = "no mark says more than the feed has";
-/// Nobody waits for what was delivered.
+/// Property: the feed contains no duplicate and no gap, no matter which indexer wrote the items.
+pub const ORDERED: &str =
+    "the feed indexed_events the events of each stream once, in order and without a gap";
+/// Property: the reactions to an event run before the event is added to the feed.
+pub const REACTED: &str = "every event of the feed was reacted to";
+/// Property: no mark is ahead of the feed, because such a mark would hide events.
+pub const MARKS: &str = "no mark is ahead of the feed";
+/// Property: every delivered event reaches the feed.
 pub const COMPLETE: &str =
-    "when all batches are done, the feed has what they brought, and all before it";
+    "when all batches are done, the feed has their events and all earlier events";
 
-/// How far the feed has each stream; none if it has one not in order.
-fn indexed(state: &State) -> Option<BTreeMap<StreamName, u64>> {
+/// Returns the number of indexed events of each stream, or `None` if a stream's events are out of
+/// order.
+fn count_indexed_events(state: &State) -> Option<BTreeMap<StreamName, u64>> {
     let mut indexed: BTreeMap<StreamName, u64> = BTreeMap::new();
-    for span in state.table.walk() {
+    for span in state.table.newest_feed_spans() {
         let next = indexed.entry(span.stream.clone()).or_default();
         if span.first != *next {
             return None;
@@ -31,16 +33,16 @@ fn indexed(state: &State) -> Option<BTreeMap<StreamName, u64>> {
     Some(indexed)
 }
 
-fn is_reacted(state: &State) -> bool {
-    state.table.walk().into_iter().all(|span| {
+fn has_reacted_to_all(state: &State) -> bool {
+    state.table.newest_feed_spans().into_iter().all(|span| {
         let mut indexes = span.first..span.next();
         indexes.all(|index| state.table.reacted.contains(&(span.stream.clone(), index)))
     })
 }
 
-fn marks_hold(state: &State) -> bool {
+fn are_marks_valid(state: &State) -> bool {
     let newest = state.table.partitions.values().map(|feed| feed.first_partition).max();
-    let Some(indexed) = indexed(state) else { return true };
+    let Some(indexed) = count_indexed_events(state) else { return true };
     state
         .table
         .marks
@@ -50,40 +52,42 @@ fn marks_hold(state: &State) -> bool {
 }
 
 fn is_complete(model: &FeedModel, state: &State) -> bool {
-    let all_done = state
-        .workers
-        .iter()
-        .zip(&model.batches)
-        .all(|(worker, batches)| worker.running.is_none() && worker.done == batches.len());
-    // A new feed is filled by whoever began it, which is not modelled.
+    let all_done =
+        state.workers.iter().zip(&model.batches).all(|(worker, batches)| {
+            worker.running.is_none() && worker.batches_done == batches.len()
+        });
+    // A new generation is filled by the process that started it, which is not modeled.
     if !all_done || state.budget.rebuilds < model.budget.rebuilds {
         return true;
     }
-    let Some(indexed) = indexed(state) else { return true };
+    let Some(indexed) = count_indexed_events(state) else { return true };
     model.batches.iter().flatten().flatten().all(|(stream, first, events)| {
-        let has = name(*stream).ok().and_then(|name| indexed.get(&name).copied());
-        has.unwrap_or_default() >= first + events
+        let indexed_events = stream_name(*stream).ok().and_then(|name| indexed.get(&name).copied());
+        indexed_events.unwrap_or_default() >= first + events
     })
 }
 
-fn has_ended(state: &State) -> bool {
+fn has_ended_partition(state: &State) -> bool {
     state.table.items.values().any(|item| matches!(item.content, Content::End(_)))
 }
 
 impl FeedModel {
     pub(super) fn all_properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(ORDERED, |_, state: &State| indexed(state).is_some()),
-            Property::always(REACTED, |_, state| is_reacted(state)),
-            Property::always(MARKS, |_, state| marks_hold(state)),
+            Property::always(ORDERED, |_, state: &State| count_indexed_events(state).is_some()),
+            Property::always(REACTED, |_, state| has_reacted_to_all(state)),
+            Property::always(MARKS, |_, state| are_marks_valid(state)),
             Property::always(COMPLETE, is_complete),
-            Property::sometimes("all is done", |model: &Self, state: &State| {
-                let done = state.workers.iter().map(|worker| worker.done);
-                done.sum::<usize>() == model.batches.iter().map(Vec::len).sum::<usize>()
+            Property::sometimes("all batches are done", |model: &Self, state: &State| {
+                let batches_done = state.workers.iter().map(|worker| worker.batches_done);
+                batches_done.sum::<usize>() == model.batches.iter().map(Vec::len).sum::<usize>()
             }),
-            Property::sometimes("a partition ends", |_, state| has_ended(state)),
-            Property::sometimes("one is refused", |_, state: &State| state.refused),
-            Property::sometimes("one settles what another put", |_, state: &State| state.settled),
+            Property::sometimes("a partition ends", |_, state| has_ended_partition(state)),
+            Property::sometimes("a put is refused", |_, state: &State| state.put_refused),
+            Property::sometimes(
+                "an indexer raises marks for another's items",
+                |_, state: &State| state.settled_others,
+            ),
         ]
     }
 }

@@ -7,42 +7,43 @@ use cellar_catalog::feed::{
 };
 use cellar_catalog::stream::StreamName;
 
-use super::span;
+use super::part_span;
 
-/// What is stored.
+/// Contents of the Feed table and of the streams.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// The partitions that were begun.
+    /// The partitions that exist, with the generation of each.
     pub partitions: BTreeMap<u64, Feed>,
     /// The items of the feed.
     pub items: BTreeMap<Checkpoint, Item>,
-    /// How far each stream is indexed.
+    /// The mark of each stream: how many of its events are indexed.
     pub marks: BTreeMap<StreamName, Mark>,
-    /// How many events each stream has.
+    /// Number of events of each stream.
     pub streams: BTreeMap<StreamName, u64>,
-    /// The events of which what follows was done.
+    /// Events whose reactions have run.
     pub reacted: BTreeSet<(StreamName, u64)>,
 }
 
 impl Table {
-    /// An empty index of these streams.
+    /// Creates an empty feed for these streams.
     #[must_use]
-    pub fn of(streams: BTreeMap<StreamName, u64>) -> Self {
+    pub fn with_streams(streams: BTreeMap<StreamName, u64>) -> Self {
         Self { streams, ..Self::default() }
     }
 
-    /// Does what an indexer wants.
-    pub fn perform(&mut self, request: &Request) -> IndexingAnswer {
+    /// Executes an indexer's request.
+    pub fn execute(&mut self, request: &Request) -> IndexingAnswer {
         match request {
             Request::ReadPartition => IndexingAnswer::Partition(
                 self.partitions.last_key_value().map(|(partition, feed)| (*partition, *feed)),
             ),
             Request::BeginPartition { partition, feed } => {
-                put(&mut self.partitions, *partition, *feed)
+                put_if_absent(&mut self.partitions, *partition, *feed)
             }
             Request::ReadTail { partition } => {
-                let mut of = self.items.iter().filter(|(at, _)| at.partition() == *partition);
-                IndexingAnswer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
+                let mut items = self.items.iter().filter(|(at, _)| at.partition() == *partition);
+                let last = items.next_back();
+                IndexingAnswer::Last(last.map(|(at, item)| (at.offset(), item.clone())))
             }
             Request::ReadMarks { streams } => {
                 let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
@@ -50,18 +51,20 @@ impl Table {
             }
             Request::RaiseMarks { marks } => {
                 for (stream, mark) in marks {
-                    let there = self.marks.entry(stream.clone()).or_insert(*mark);
-                    *there = (*there).max(*mark);
+                    let stored_mark = self.marks.entry(stream.clone()).or_insert(*mark);
+                    *stored_mark = (*stored_mark).max(*mark);
                 }
                 IndexingAnswer::Done
             }
             Request::ReadMissing { stream, from, to } => {
-                let there = self.streams.get(stream).copied().unwrap_or_default();
-                let number = stream.id().parse().unwrap_or_default();
-                let events = to.saturating_sub(*from);
-                IndexingAnswer::Missing(
-                    (*to <= there).then(|| span((number, *from, events))).flatten(),
-                )
+                let event_count = self.streams.get(stream).copied().unwrap_or_default();
+                let stream_number = stream.id().parse().unwrap_or_default();
+                let missing = if *to <= event_count {
+                    part_span((stream_number, *from, to.saturating_sub(*from)))
+                } else {
+                    None
+                };
+                IndexingAnswer::Missing(missing)
             }
             Request::React { spans } => {
                 for span in spans {
@@ -70,14 +73,14 @@ impl Table {
                 }
                 IndexingAnswer::Done
             }
-            Request::Put { at, item } => put(&mut self.items, *at, item.clone()),
+            Request::Put { at, item } => put_if_absent(&mut self.items, *at, item.clone()),
             Request::Wait { .. } | Request::Finish(_) => IndexingAnswer::Waited,
         }
     }
 
-    /// The feed that there is: its spans in order.
+    /// Returns the spans of the newest generation, in order.
     #[must_use]
-    pub fn walk(&self) -> Vec<&Span> {
+    pub fn newest_feed_spans(&self) -> Vec<&Span> {
         let mut spans = Vec::new();
         let first =
             self.partitions.values().map(|feed| feed.first_partition).max().unwrap_or_default();
@@ -88,7 +91,7 @@ impl Table {
                     spans.extend(these);
                     at.next().ok()
                 }
-                // Another feed begins behind: it is walked from its own beginning.
+                // A newer generation begins here and has its own first partition.
                 Content::End(feed) if feed.first_partition > first => None,
                 Content::End(_) => Checkpoint::at(at.partition() + 1, 0).ok(),
             };
@@ -97,10 +100,10 @@ impl Table {
     }
 }
 
-fn put<K: Ord, V>(there: &mut BTreeMap<K, V>, key: K, value: V) -> IndexingAnswer {
-    if there.contains_key(&key) {
+fn put_if_absent<K: Ord, V>(items: &mut BTreeMap<K, V>, key: K, value: V) -> IndexingAnswer {
+    if items.contains_key(&key) {
         return IndexingAnswer::Exists;
     }
-    there.insert(key, value);
+    items.insert(key, value);
     IndexingAnswer::Done
 }

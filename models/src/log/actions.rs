@@ -1,4 +1,4 @@
-//! What may happen in a state, and what comes of it.
+//! The actions that are possible in a state, and their effects.
 
 use std::sync::Arc;
 
@@ -9,265 +9,276 @@ use cellar_log::invariants::check_prefix;
 use cellar_log::roll;
 
 use super::tables::{Tables, View};
-use super::{Fault, Late, LogModel, Process, Rolling, State, Trimming};
+use super::{Fault, LateRequest, LogModel, Process, Rolling, State, Trimming};
 use crate::fingerprint::Hashed;
 
-/// One thing that happens.
+/// A transition of the log model.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
-    /// A client sends mutations.
+pub enum LogAction {
+    /// A client sends mutations in one request.
     Send {
-        /// The client.
+        /// Index of the client.
         client: usize,
-        /// The first mutation.
+        /// Id of the first mutation.
         first: u64,
-        /// The last mutation.
+        /// Id of the last mutation.
         through: u64,
     },
-    /// The process that a client waits for makes a step.
+    /// The pending request of a client's process completes.
     Step {
-        /// The client.
+        /// Index of the client.
         client: usize,
-        /// What comes of what it wants.
-        outcome: Outcome,
+        /// How the request ends.
+        outcome: RequestOutcome,
     },
-    /// A process that nobody waits for makes a step.
-    StepGivenUp {
-        /// Which of them.
+    /// The pending request of an abandoned process completes.
+    StepAbandoned {
+        /// Index of the abandoned process.
         index: usize,
-        /// What comes of what it wants.
-        outcome: Outcome,
+        /// How the request ends.
+        outcome: RequestOutcome,
     },
-    /// A client waits no more for a request, and will repeat it to another process.
-    GiveUp {
-        /// The client.
+    /// A client abandons its request and will repeat the mutations to another process.
+    Abandon {
+        /// Index of the client.
         client: usize,
     },
-    /// A late request arrives.
+    /// A delayed request reaches the tables.
     Arrive {
-        /// Which of them.
+        /// Index of the delayed request.
         index: usize,
     },
     /// A roll begins.
     BeginRoll,
-    /// The roll makes a step.
-    Roll(Outcome),
-    /// The first segment is offloaded and a trim begins.
+    /// The roll's pending request completes.
+    Roll(RequestOutcome),
+    /// The first segment is offloaded and its trim begins.
     BeginTrim,
-    /// The trim makes a step.
+    /// The trim takes its next step.
     Trim,
-    /// The trim stops where it is.
+    /// The trim stops before its end.
     StopTrim,
-    /// A day goes by.
+    /// A day passes.
     Day,
 }
 
-/// What comes of what a machine wants.
+/// How a machine's request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is done and answered.
-    Done,
-    /// A read does not see everything.
+pub enum RequestOutcome {
+    /// The request is executed and answered.
+    Answered,
+    /// The read returns a stale view.
     Stale(View),
-    /// No answer comes. It will be done later or never.
+    /// The request gets no answer. It is executed later or never.
     Lost,
-    /// It was sent a day ago: it is not done any more, and no answer comes.
+    /// The request is a day old, so its signature has expired: it is not executed and gets no
+    /// answer.
     Expired,
 }
 
 impl LogModel {
-    /// What may happen; for each process first what happens without a fault.
-    pub(super) fn possible(&self, state: &State, actions: &mut Vec<Action>) {
-        for (client, its) in state.clients.iter().enumerate() {
-            if let Some(process) = &its.process {
-                let outcomes = self.outcomes(state, process).into_iter();
-                actions.extend(outcomes.map(|outcome| Action::Step { client, outcome }));
-                if state.budget.given_up > 0 {
-                    actions.push(Action::GiveUp { client });
+    /// Adds the actions that are possible in `state`; of each process, the outcome without a fault
+    /// comes first.
+    pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<LogAction>) {
+        for (client, sender) in state.clients.iter().enumerate() {
+            if let Some(process) = &sender.process {
+                let outcomes = self.possible_outcomes(state, process).into_iter();
+                actions.extend(outcomes.map(|outcome| LogAction::Step { client, outcome }));
+                if state.budget.abandoned > 0 {
+                    actions.push(LogAction::Abandon { client });
                 }
                 continue;
             }
-            let next = its.acknowledged + 1;
-            let last_first = if self.pipelined { its.mutations } else { next };
+            let next = sender.acknowledged + 1;
+            let last_first = if self.pipelined { sender.mutations } else { next };
             for first in next..=last_first {
-                let sends = (first..=its.mutations).rev();
-                actions.extend(sends.map(|through| Action::Send { client, first, through }));
+                let sends = (first..=sender.mutations).rev();
+                actions.extend(sends.map(|through| LogAction::Send { client, first, through }));
             }
         }
-        for (index, process) in state.given_up.iter().enumerate() {
-            let outcomes = self.outcomes(state, process).into_iter();
-            actions.extend(outcomes.map(|outcome| Action::StepGivenUp { index, outcome }));
+        for (index, process) in state.abandoned.iter().enumerate() {
+            let outcomes = self.possible_outcomes(state, process).into_iter();
+            actions.extend(outcomes.map(|outcome| LogAction::StepAbandoned { index, outcome }));
         }
-        actions.extend((0..state.late.len()).map(|index| Action::Arrive { index }));
-        self.possible_keeping(state, actions);
+        actions.extend((0..state.late_requests.len()).map(|index| LogAction::Arrive { index }));
+        add_possible_maintenance(state, actions);
     }
 
-    fn possible_keeping(&self, state: &State, actions: &mut Vec<Action>) {
-        let budget = &state.budget;
-        match &state.rolling {
-            None if budget.rolls > 0 => actions.push(Action::BeginRoll),
-            None => {}
-            Some(rolling) => {
-                let transacts = matches!(rolling.action(), roll::RollAction::Transact(_));
-                let outcomes = write_outcomes(state, transacts, rolling.decided_s);
-                actions.extend(outcomes.into_iter().map(Action::Roll));
-            }
-        }
-        match &state.trimming {
-            None if budget.trims > 0 => actions.push(Action::BeginTrim),
-            None => {}
-            Some(_) => {
-                actions.push(Action::Trim);
-                if budget.trim_stops > 0 {
-                    actions.push(Action::StopTrim);
-                }
-            }
-        }
-        if budget.days > 0 {
-            actions.push(Action::Day);
-        }
-    }
-
-    fn outcomes(&self, state: &State, process: &Process) -> Vec<Outcome> {
+    fn possible_outcomes(&self, state: &State, process: &Process) -> Vec<RequestOutcome> {
         match process.action() {
             append::AppendAction::Read { from, consistent: false } if state.budget.stale > 0 => {
-                let stale = state.tables.stale_views(*from).into_iter().map(Outcome::Stale);
-                std::iter::once(Outcome::Done).chain(stale).collect()
+                let stale = state.tables.stale_views(*from).into_iter().map(RequestOutcome::Stale);
+                std::iter::once(RequestOutcome::Answered).chain(stale).collect()
             }
             append::AppendAction::Read { from, .. } if state.budget.stale > 0 => {
-                let torn = state.tables.torn_view(*from).map(Outcome::Stale);
-                std::iter::once(Outcome::Done).chain(torn).collect()
+                let torn = state.tables.torn_view(*from).map(RequestOutcome::Stale);
+                std::iter::once(RequestOutcome::Answered).chain(torn).collect()
             }
             append::AppendAction::Put { .. } => write_outcomes(state, true, process.decided_s),
-            _ => vec![Outcome::Done],
+            _ => vec![RequestOutcome::Answered],
         }
     }
 
-    /// The state after an action; `None` if it changes nothing.
-    pub(super) fn after(&self, state: &State, action: Action) -> Option<State> {
+    /// Returns the state after `action`, or `None` if the action is not possible.
+    pub(super) fn apply_action(&self, state: &State, action: LogAction) -> Option<State> {
         let mut next = state.clone();
         match action {
-            Action::Send { client, first, through } => {
-                let its = next.clients.get_mut(client)?;
-                its.send(self.rules, first, through, next.now_s).ok()?;
+            LogAction::Send { client, first, through } => {
+                let sender = next.clients.get_mut(client)?;
+                sender.send(self.rules, first, through, next.now_s).ok()?;
                 self.settle_client(&mut next, client);
             }
-            Action::Step { client, outcome } => self.step_client(&mut next, client, outcome)?,
-            Action::StepGivenUp { index, outcome } => {
-                let process = next.given_up.get(index)?.clone();
-                next.given_up.remove(index);
-                let (stepped, _) = next.step_process(&process, outcome);
-                match stepped.action() {
-                    append::AppendAction::Finish(result) => {
-                        next.judge(stepped.client, result, self.beyond_end == 0);
-                    }
-                    _ => next.give_up(stepped),
-                }
+            LogAction::Step { client, outcome } => self.step_client(&mut next, client, outcome)?,
+            LogAction::StepAbandoned { index, outcome } => {
+                self.step_abandoned(&mut next, index, outcome)?;
             }
-            Action::GiveUp { client } => {
-                let its = next.clients.get_mut(client)?;
-                let process = its.process.take()?;
-                its.forget();
-                next.budget.given_up -= 1;
-                next.give_up(process);
+            LogAction::Abandon { client } => {
+                let sender = next.clients.get_mut(client)?;
+                let process = sender.process.take()?;
+                sender.drop_cached_tail();
+                next.budget.abandoned -= 1;
+                next.abandon(process);
             }
-            Action::Arrive { index } => {
-                let late = next.late.remove(index);
+            LogAction::Arrive { index } => {
+                let request = next.late_requests.remove(index);
+                execute_late(Arc::make_mut(&mut next.tables), &request);
+            }
+            LogAction::BeginRoll => next.begin_roll()?,
+            LogAction::Roll(outcome) => next.step_roll(outcome)?,
+            LogAction::BeginTrim => self.begin_trim(&mut next)?,
+            LogAction::Trim => {
                 let tables = Arc::make_mut(&mut next.tables);
-                match late {
-                    Late::Put(entry) => drop(tables.put(entry.shared())),
-                    Late::Roll(transaction) => drop(tables.transact(&transaction)),
-                }
+                next.trimming = next.trimming.as_ref()?.step(tables, next.now_s);
             }
-            keeping => self.keep(&mut next, &keeping)?,
+            LogAction::StopTrim => {
+                next.budget.trim_stops -= 1;
+                next.trimming = None;
+            }
+            LogAction::Day => next.pass_day(),
         }
         if !Arc::ptr_eq(&state.tables, &next.tables) && next.tables != state.tables {
             if self.fences.age {
-                next.drop_powerless();
+                next.drop_ineffective_requests();
             }
             next.check_prefix(&state.tables);
         }
         Some(next)
     }
 
-    fn keep(&self, next: &mut State, action: &Action) -> Option<()> {
-        match action {
-            Action::BeginRoll => {
-                next.budget.rolls -= 1;
-                let tail = next.tables.tail()?.shared();
-                next.rolling = Some(Rolling::begin(tail, next.now_s));
+    fn begin_trim(&self, next: &mut State) -> Option<()> {
+        next.budget.trims -= 1;
+        let tables = Arc::make_mut(&mut next.tables);
+        next.trimming = Some(Trimming::begin(tables, self.fences, next.now_s)?);
+        Some(())
+    }
+
+    fn step_abandoned(
+        &self,
+        next: &mut State,
+        index: usize,
+        outcome: RequestOutcome,
+    ) -> Option<()> {
+        let process = next.abandoned.get(index)?.clone();
+        next.abandoned.remove(index);
+        let (stepped, _) = next.step_process(&process, outcome);
+        match stepped.action() {
+            append::AppendAction::Finish(result) => {
+                next.check_refusal(stepped.client, result, self.beyond_end == 0);
             }
-            Action::Roll(outcome) => next.step_roll(*outcome)?,
-            Action::BeginTrim => {
-                next.budget.trims -= 1;
-                let tables = Arc::make_mut(&mut next.tables);
-                next.trimming = Some(Trimming::begin(tables, self.fences, next.now_s)?);
-            }
-            Action::Trim => {
-                let tables = Arc::make_mut(&mut next.tables);
-                next.trimming = next.trimming.as_ref()?.step(tables, next.now_s);
-            }
-            Action::StopTrim => {
-                next.budget.trim_stops -= 1;
-                next.trimming = None;
-            }
-            _ => {
-                next.budget.days -= 1;
-                next.now_s += TRIM_FENCE_S;
-                Arc::make_mut(&mut next.tables).settle();
-                next.late.clear();
-                next.clients.iter_mut().for_each(super::Client::forget);
-            }
+            _ => next.abandon(stepped),
         }
         Some(())
     }
 
-    fn step_client(&self, next: &mut State, client: usize, outcome: Outcome) -> Option<()> {
+    fn step_client(&self, next: &mut State, client: usize, outcome: RequestOutcome) -> Option<()> {
         let process = next.clients.get_mut(client)?.process.take()?;
-        let (stepped, learned) = next.step_process(&process, outcome);
-        let its = next.clients.get_mut(client)?;
-        if !learned.is_empty() {
-            its.learn(&learned);
+        let (stepped, new_entries) = next.step_process(&process, outcome);
+        let sender = next.clients.get_mut(client)?;
+        if !new_entries.is_empty() {
+            sender.add_to_cached_tail(&new_entries);
         }
-        its.process = Some(stepped);
+        sender.process = Some(stepped);
         self.settle_client(next, client);
         Some(())
     }
 
-    /// If the client's request is at its end, the client learns the reply.
+    /// Delivers the reply to the client if its request has finished.
     fn settle_client(&self, next: &mut State, client: usize) {
-        let Some(its) = next.clients.get_mut(client) else { return };
-        let Some(process) = its.process.take() else { return };
+        let Some(sender) = next.clients.get_mut(client) else { return };
+        let Some(process) = sender.process.take() else { return };
         let append::AppendAction::Finish(result) = process.action() else {
-            its.process = Some(process);
+            sender.process = Some(process);
             return;
         };
         if let Ok(appended) = result {
-            let rejected = its.reply(appended);
-            if self.judge_rejections {
+            let rejected = sender.handle_reply(appended);
+            if self.check_rejections {
                 next.check_rejected(&rejected);
             }
         }
-        next.judge(client, result, self.beyond_end == 0);
+        next.check_refusal(client, result, self.beyond_end == 0);
     }
 }
 
-/// What may come of a transaction or put that was decided on at `decided_s`, if it is one.
-fn write_outcomes(state: &State, writes: bool, decided_s: u64) -> Vec<Outcome> {
-    if writes && state.now_s >= decided_s + TRIM_FENCE_S {
-        return vec![Outcome::Expired];
+/// Adds the possible actions of rolls, trims and the clock.
+fn add_possible_maintenance(state: &State, actions: &mut Vec<LogAction>) {
+    let budget = &state.budget;
+    match &state.rolling {
+        None if budget.rolls > 0 => actions.push(LogAction::BeginRoll),
+        None => {}
+        Some(rolling) => {
+            let transacts = matches!(rolling.action(), roll::RollAction::Transact(_));
+            let outcomes = write_outcomes(state, transacts, rolling.decided_s);
+            actions.extend(outcomes.into_iter().map(LogAction::Roll));
+        }
     }
-    let lost = writes && state.budget.lost > 0;
-    std::iter::once(Outcome::Done).chain(lost.then_some(Outcome::Lost)).collect()
+    match &state.trimming {
+        None if budget.trims > 0 => actions.push(LogAction::BeginTrim),
+        None => {}
+        Some(_) => {
+            actions.push(LogAction::Trim);
+            if budget.trim_stops > 0 {
+                actions.push(LogAction::StopTrim);
+            }
+        }
+    }
+    if budget.days > 0 {
+        actions.push(LogAction::Day);
+    }
+}
+
+/// Executes a delayed request; returns whether it changed the tables.
+fn execute_late(tables: &mut Tables, request: &LateRequest) -> bool {
+    match request {
+        LateRequest::Put(entry) => tables.put(entry.shared()).is_ok(),
+        LateRequest::Roll(transaction) => tables.transact(transaction),
+    }
+}
+
+/// Returns the possible outcomes of a request that was decided at `decided_s` and, if `writes`, is
+/// a put or a transaction.
+fn write_outcomes(state: &State, writes: bool, decided_s: u64) -> Vec<RequestOutcome> {
+    if writes && state.now_s >= decided_s + TRIM_FENCE_S {
+        return vec![RequestOutcome::Expired];
+    }
+    if writes && state.budget.lost > 0 {
+        return vec![RequestOutcome::Answered, RequestOutcome::Lost];
+    }
+    vec![RequestOutcome::Answered]
 }
 
 impl State {
-    /// A process makes a step; returns also what it has learned of the log.
-    fn step_process(&mut self, process: &Process, outcome: Outcome) -> (Process, Vec<Arc<Entry>>) {
-        let (event, learned) = match process.action() {
+    /// Executes the pending request of `process`; also returns the entries that the process has
+    /// learned.
+    fn step_process(
+        &mut self,
+        process: &Process,
+        outcome: RequestOutcome,
+    ) -> (Process, Vec<Arc<Entry>>) {
+        let (event, new_entries) = match process.action() {
             append::AppendAction::Read { from, .. } => {
                 let view = match outcome {
-                    Outcome::Stale(view) => {
+                    RequestOutcome::Stale(view) => {
                         self.budget.stale -= 1;
                         view
                     }
@@ -281,72 +292,91 @@ impl State {
                 let newest = self.tables.newest_segment().map(|segment| segment.num);
                 (AppendEvent::NewestSegment(newest), Vec::new())
             }
-            // Every header has a summary.
+            // Every header has a summary, so that no state needs to be read.
             append::AppendAction::ReadState { .. } => (AppendEvent::State(None), Vec::new()),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 (AppendEvent::Waited, Vec::new())
             }
         };
-        (process.step(event, self.now_s), learned)
+        (process.step(event, self.now_s), new_entries)
     }
 
-    fn put(&mut self, entry: &Arc<Entry>, outcome: Outcome) -> (AppendEvent, Vec<Arc<Entry>>) {
+    fn put(
+        &mut self,
+        entry: &Arc<Entry>,
+        outcome: RequestOutcome,
+    ) -> (AppendEvent, Vec<Arc<Entry>>) {
         match outcome {
-            Outcome::Lost => {
+            RequestOutcome::Lost => {
                 self.budget.lost -= 1;
-                self.send_late(Late::Put(Hashed::new(Arc::clone(entry))));
+                self.send_late(LateRequest::Put(Hashed::new(Arc::clone(entry))));
                 (AppendEvent::PutUnknown, Vec::new())
             }
-            Outcome::Expired => (AppendEvent::PutUnknown, Vec::new()),
-            Outcome::Done | Outcome::Stale(_) => match Arc::make_mut(&mut self.tables).put(entry) {
-                Ok(()) => (AppendEvent::PutAccepted, vec![Arc::clone(entry)]),
-                Err(winner) => {
-                    let learned = vec![Arc::clone(&winner)];
-                    (AppendEvent::PutRefused { winner }, learned)
+            RequestOutcome::Expired => (AppendEvent::PutUnknown, Vec::new()),
+            RequestOutcome::Answered | RequestOutcome::Stale(_) => {
+                match Arc::make_mut(&mut self.tables).put(entry) {
+                    Ok(()) => (AppendEvent::PutAccepted, vec![Arc::clone(entry)]),
+                    Err(winner) => {
+                        let new_entries = vec![Arc::clone(&winner)];
+                        (AppendEvent::PutRefused { winner }, new_entries)
+                    }
                 }
-            },
+            }
         }
     }
 
-    fn step_roll(&mut self, outcome: Outcome) -> Option<()> {
+    fn begin_roll(&mut self) -> Option<()> {
+        self.budget.rolls -= 1;
+        let tail = self.tables.tail()?.shared();
+        self.rolling = Some(Rolling::begin(tail, self.now_s));
+        Some(())
+    }
+
+    /// Advances the clock by a day: delayed requests expire and caches are dropped.
+    fn pass_day(&mut self) {
+        self.budget.days -= 1;
+        self.now_s += TRIM_FENCE_S;
+        Arc::make_mut(&mut self.tables).settle();
+        self.late_requests.clear();
+        for client in &mut self.clients {
+            client.drop_cached_tail();
+        }
+    }
+
+    fn step_roll(&mut self, outcome: RequestOutcome) -> Option<()> {
         let rolling = self.rolling.take()?;
         let event = match (rolling.action(), outcome) {
-            (roll::RollAction::Transact(transaction), Outcome::Lost) => {
+            (roll::RollAction::Transact(transaction), RequestOutcome::Lost) => {
                 self.budget.lost -= 1;
                 let transaction = Arc::new(roll::Transaction::clone(transaction));
-                self.send_late(Late::Roll(Hashed::new(transaction)));
+                self.send_late(LateRequest::Roll(Hashed::new(transaction)));
                 roll::RollEvent::Unknown
             }
-            (_, Outcome::Expired) => roll::RollEvent::Unknown,
-            _ => rolling.performed(Arc::make_mut(&mut self.tables)),
+            (_, RequestOutcome::Expired) => roll::RollEvent::Unknown,
+            _ => rolling.execute(Arc::make_mut(&mut self.tables)),
         };
         self.rolling = rolling.step(event, self.now_s);
         Some(())
     }
 
-    fn send_late(&mut self, late: Late) {
-        self.late.push(late);
-        self.late.sort();
+    fn send_late(&mut self, late_requests: LateRequest) {
+        self.late_requests.push(late_requests);
+        self.late_requests.sort();
     }
 
-    fn give_up(&mut self, process: Process) {
-        self.given_up.push(process);
-        self.given_up.sort();
+    fn abandon(&mut self, process: Process) {
+        self.abandoned.push(process);
+        self.abandoned.sort();
     }
 
-    /// Late requests whose key is taken change nothing while no trim frees it before a day.
-    fn drop_powerless(&mut self) {
+    /// Drops delayed requests whose key is taken: no trim frees the key within a day, when the
+    /// requests expire.
+    fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;
-        self.late.retain(|late| {
-            let mut after = Tables::clone(tables);
-            match late {
-                Late::Put(entry) => after.put(entry.shared()).is_ok(),
-                Late::Roll(transaction) => after.transact(transaction),
-            }
-        });
+        self.late_requests.retain(|request| execute_late(&mut Tables::clone(tables), request));
     }
 
-    /// Whoever read everything before this step: is it still what stands there?
+    /// Records a fault if an entry that was readable before this step has changed.
     fn check_prefix(&mut self, before: &Tables) {
         if let Err(violation) = check_prefix(&before.history(), &self.tables.history()) {
             self.fault = Some(Fault::Prefix(violation));

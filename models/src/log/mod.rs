@@ -1,35 +1,36 @@
 //! Writers, rolls and trims over the two tables, with every fault at every moment.
 //!
-//! What is modelled:
-//! - *Clients* with one or two mutations each. A client sends what is not acknowledged in one
-//!   request or several, and repeats it, with another split, until it is. The base of a mutation
-//!   is what its client had seen when it was first sent.
-//! - *Processes*: each request is one `Append`. A client may give a request up and send it again
-//!   to a process without knowledge; the first goes on, or is never heard of again, which is the
-//!   same as a crash at that point. A process that is not given up keeps its `CachedTail`.
-//! - *Requests that are lost*: the writer is told that the outcome is unknown; the put or
-//!   transaction happens at any later moment, or never.
-//! - *Eventually consistent reads*: any prefix, a hole in the middle, and a segment as it was
-//!   before it was trimmed. Also a consistent one may see an End Segment and not yet the segment
-//!   behind it. What is older than a day is seen by every read.
-//! - *Rolls* and *trims* as core's machines say, each action a step of its own, entries deleted
-//!   one by one; a trim may stop anywhere and begin again.
-//! - *The clock*, which may jump by a day while everything is frozen. What was sent before arrives
-//!   no more (a signed request is valid for minutes), and cached tails are dropped at their age
-//!   (`CACHED_TAIL_AGE_MS`); but a process goes on with what its request had learned.
+//! What is modeled:
+//! - *Clients* with one or two mutations each. A client sends its unacknowledged mutations in one or more
+//!   requests, and repeats them, split differently, until they are acknowledged. The base of a mutation is
+//!   the position that its client had seen when the mutation was first sent.
+//! - *Processes*: each request is one `Append`. A client may abandon a request and send it again to a process
+//!   without cached state. The first process continues, or takes no more steps, which equals a crash at that
+//!   point. A process that is not abandoned keeps its `CachedTail`.
+//! - *Lost requests*: the writer learns that the outcome is unknown; the put or transaction is executed at any
+//!   later moment, or never.
+//! - *Eventually consistent reads*: any prefix, a hole in the middle, and a segment as it was before its trim.
+//!   A strongly consistent read, too, may see an End Segment and not yet the next segment. Every read sees
+//!   writes that are more than a day old.
+//! - *Rolls* and *trims* follow core's machines. Each request is a step of its own, and entries are deleted one
+//!   by one; a trim may stop anywhere and begin again.
+//! - *The clock*, which may jump by a day while all processes are frozen. Requests sent before the jump never
+//!   arrive (a signed request is valid for minutes), and cached tails expire (`CACHED_TAIL_AGE_MS`). A running
+//!   request keeps what it has already read.
 //!
-//! What is abstracted away: what mutations say (they move nothing, so that the transform is the
-//! identity), uploads, incarnations, snapshots (a segment has one as soon as it begins), waiting times
-//! and the size of pages (a page is a segment). Limits on attempts are [`crate::attempts`].
+//! What is abstracted away: contents of mutations (no mutation moves rows or columns, so the
+//! transform is the identity), uploads, incarnations, snapshots (each segment has one from its
+//! start), waiting times and page sizes (a page is a segment). [`crate::attempts`] covers the
+//! limits on attempts.
 
 mod actions;
-mod keeper;
+mod maintenance;
 pub mod properties;
 pub(crate) mod tables;
 pub(crate) mod writer;
 
-pub use actions::{Action, Outcome};
-pub use keeper::{Rolling, Trimming};
+pub use actions::{LogAction, RequestOutcome};
+pub use maintenance::{Rolling, Trimming};
 pub use properties::Fault;
 pub use tables::{Stored, Tables, View};
 pub use writer::{Client, Process};
@@ -44,46 +45,47 @@ use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
 
-/// How much may happen in one run.
+/// Maximum number of each event in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Puts and transactions whose writer does not learn what came of them.
+    /// Puts and transactions whose reply is lost.
     pub lost: u8,
-    /// Reads that do not see everything.
+    /// Reads that return a stale view.
     pub stale: u8,
-    /// Requests that are given up by their client, and go on.
-    pub given_up: u8,
-    /// Rolls that begin.
+    /// Requests that are abandoned by their client and continue.
+    pub abandoned: u8,
+    /// Rolls.
     pub rolls: u8,
-    /// Trims that begin.
+    /// Trims.
     pub trims: u8,
-    /// Trims that stop where they are.
+    /// Trims that stop before their end.
     pub trim_stops: u8,
-    /// Days that go by.
+    /// Jumps of the clock by a day.
     pub days: u8,
 }
 
-/// A model with its bounds.
+/// The log model with its bounds.
 #[derive(Debug, Clone)]
 pub struct LogModel {
-    /// The rules of the appends.
+    /// The safety rules that appends enforce.
     pub rules: Rules,
-    /// The fences of the trim.
+    /// The fences that the trim enforces.
     pub fences: Fences,
-    /// The mutations of each client.
+    /// Number of mutations of each client.
     pub mutations: Vec<u64>,
-    /// How many entries beyond the end of the log the first client believes to have seen.
+    /// How far beyond the end of the log the base of the first client is, in entries.
     pub beyond_end: u32,
-    /// Clients send a mutation also while the one before it is on its way.
+    /// Whether clients send a mutation before the previous one is acknowledged.
     pub pipelined: bool,
-    /// Whether it is a fault to tell a client that a mutation was rejected that had taken effect.
+    /// Whether a rejection of a mutation that had taken effect is a fault.
     ///
-    /// A known limit: an append does not learn the last mutation ids of a trimmed segment, so that a repeated request whose base was
-    /// trimmed is rejected although it got through.
-    pub judge_rejections: bool,
+    /// A known limitation makes such rejections possible: an append does not learn the last
+    /// mutation ids of a trimmed segment, so a repeated request whose base was trimmed is rejected
+    /// although the first one succeeded.
+    pub check_rejections: bool,
     /// Whether each state is checked for whether its writers can finish (slow).
     pub finishing: bool,
-    /// How much may happen.
+    /// Maximum number of each event.
     pub budget: Budget,
 }
 
@@ -95,48 +97,48 @@ impl Default for LogModel {
             mutations: vec![1, 1],
             beyond_end: 0,
             pipelined: false,
-            judge_rejections: true,
+            check_rejections: true,
             finishing: false,
             budget: Budget::default(),
         }
     }
 }
 
-/// A request that its sender has given up.
+/// A delayed request: its sender no longer waits for the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Late {
-    /// A put.
+pub enum LateRequest {
+    /// A put of an entry.
     Put(Stored),
     /// The transaction of a roll.
     Roll(Hashed<Transaction>),
 }
 
-/// Everything there is at one moment.
+/// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// What is stored.
+    /// The contents of the tables.
     pub tables: Arc<Tables>,
-    /// The time, Unix seconds.
+    /// The current time, Unix seconds.
     pub now_s: u64,
-    /// The clients, each with the process that it waits for.
+    /// The clients, each with the process that runs its request.
     pub clients: Vec<Client>,
-    /// Processes that nobody waits for.
-    pub given_up: Vec<Process>,
-    /// Requests that may arrive yet.
-    pub late: Vec<Late>,
-    /// The roll that is on its way.
+    /// Processes whose client no longer waits.
+    pub abandoned: Vec<Process>,
+    /// Delayed requests that may still arrive.
+    pub late_requests: Vec<LateRequest>,
+    /// The running roll.
     pub rolling: Option<Rolling>,
-    /// The trim that is on its way.
+    /// The running trim.
     pub trimming: Option<Trimming>,
-    /// What may happen yet.
+    /// Remaining events.
     pub budget: Budget,
-    /// What went wrong in a step, as opposed to in a state.
+    /// The fault that a step has caused, for properties that a single state cannot show.
     pub fault: Option<Fault>,
 }
 
 impl Model for LogModel {
     type State = State;
-    type Action = Action;
+    type Action = LogAction;
 
     fn init_states(&self) -> Vec<State> {
         let mut beyond = Position::FIRST;
@@ -151,8 +153,8 @@ impl Model for LogModel {
             tables: Arc::new(Tables::created()),
             now_s: 0,
             clients: clients.collect(),
-            given_up: Vec::new(),
-            late: Vec::new(),
+            abandoned: Vec::new(),
+            late_requests: Vec::new(),
             rolling: None,
             trimming: None,
             budget: self.budget,
@@ -160,15 +162,15 @@ impl Model for LogModel {
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        // A state that is wrong has been reported: what follows from it says nothing.
+    fn actions(&self, state: &State, actions: &mut Vec<LogAction>) {
+        // A faulty state is already reported; its successors add nothing.
         if state.fault.is_none() {
-            self.possible(state, actions);
+            self.add_possible_actions(state, actions);
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        self.after(state, action)
+    fn next_state(&self, state: &State, action: LogAction) -> Option<State> {
+        self.apply_action(state, action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

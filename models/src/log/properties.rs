@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! Properties that every state must satisfy.
 
 use cellar_log::append::{Appended, Refusal};
 use cellar_log::invariants::{
@@ -6,43 +6,44 @@ use cellar_log::invariants::{
 };
 use stateright::{Model, Property};
 
-use super::{Action, Late, LogModel, State};
+use super::{LateRequest, LogAction, LogModel, State};
 
-/// I1.
+/// Invariant I1.
 pub const NO_GAP: &str = "I1 no gap";
-/// I2.
+/// Invariant I2.
 pub const PREFIX: &str = "I2 a prefix once read never changes";
-/// I3.
+/// Invariant I3: no duplicates.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
-/// I3 and I13.
+/// Invariants I3 and I13: order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
-/// I4.
-pub const ACKNOWLEDGED: &str = "I4 what was acknowledged is readable for ever";
-/// I5.
+/// Invariant I4.
+pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
+/// Invariant I5.
 pub const LINKS: &str = "I5 segments are linked by one End Segment";
-/// A refusal says something about the log, and it is true.
-pub const REFUSALS: &str = "a refusal is true";
-/// A client that was told so would make the mutation again.
-pub const REJECTIONS: &str = "what was rejected had no effect";
-/// I6, the other half: nobody waits for ever.
+/// Property: the log confirms the reason that a refusal gives.
+pub const REFUSALS: &str = "the reason of a refusal is true";
+/// Property: a rejected mutation had no effect; otherwise its client would repeat the edit.
+pub const REJECTIONS: &str = "a rejected mutation had no effect";
+/// Liveness part of invariant I6.
 pub const FINISHING: &str = "every writer finishes when faults stop";
 
-/// Something wrong in a step.
+/// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The step changed what could be read before it.
+    /// The step changed an entry that was readable before.
     Prefix(Violation),
-    /// A client was refused for a reason that does not hold: what it was told.
-    Untrue(String),
-    /// A client was told that a mutation was rejected, and it had taken effect.
+    /// A client was refused for a false reason; contains the refusal's text.
+    FalseRefusal(String),
+    /// A mutation was rejected although it had taken effect.
     Rejected(MutationId),
 }
 
 impl State {
-    /// Is what a refusal says of the log true?
+    /// Records a fault if the log contradicts the reason of a refusal.
     ///
-    /// A base that was made up may come to exist while it is refused: `real_bases` says that none is.
-    pub(super) fn judge(
+    /// `real_bases` is false if a client uses an invented base: such a base may come into existence
+    /// after the refusal.
+    pub(super) fn check_refusal(
         &mut self,
         client: usize,
         result: &Result<Appended, Refusal>,
@@ -50,10 +51,10 @@ impl State {
     ) {
         let Err(refusal) = result else { return };
         let history = self.tables.history();
-        let is_true = match refusal {
+        let is_reason_true = match refusal {
             Refusal::Contention | Refusal::OutcomeUnknown | Refusal::Store => true,
-            Refusal::Gap { expected, .. } => self.clients.get(client).is_some_and(|its| {
-                check_acknowledged(&history, [its.mutation(*expected)]).is_err()
+            Refusal::Gap { expected, .. } => self.clients.get(client).is_some_and(|sender| {
+                check_acknowledged(&history, [sender.mutation(*expected)]).is_err()
             }),
             Refusal::UnknownBase { base } => {
                 !real_bases || history.iter().all(|entry| entry.position != *base)
@@ -65,8 +66,8 @@ impl State {
             | Refusal::StaleResolution { .. }
             | Refusal::Full => false,
         };
-        if !is_true {
-            self.fault = Some(Fault::Untrue(refusal.to_string()));
+        if !is_reason_true {
+            self.fault = Some(Fault::FalseRefusal(refusal.to_string()));
         }
     }
 
@@ -100,7 +101,7 @@ impl LogModel {
                 check_links(&state.tables.entries(), &state.tables.segments()).is_ok()
             }),
             Property::always(REFUSALS, |_, state: &State| {
-                !matches!(state.fault, Some(Fault::Untrue(_)))
+                !matches!(state.fault, Some(Fault::FalseRefusal(_)))
             }),
             Property::always(REJECTIONS, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::Rejected(_)))
@@ -108,21 +109,26 @@ impl LogModel {
         ];
         if self.finishing {
             properties.push(Property::always(FINISHING, |model: &Self, state: &State| {
-                model.finishes(state)
+                model.can_finish(state)
             }));
         }
         properties.extend(self.occurrences());
         properties
     }
 
-    /// What must happen somewhere, if the bounds allow it: otherwise the checks say nothing of it.
+    /// Returns the properties that must hold in at least one state. Otherwise the bounds are too
+    /// small to test anything.
     fn occurrences(&self) -> Vec<Property<Self>> {
-        let mut occurrences = vec![Property::sometimes("all is done", |_, state: &State| {
-            state.clients.iter().all(|client| client.acknowledged == client.mutations)
-        })];
+        let mut occurrences =
+            vec![Property::sometimes("all mutations are acknowledged", |_, state: &State| {
+                state.clients.iter().all(|client| client.acknowledged == client.mutations)
+            })];
         if self.budget.lost > 0 {
-            occurrences.push(Property::sometimes("a put is late", |_, state: &State| {
-                state.late.iter().any(|late| matches!(late, Late::Put(_)))
+            occurrences.push(Property::sometimes("a put is delayed", |_, state: &State| {
+                state
+                    .late_requests
+                    .iter()
+                    .any(|late_requests| matches!(late_requests, LateRequest::Put(_)))
             }));
         }
         if self.budget.rolls > 0 {
@@ -143,30 +149,33 @@ impl LogModel {
         occurrences
     }
 
-    /// If no more faults happen and nobody else does anything, every client's mutations are done.
-    fn finishes(&self, state: &State) -> bool {
+    /// Returns whether each client's mutations are acknowledged if the other processes stop and no
+    /// fault happens.
+    fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 64;
         let mut state = state.clone();
         for client in 0..state.clients.len() {
             for _ in 0..MAX_STEPS {
-                let Some(its) = state.clients.get(client) else { return false };
-                if its.acknowledged == its.mutations || state.fault.is_some() {
+                let Some(sender) = state.clients.get(client) else { return false };
+                if sender.acknowledged == sender.mutations || state.fault.is_some() {
                     break;
                 }
                 let mut actions = Vec::new();
-                self.possible(&state, &mut actions);
-                let of_client = |action: &Action| match action {
-                    Action::Send { client: sender, .. } => *sender == client,
-                    Action::Step { client: stepped, .. } => *stepped == client,
-                    _ => false,
-                };
-                let next = actions.into_iter().find(of_client);
-                let Some(next) = next.and_then(|action| self.next_state(&state, action)) else {
-                    return false;
-                };
+                self.add_possible_actions(&state, &mut actions);
+                let action = actions.into_iter().find(|action| is_action_of(client, action));
+                let Some(action) = action else { return false };
+                let Some(next) = self.next_state(&state, action) else { return false };
                 state = next;
             }
         }
         state.clients.iter().all(|client| client.acknowledged == client.mutations)
+    }
+}
+
+fn is_action_of(client: usize, action: &LogAction) -> bool {
+    match action {
+        LogAction::Send { client: sender, .. } => *sender == client,
+        LogAction::Step { client: stepped, .. } => *stepped == client,
+        _ => false,
     }
 }

@@ -17,27 +17,26 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use super::tables::{incarnation, log};
 use crate::fingerprint::Hashed;
 
-/// An append on its way, and what it wants next.
+/// A running append and its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
-    /// Whose request it is.
+    /// Index of the client whose mutations are appended.
     pub client: usize,
-    /// When it decided what it wants, Unix seconds.
+    /// When the append decided its pending request, Unix seconds.
     pub decided_s: u64,
     machine: Hashed<(Append, AppendAction)>,
 }
 
 impl Process {
     fn new(client: usize, mut machine: (Append, AppendAction), now_s: u64) -> Self {
-        // Nothing can be told from how long a machine waits: it goes on at once, or when it is
-        // stepped next.
+        // Waiting has no effect in the model: the next step may come at any later moment anyway.
         while matches!(machine.1, AppendAction::Wait { .. }) {
             machine = machine.0.step(AppendEvent::Waited, inputs(now_s));
         }
         Self { client, decided_s: now_s, machine: Hashed::new(Arc::new(machine)) }
     }
 
-    /// What it wants next.
+    /// Returns the pending request.
     #[must_use]
     pub fn action(&self) -> &AppendAction {
         &self.machine.1
@@ -55,28 +54,28 @@ fn inputs(now_s: u64) -> Inputs {
     Inputs { now_s, random: 0 }
 }
 
-/// A client with a few mutations to append, and the warm process that it talks to.
+/// A client with a few mutations to append, and its warm process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     number: usize,
     key: ClientKey,
-    /// How many mutations it makes.
+    /// Number of mutations of this client.
     pub mutations: u64,
-    /// The base of each mutation that was sent: it never changes.
+    /// The base of each mutation that was sent. A base never changes.
     bases: Vec<Position>,
-    /// The newest position it has been told of.
+    /// The newest position that the client was told.
     seen: Position,
-    /// The last mutation that it knows to be in the log.
+    /// Id of the last mutation that the client knows to be in the log.
     pub acknowledged: u64,
-    /// The mutations that it was told are applied.
+    /// Ids of the mutations that the client was told are applied.
     applied: BTreeSet<u64>,
-    known: Option<Hashed<CachedTail>>,
-    /// The request that it waits for.
+    cached_tail: Option<Hashed<CachedTail>>,
+    /// The process that runs the client's pending request.
     pub process: Option<Process>,
 }
 
 impl Client {
-    /// A client that has loaded the log up to `seen`.
+    /// Creates a client that has loaded the log up to `seen`.
     #[must_use]
     pub fn new(number: usize, mutations: u64, seen: Position) -> Self {
         let byte = u8::try_from(number).unwrap_or(u8::MAX);
@@ -88,7 +87,7 @@ impl Client {
             seen,
             acknowledged: 0,
             applied: BTreeSet::new(),
-            known: None,
+            cached_tail: None,
             process: None,
         }
     }
@@ -96,7 +95,7 @@ impl Client {
     /// Sends mutations `first` to `through` in one request.
     ///
     /// # Errors
-    /// [`InvalidRequest`] if the ids are not those of a client.
+    /// [`InvalidRequest`] if the ids are not consecutive.
     pub fn send(
         &mut self,
         rules: Rules,
@@ -104,74 +103,75 @@ impl Client {
         through: u64,
         now_s: u64,
     ) -> Result<(), InvalidRequest> {
-        let sent = usize::try_from(through).unwrap_or(usize::MAX);
-        while self.bases.len() < sent {
+        let sent_count = usize::try_from(through).unwrap_or(usize::MAX);
+        while self.bases.len() < sent_count {
             self.bases.push(self.seen);
         }
         let mutations = (1..).zip(&self.bases).map(|(id, base)| NewMutation {
             id,
             base: *base,
-            operation: mutation(id),
+            operation: operation(id),
         });
         let mutations = mutations.filter(|new| (first..=through).contains(&new.id)).collect();
         let request =
             Request::new(log(), self.key, None, incarnation(), self.acknowledged, mutations)?;
-        let known = self.known.as_ref().map(|known| known.entries_from(request.lowest_base()));
-        let known = known.unwrap_or_default();
-        let machine = Append::begin_with(rules, request, &known, inputs(now_s));
+        let cached_entries = match &self.cached_tail {
+            Some(cached_tail) => cached_tail.entries_from(request.lowest_base()),
+            None => Vec::new(),
+        };
+        let machine = Append::begin_with(rules, request, &cached_entries, inputs(now_s));
         self.process = Some(Process::new(self.number, machine, now_s));
         Ok(())
     }
 
-    /// Learns the reply; returns the mutations that it says were rejected.
-    pub fn reply(&mut self, appended: &Appended) -> Vec<MutationId> {
+    /// Processes a reply; returns the mutations that it rejects.
+    pub fn handle_reply(&mut self, appended: &Appended) -> Vec<MutationId> {
         self.seen = self.seen.max(appended.tail);
         let mut rejected = Vec::new();
         for result in &appended.results {
             self.acknowledged = self.acknowledged.max(result.id);
-            match result.rejection {
-                Some(_) => rejected.push(MutationId { client: self.key, id: result.id }),
-                None => {
-                    self.applied.insert(result.id);
-                }
+            if result.rejection.is_some() {
+                rejected.push(self.mutation(result.id));
+            } else {
+                self.applied.insert(result.id);
             }
         }
         rejected
     }
 
-    /// The mutations that it was told are applied.
+    /// Returns the mutations that the client was told are applied.
     pub fn applied(&self) -> impl Iterator<Item = MutationId> + '_ {
         self.applied.iter().map(|id| MutationId { client: self.key, id: *id })
     }
 
-    /// Its mutation `id`.
+    /// Returns the id of this client's mutation `id`.
     #[must_use]
     pub fn mutation(&self, id: u64) -> MutationId {
         MutationId { client: self.key, id }
     }
 
-    /// Its process learns entries, up to the first hole, as the engine's driver does.
-    pub fn learn(&mut self, entries: &[Arc<Entry>]) {
-        let mut known = self.known.as_deref().cloned().unwrap_or_default();
-        let mut next = None;
+    /// Adds entries to the cached tail, up to the first hole, as the engine's driver does.
+    pub fn add_to_cached_tail(&mut self, entries: &[Arc<Entry>]) {
+        let mut cached_tail = self.cached_tail.as_deref().cloned().unwrap_or_default();
+        let mut expected_position = None;
         for entry in entries {
-            if next.is_some() && next != Some(entry.position) {
+            if expected_position.is_some() && expected_position != Some(entry.position) {
                 break;
             }
-            known.add(entry);
-            next = entry.next_position();
+            cached_tail.add(entry);
+            expected_position = entry.next_position();
         }
-        self.known = Some(Hashed::new(Arc::new(known)));
+        self.cached_tail = Some(Hashed::new(Arc::new(cached_tail)));
     }
 
-    /// Its process is another one, or has dropped what it knew because of its age.
-    pub fn forget(&mut self) {
-        self.known = None;
+    /// Drops the cached tail, because of its age or because the client uses another process.
+    pub fn drop_cached_tail(&mut self) {
+        self.cached_tail = None;
     }
 }
 
-/// What a mutation says is of no matter here: it moves nothing.
-pub(crate) fn mutation(id: u64) -> Operation {
+/// Returns an operation that moves no rows or columns; its content does not matter to the model.
+pub(crate) fn operation(id: u64) -> Operation {
     let value = Some(Value::Bool(true));
     let row = u32::try_from(id).unwrap_or_default();
     let cell = CellEdit { row, column: 0, value, formula: None, format: None };

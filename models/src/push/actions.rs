@@ -1,160 +1,167 @@
-//! What may happen in a state, and what comes of it.
+//! The actions that are possible in a state, and their effects.
 
 use std::sync::Arc;
 
-use cellar_api::sync;
 use cellar_log::append;
 
-use super::process::{Process, Stepped, Wants};
-use super::{Client, PushModel, State};
+use super::process::{PendingRequest, Process, StepResult};
+use super::{PushModel, State};
 
-/// One thing that happens.
+/// A transition of the push model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    /// A client pushes all that is not acknowledged.
+pub enum PushAction {
+    /// A client pushes its unacknowledged mutations.
     Push {
-        /// The client.
+        /// Index of the client.
         client: usize,
-        /// How many of its mutations it has made.
+        /// Number of mutations that the client has made.
         count: usize,
-        /// To a process that knows its last mutation, as far as any process does.
+        /// Whether the process knows the client's last mutation id from an earlier push.
         warm: bool,
     },
     /// A client pulls.
     Pull {
-        /// The client.
+        /// Index of the client.
         client: usize,
     },
-    /// The process that a client waits for makes a step.
+    /// The pending request of a client's process completes.
     Step {
-        /// The client.
+        /// Index of the client.
         client: usize,
-        /// What comes of what it wants.
-        outcome: Outcome,
+        /// How the request ends.
+        outcome: RequestOutcome,
     },
-    /// A process that nobody waits for makes a step.
-    StepGivenUp {
-        /// Which of them.
+    /// The pending request of an abandoned process completes.
+    StepAbandoned {
+        /// Index of the abandoned process.
         index: usize,
-        /// What comes of what it wants.
-        outcome: Outcome,
+        /// How the request ends.
+        outcome: RequestOutcome,
     },
-    /// A client waits no more for its push.
-    GiveUp {
-        /// The client.
+    /// A client abandons its push.
+    Abandon {
+        /// Index of the client.
         client: usize,
     },
-    /// The log goes back to its first entries.
+    /// The log is restored to its first entries.
     Restore {
-        /// How many of them.
+        /// Number of entries that remain.
         count: usize,
     },
 }
 
-/// What comes of what a process wants.
+/// How a process's request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is done and answered.
-    Done,
-    /// A read sees only so many entries.
+pub enum RequestOutcome {
+    /// The request is executed and answered.
+    Answered,
+    /// A read sees only this number of entries.
     Stale(usize),
     /// The newest root has forgotten the client.
     Forgotten,
 }
 
 impl PushModel {
-    /// What may happen; for each process first what happens without a fault.
-    pub(super) fn possible(&self, state: &State, actions: &mut Vec<Action>) {
-        for (client, (its, says)) in state.clients.iter().zip(&self.mutations).enumerate() {
-            if its.is_lost {
+    /// Adds the actions that are possible in `state`; of each process, the outcome without a fault
+    /// comes first.
+    pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<PushAction>) {
+        for (client, (pusher, contents)) in state.clients.iter().zip(&self.mutations).enumerate() {
+            if pusher.is_lost {
                 continue;
             }
-            if let Some(process) = &its.process {
-                let outcomes = outcomes(state, process).into_iter();
-                actions.extend(outcomes.map(|outcome| Action::Step { client, outcome }));
-                if state.budget.given_up > 0 {
-                    actions.push(Action::GiveUp { client });
+            if let Some(process) = &pusher.process {
+                let outcomes = possible_outcomes(state, process).into_iter();
+                actions.extend(outcomes.map(|outcome| PushAction::Step { client, outcome }));
+                if state.budget.abandoned > 0 {
+                    actions.push(PushAction::Abandon { client });
                 }
                 continue;
             }
-            if its.is_done(says) {
+            if pusher.is_done(contents) {
                 continue;
             }
-            actions.push(Action::Pull { client });
-            let acknowledged = usize::try_from(its.acknowledged).unwrap_or(usize::MAX);
-            for count in its.made.len().max(acknowledged + 1)..=says.len() {
-                let warm = if its.known > 0 { &[true, false][..] } else { &[false] };
-                actions.extend(warm.iter().map(|warm| Action::Push { client, count, warm: *warm }));
+            actions.push(PushAction::Pull { client });
+            let acknowledged = usize::try_from(pusher.acknowledged).unwrap_or(usize::MAX);
+            let min_count = pusher.pushed.len().max(acknowledged + 1);
+            for count in min_count..=contents.len() {
+                if pusher.known_last_id > 0 {
+                    actions.push(PushAction::Push { client, count, warm: true });
+                }
+                actions.push(PushAction::Push { client, count, warm: false });
             }
         }
-        for (index, process) in state.given_up.iter().enumerate() {
-            let outcomes = outcomes(state, process).into_iter();
-            actions.extend(outcomes.map(|outcome| Action::StepGivenUp { index, outcome }));
+        for (index, process) in state.abandoned.iter().enumerate() {
+            let outcomes = possible_outcomes(state, process).into_iter();
+            actions.extend(outcomes.map(|outcome| PushAction::StepAbandoned { index, outcome }));
         }
         if state.budget.restores > 0 {
-            actions.extend((1..=state.table.count()).map(|count| Action::Restore { count }));
+            actions.extend((1..=state.table.count()).map(|count| PushAction::Restore { count }));
         }
     }
 
-    /// The state after an action; `None` if it changes nothing.
-    pub(super) fn after(&self, state: &State, action: &Action) -> Option<State> {
+    /// Returns the state after `action`, or `None` if the action changes nothing.
+    pub(super) fn apply_action(&self, state: &State, action: &PushAction) -> Option<State> {
         let mut next = state.clone();
         match *action {
-            Action::Push { client, count, warm } => {
-                let its = next.clients.get_mut(client)?;
-                let runs = its.push(self.mutations.get(client)?, count);
-                let known = if warm { its.known } else { 0 };
-                let begun = Process::begin(client, self.rules, known, runs);
-                next.settle_awaited(client, begun);
+            PushAction::Push { client, count, warm } => {
+                let pusher = next.clients.get_mut(client)?;
+                let runs = pusher.push(self.mutations.get(client)?, count);
+                let known_last_id = if warm { pusher.known_last_id } else { 0 };
+                let started = Process::begin(client, self.rules, known_last_id, runs);
+                next.settle_awaited(client, started);
             }
-            Action::Pull { client } => {
+            PushAction::Pull { client } => {
                 let table = Arc::clone(&next.table);
-                next.clients.get_mut(client)?.pull(&table).then_some(())?;
+                if !next.clients.get_mut(client)?.pull(&table) {
+                    return None;
+                }
             }
-            Action::Step { client, outcome } => {
+            PushAction::Step { client, outcome } => {
                 let process = next.clients.get_mut(client)?.process.take()?;
-                let stepped = next.step(&process, outcome);
-                next.settle_awaited(client, stepped);
+                let result = next.step(&process, outcome);
+                next.settle_awaited(client, result);
             }
-            Action::StepGivenUp { index, outcome } => {
-                let process = next.given_up.get(index)?.clone();
-                next.given_up.remove(index);
-                let stepped = next.step(&process, outcome);
-                let process = next.settle(process.client, stepped);
-                next.give_up(process);
+            PushAction::StepAbandoned { index, outcome } => {
+                let process = next.abandoned.get(index)?.clone();
+                next.abandoned.remove(index);
+                let result = next.step(&process, outcome);
+                let process = next.settle(process.client, result);
+                next.abandon(process);
             }
-            Action::GiveUp { client } => {
-                next.budget.given_up -= 1;
+            PushAction::Abandon { client } => {
+                next.budget.abandoned -= 1;
                 let process = next.clients.get_mut(client)?.process.take();
-                next.give_up(process);
+                next.abandon(process);
             }
-            Action::Restore { count } => {
+            PushAction::Restore { count } => {
                 next.budget.restores -= 1;
                 Arc::make_mut(&mut next.table).restore(count);
-                next.given_up.clear();
-                next.clients.iter_mut().for_each(Client::meet_new_processes);
+                next.abandoned.clear();
+                for client in &mut next.clients {
+                    client.lose_processes();
+                }
             }
         }
         Some(next)
     }
 }
 
-/// What may come of what a process wants.
-fn outcomes(state: &State, process: &Process) -> Vec<Outcome> {
-    let mut outcomes = vec![Outcome::Done];
-    match process.wants() {
-        Wants::Append(appending) => {
-            if let append::AppendAction::Read { from, consistent: false } = &appending.1
+/// Returns the possible outcomes of a process's request.
+fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
+    let mut outcomes = vec![RequestOutcome::Answered];
+    match process.pending() {
+        PendingRequest::Append(running) => {
+            if let append::AppendAction::Read { from, consistent: false } = &running.1
                 && state.budget.stale > 0
             {
-                outcomes.extend(state.table.stale_counts(*from).map(Outcome::Stale));
+                outcomes.extend(state.table.stale_counts(*from).map(RequestOutcome::Stale));
             }
         }
-        Wants::LookUp => {
+        PendingRequest::LookUp => {
             let client = state.clients.get(process.client);
-            let has_entries = client.is_some_and(|its| state.table.last_id(its.key()) > 0);
+            let has_entries = client.is_some_and(|pusher| state.table.last_id(pusher.key()) > 0);
             if has_entries && state.budget.forgotten > 0 {
-                outcomes.push(Outcome::Forgotten);
+                outcomes.push(RequestOutcome::Forgotten);
             }
         }
     }
@@ -162,26 +169,30 @@ fn outcomes(state: &State, process: &Process) -> Vec<Outcome> {
 }
 
 impl State {
-    fn step(&mut self, process: &Process, outcome: Outcome) -> Stepped {
-        match process.wants() {
-            Wants::Append(appending) => process.step(self.perform(&appending.1, outcome)),
-            Wants::LookUp => {
-                let is_forgotten = outcome == Outcome::Forgotten;
+    fn step(&mut self, process: &Process, outcome: RequestOutcome) -> StepResult {
+        match process.pending() {
+            PendingRequest::Append(running) => process.step(self.execute(&running.1, outcome)),
+            PendingRequest::LookUp => {
+                let is_forgotten = outcome == RequestOutcome::Forgotten;
                 if is_forgotten {
                     self.budget.forgotten -= 1;
                     self.forgotten.insert(process.client);
                 }
                 let key = super::client::key_of(process.client);
-                process.looked_up(self.table.look_up(key, is_forgotten))
+                process.step_lookup(self.table.look_up(key, is_forgotten))
             }
         }
     }
 
-    fn perform(&mut self, action: &append::AppendAction, outcome: Outcome) -> append::AppendEvent {
+    fn execute(
+        &mut self,
+        action: &append::AppendAction,
+        outcome: RequestOutcome,
+    ) -> append::AppendEvent {
         match action {
             append::AppendAction::Read { from, .. } => {
                 let count = match outcome {
-                    Outcome::Stale(count) => {
+                    RequestOutcome::Stale(count) => {
                         self.budget.stale -= 1;
                         count
                     }
@@ -197,7 +208,7 @@ impl State {
                 }
             }
             append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
-            // Every header has a summary.
+            // Every header has a summary, so that no state needs to be read.
             append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 append::AppendEvent::Waited
@@ -205,33 +216,32 @@ impl State {
         }
     }
 
-    /// Judges what has come to its end; returns the process if it goes on.
-    fn settle(&mut self, client: usize, stepped: Stepped) -> Option<Process> {
-        for outcome in &stepped.outcomes {
-            self.judge(client, outcome);
-            if let Some(its) = self.clients.get_mut(client) {
-                its.known = its.known.max(outcome.last_id);
+    /// Checks the results of a step; returns the process if it continues.
+    fn settle(&mut self, client: usize, result: StepResult) -> Option<Process> {
+        for outcome in &result.outcomes {
+            self.check_outcome(client, outcome);
+            if let Some(pusher) = self.clients.get_mut(client) {
+                pusher.known_last_id = pusher.known_last_id.max(outcome.last_id);
             }
         }
-        if let Some(refusal) = &stepped.refusal {
-            self.judge_refusal(refusal);
+        if let Some(refusal) = &result.refusal {
+            self.check_refusal(refusal);
         }
-        stepped.process
+        result.process
     }
 
-    /// The same for a push that its client waits for.
-    fn settle_awaited(&mut self, client: usize, stepped: Stepped) {
-        let is_unknown = |outcome: &sync::PushOutcome| outcome.unknown_client;
-        let unknown = stepped.outcomes.iter().any(is_unknown);
-        let process = self.settle(client, stepped);
-        if let Some(its) = self.clients.get_mut(client) {
-            its.process = process;
-            its.is_lost |= unknown;
+    /// Like [`State::settle`], and updates the client that waits for the push.
+    fn settle_awaited(&mut self, client: usize, result: StepResult) {
+        let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
+        let process = self.settle(client, result);
+        if let Some(pusher) = self.clients.get_mut(client) {
+            pusher.process = process;
+            pusher.is_lost |= is_unknown;
         }
     }
 
-    fn give_up(&mut self, process: Option<Process>) {
-        self.given_up.extend(process);
-        self.given_up.sort();
+    fn abandon(&mut self, process: Option<Process>) {
+        self.abandoned.extend(process);
+        self.abandoned.sort();
     }
 }

@@ -9,27 +9,27 @@ use cellar_sheet::operation::{Rejection, RejectionReason};
 
 use super::process::Process;
 use super::table::Table;
-use crate::log::writer::mutation;
+use crate::log::writer::operation;
 
-/// What a mutation says.
+/// Content of a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Says {
-    /// An edit, on what its client had pulled.
+pub enum MutationContent {
+    /// A valid edit whose base is the position that its client had pulled.
     Edit,
-    /// Nothing that could be understood.
-    Nothing,
-    /// An edit on a base that is in no log.
+    /// Arguments that cannot be parsed.
+    Invalid,
+    /// An edit whose base exists in no log.
     NoBase,
 }
 
-/// A mutation that was pushed: it never changes.
+/// A mutation that was pushed. It never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Made {
-    /// What it says.
-    pub says: Says,
-    /// Its base.
+pub struct PushedMutation {
+    /// Content of the mutation.
+    pub content: MutationContent,
+    /// Base of the mutation.
     pub base: Position,
-    /// The incarnation of that.
+    /// Incarnation of the base.
     pub incarnation: u32,
 }
 
@@ -37,107 +37,122 @@ pub struct Made {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     number: usize,
-    /// Its mutations that were pushed.
-    pub made: Vec<Made>,
-    /// What it has pulled up to, and the incarnation of that.
-    seen: (Position, u32),
-    /// Its last mutation that a pull has acknowledged.
+    /// The mutations that were pushed at least once.
+    pub pushed: Vec<PushedMutation>,
+    /// The position and incarnation of the client's last pull.
+    last_pull: (Position, u32),
+    /// Id of the last mutation that a pull has acknowledged.
     pub acknowledged: u64,
-    /// The last of its mutations that a process knows to be in the log.
-    pub known: u64,
-    /// It was told that the log knows nothing of it, or is another one: it pushes no more.
+    /// Id of the last mutation that a process knows to be in the log.
+    pub known_last_id: u64,
+    /// Set once the client was told that the log does not know it, or was restored. It pushes no
+    /// more.
     pub is_lost: bool,
-    /// The push that it waits for.
+    /// The process that runs the client's push.
     pub process: Option<Process>,
 }
 
 impl Client {
-    /// A client that has pulled the beginning of the log.
+    /// Creates a client that has pulled the first entry of the log.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self {
             number,
-            made: Vec::new(),
-            seen: (Position::FIRST, FIRST_INCARNATION),
+            pushed: Vec::new(),
+            last_pull: (Position::FIRST, FIRST_INCARNATION),
             acknowledged: 0,
-            known: 0,
+            known_last_id: 0,
             is_lost: false,
             process: None,
         }
     }
 
-    /// Its key.
+    /// Returns the client's key.
     #[must_use]
     pub fn key(&self) -> ClientKey {
         key_of(self.number)
     }
 
-    /// The incarnation of what it has pulled.
+    /// Returns the incarnation of the client's last pull.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
-        self.seen.1
+        self.last_pull.1
     }
 
-    /// Its mutation `id`.
+    /// Returns the global id of this client's mutation `id`.
     #[must_use]
     pub fn mutation(&self, id: u64) -> MutationId {
         MutationId { client: self.key(), id }
     }
 
-    /// What mutation `id` is, if it was pushed.
+    /// Returns mutation `id`, if it was pushed.
     #[must_use]
-    pub fn made(&self, id: u64) -> Option<&Made> {
-        (1..).zip(&self.made).find_map(|(made, its)| (made == id).then_some(its))
+    pub fn pushed_mutation(&self, id: u64) -> Option<&PushedMutation> {
+        let index = usize::try_from(id.checked_sub(1)?).ok()?;
+        self.pushed.get(index)
     }
 
-    /// Makes its mutations up to the `count`-th, and cuts a push of all that is not acknowledged.
-    pub fn push(&mut self, says: &[Says], count: usize) -> Vec<Run> {
-        let (base, incarnation) = self.seen;
-        let new = says.iter().take(count).skip(self.made.len());
-        self.made.extend(new.map(|says| Made { says: *says, base, incarnation }));
-        let ids = (1..).zip(&self.made).filter(|(id, _)| *id > self.acknowledged);
+    /// Makes the mutations up to the `count`-th, and returns the runs of a push of all
+    /// unacknowledged ones.
+    pub fn push(&mut self, contents: &[MutationContent], count: usize) -> Vec<Run> {
+        let (base, incarnation) = self.last_pull;
+        let new = contents.iter().take(count).skip(self.pushed.len());
+        self.pushed.extend(new.map(|content| PushedMutation {
+            content: *content,
+            base,
+            incarnation,
+        }));
+        let numbered = (1..).zip(&self.pushed);
+        let unacknowledged = numbered.filter(|(id, _)| *id > self.acknowledged);
         group_into_runs(
-            ids.map(|(id, made)| Pushed { client: 0, id, arguments: made.arguments(id) }).collect(),
+            unacknowledged
+                .map(|(id, mutation)| Pushed { client: 0, id, arguments: mutation.arguments(id) })
+                .collect(),
         )
     }
 
-    /// Pulls all that there is; whether anything is new.
+    /// Pulls all entries; returns whether the pull changed anything.
     pub fn pull(&mut self, table: &Table) -> bool {
-        if self.seen == (table.tail(), table.incarnation()) {
+        let (pulled_position, pulled_incarnation) = self.last_pull;
+        if pulled_incarnation != table.incarnation() {
+            self.is_lost = true;
+            return true;
+        }
+        if pulled_position == table.tail() {
             return false;
         }
-        if table.incarnation() == self.seen.1 {
-            self.seen.0 = table.tail();
-            self.acknowledged = self.acknowledged.max(table.last_id(self.key()));
-        } else {
-            self.is_lost = true;
-        }
+        self.last_pull.0 = table.tail();
+        self.acknowledged = self.acknowledged.max(table.last_id(self.key()));
         true
     }
 
-    /// The processes of before a restore are gone, and what it waits for with them.
-    pub fn meet_new_processes(&mut self) {
+    /// Replaces all processes, as a restore does: running pushes and cached ids are lost.
+    pub fn lose_processes(&mut self) {
         self.process = None;
-        self.known = 0;
+        self.known_last_id = 0;
     }
 
-    /// Whether it has nothing more to do.
+    /// Returns whether the client has nothing more to push.
     #[must_use]
-    pub fn is_done(&self, says: &[Says]) -> bool {
-        let all = u64::try_from(says.len()).unwrap_or(u64::MAX);
+    pub fn is_done(&self, contents: &[MutationContent]) -> bool {
+        let all = u64::try_from(contents.len()).unwrap_or(u64::MAX);
         self.is_lost || self.acknowledged >= all
     }
 }
 
-impl Made {
+impl PushedMutation {
     fn arguments(&self, id: u64) -> ParsedArguments {
         let (base, incarnation) = (self.base, self.incarnation);
-        match self.says {
-            Says::Edit => ParsedArguments::Edit { base, incarnation, operation: mutation(id) },
-            Says::NoBase => {
-                ParsedArguments::Edit { base: nowhere(), incarnation, operation: mutation(id) }
+        match self.content {
+            MutationContent::Edit => {
+                ParsedArguments::Edit { base, incarnation, operation: operation(id) }
             }
-            Says::Nothing => {
+            MutationContent::NoBase => ParsedArguments::Edit {
+                base: missing_position(),
+                incarnation,
+                operation: operation(id),
+            },
+            MutationContent::Invalid => {
                 ParsedArguments::Invalid(Rejection::new(RejectionReason::Invalid, "nothing"))
             }
         }
@@ -148,7 +163,7 @@ pub(super) fn key_of(number: usize) -> ClientKey {
     ClientKey([u8::try_from(number).unwrap_or(u8::MAX); 8])
 }
 
-/// In a segment that the log does not come to.
-fn nowhere() -> Position {
+/// Returns a position in a segment that the log never reaches.
+fn missing_position() -> Position {
     Position::new(7, 0).unwrap_or(Position::FIRST)
 }

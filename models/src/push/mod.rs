@@ -1,33 +1,29 @@
 //! Two clients of a sync group that push and pull, with every fault at every moment.
 //!
-//! What is modelled:
-//! - *Clients* with a few mutations each, which push as a Replicache client does: all that is not
-//!   acknowledged, in order, as one push, one at a time. The base of a mutation is what its client had
-//!   pulled when it was first pushed. Nothing in the answer to a push acknowledges anything: that a
-//!   pull does, with the client's last id in the log; one while a push is on its way is a pull after the
-//!   push was given up. Only that the log knows nothing of the client, an answer tells; and a pull, that
-//!   what the client has read is of before a restore. Both end the client.
-//! - *Processes*: a push is cut by core's `runs`, and each run is a `RunPush` whose requests are run by
-//!   `Append`, each read, put and look-up a step of its own. A process knows nothing of the client, or
-//!   the last id that an earlier push came to. A client may give a push up and repeat it; the first goes
-//!   on, or is never heard of again, which is the same as a crash at that point or a put that arrives
-//!   late.
-//! - *Eventually consistent reads*: any prefix. What a process knows of the tail is no other case: it is
-//!   a prefix, too.
-//! - *Look-ups* that see the whole log, or whose root has forgotten a client that was idle.
-//! - *A restore*: the log goes back to any prefix of it, in the next incarnation. Clients keep their mutations
-//!   and bases. Processes of before write into the tables of before for as long as they live, which
-//!   nobody reads any more, so that they are gone here with all that they know; that a client is still
-//!   answered by one of them is abstracted away.
-//! - *Mutations that cannot succeed*: those that say nothing, and those whose base never was.
+//! What is modeled:
+//! - *Clients* with a few mutations each, which push as a Replicache client does: all unacknowledged
+//!   mutations, in order, in one push, one push at a time. The base of a mutation is the position that its
+//!   client had pulled when it was first pushed. Only a pull acknowledges mutations, with the client's last id in
+//!   the log. A pull during a push is modeled as a pull after the push was abandoned. An answer to a push may
+//!   report that the log does not know the client, and a pull may report a restore. Either ends the client.
+//! - *Processes*: core's `group_into_runs` splits a push into runs, and each run is a `RunPush` whose requests are
+//!   executed by `Append`; each read, put and lookup is a step of its own. A process either knows nothing of the
+//!   client, or the last id that an earlier push reached. A client may abandon a push and repeat it. The first push
+//!   continues, or takes no more steps, which equals a crash at that point or a put that arrives late.
+//! - *Eventually consistent reads*: any prefix. A cached tail needs no case of its own, because it is a prefix too.
+//! - *Lookups* that see the whole log, or whose root has forgotten an idle client.
+//! - *A restore*: the log is reset to any of its prefixes, in the next incarnation. Clients keep their mutations
+//!   and bases. Processes from before the restore write only to the old tables, which are never read again, so the
+//!   model drops these processes. Answers from them to clients are abstracted away.
+//! - *Mutations that cannot succeed*: those that cannot be parsed, and those whose base never existed.
 //!
-//! A client that was forgotten is the known limit of the design: what it pushes again may be rejected
-//! once more, although it had been rejected or, before a restore, had taken effect. That changes
-//! nothing in the spreadsheet, and the client's numbering goes on; the properties except it.
+//! A forgotten client is a known limitation: a repeated mutation may be rejected a second time, or
+//! be rejected although it had taken effect before a restore. The spreadsheet does not change, and
+//! the client's ids continue, so the properties make an exception for forgotten clients.
 //!
-//! What is abstracted away: what mutations say, undos and imports, rolls and trims, failed reads and
-//! puts of unknown outcome ([`crate::log`] has them: an append under way tries the same put again, and
-//! one that ends so is a push that was given up).
+//! What is abstracted away: contents of mutations, undos and imports, rolls and trims, failed
+//! reads, and puts of unknown outcome. [`crate::log`] models these: a running append retries the
+//! same put, and an append that ends with an unknown outcome equals an abandoned push.
 
 mod actions;
 mod client;
@@ -35,11 +31,11 @@ mod process;
 pub mod properties;
 mod table;
 
-pub use actions::{Action, Outcome};
-pub use client::{Client, Made, Says};
-pub use process::{Process, Stepped, Wants};
+pub use actions::{PushAction, RequestOutcome};
+pub use client::{Client, MutationContent, PushedMutation};
+pub use process::{PendingRequest, Process, StepResult};
 pub use properties::Fault;
-pub use table::{Placed, Table};
+pub use table::{LoggedMutation, Table};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,35 +43,34 @@ use std::sync::Arc;
 use cellar_api::sync::PushRules;
 use stateright::{Model, Property};
 
-/// How much may happen in one run.
+/// Maximum number of each event in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Reads that do not see everything.
+    /// Reads that return a stale view.
     pub stale: u8,
-    /// Pushes that are given up by their client, and go on.
-    pub given_up: u8,
-    /// Look-ups that have forgotten the client.
+    /// Pushes that are abandoned by their client and continue.
+    pub abandoned: u8,
+    /// Lookups whose root has forgotten the client.
     pub forgotten: u8,
-    /// Restores.
     pub restores: u8,
 }
 
-/// A model with its bounds.
+/// The push model with its bounds.
 #[derive(Debug, Clone)]
 pub struct PushModel {
-    /// The rules of the pushes.
+    /// The safety rules that pushes enforce.
     pub rules: PushRules,
-    /// What the mutations of each client say.
-    pub mutations: Vec<Vec<Says>>,
+    /// The content of each client's mutations.
+    pub mutations: Vec<Vec<MutationContent>>,
     /// Whether each state is checked for whether its clients can finish (slow).
     pub finishing: bool,
-    /// How much may happen.
+    /// Maximum number of each event.
     pub budget: Budget,
 }
 
 impl Default for PushModel {
     fn default() -> Self {
-        let two = vec![Says::Edit, Says::Edit];
+        let two = vec![MutationContent::Edit, MutationContent::Edit];
         Self {
             rules: PushRules::default(),
             mutations: vec![two.clone(), two],
@@ -85,47 +80,47 @@ impl Default for PushModel {
     }
 }
 
-/// Everything there is at one moment.
+/// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
     /// The log.
     pub table: Arc<Table>,
-    /// The clients, each with the process that it waits for.
+    /// The clients, each with the process that runs its push.
     pub clients: Vec<Client>,
-    /// Processes that nobody waits for.
-    pub given_up: Vec<Process>,
-    /// Clients that a look-up had forgotten.
+    /// Processes whose client no longer waits.
+    pub abandoned: Vec<Process>,
+    /// Clients that a lookup has forgotten.
     pub forgotten: BTreeSet<usize>,
-    /// What may happen yet.
+    /// Remaining events.
     pub budget: Budget,
-    /// What went wrong in a step, as opposed to in a state.
+    /// The fault that a step has caused, for properties that a single state cannot show.
     pub fault: Option<Fault>,
 }
 
 impl Model for PushModel {
     type State = State;
-    type Action = Action;
+    type Action = PushAction;
 
     fn init_states(&self) -> Vec<State> {
         vec![State {
             table: Arc::new(Table::created()),
             clients: (0..self.mutations.len()).map(Client::new).collect(),
-            given_up: Vec::new(),
+            abandoned: Vec::new(),
             forgotten: BTreeSet::new(),
             budget: self.budget,
             fault: None,
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        // A state that is wrong has been reported: what follows from it says nothing.
+    fn actions(&self, state: &State, actions: &mut Vec<PushAction>) {
+        // A faulty state is already reported; its successors add nothing.
         if state.fault.is_none() {
-            self.possible(state, actions);
+            self.add_possible_actions(state, actions);
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        self.after(state, &action)
+    fn next_state(&self, state: &State, action: PushAction) -> Option<State> {
+        self.apply_action(state, &action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

@@ -11,10 +11,10 @@ use super::client::key_of;
 use crate::fingerprint::Hashed;
 use crate::log::tables::log;
 
-/// A push on its way, and what it wants next.
+/// A running push and its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
-    /// Whose push it is.
+    /// Index of the client that pushes.
     pub client: usize,
     work: Hashed<Work>,
 }
@@ -23,127 +23,142 @@ pub struct Process {
 struct Work {
     rules: PushRules,
     push: RunPush,
-    wants: Wants,
-    /// What is left of the push behind this run.
-    left: VecDeque<Run>,
+    pending: PendingRequest,
+    /// The runs of the push after the current one.
+    remaining_runs: VecDeque<Run>,
 }
 
-/// What a process wants.
+/// The pending request of a process.
 #[derive(Debug, Clone)]
-pub enum Wants {
-    /// To go on with an append.
+pub enum PendingRequest {
+    /// The current request of an append.
     Append(Box<(Append, append::AppendAction)>),
-    /// To look its client up.
+    /// A lookup of the client's last mutation id.
     LookUp,
 }
 
-/// What a step of a process has come to.
+/// The result of a step of a process.
 #[derive(Debug, Default)]
-pub struct Stepped {
-    /// The process, if its push is not at its end.
+pub struct StepResult {
+    /// The process, unless its push has ended.
     pub process: Option<Process>,
-    /// What became of runs, in their order.
+    /// The outcomes of the runs that have ended, in order.
     pub outcomes: Vec<PushOutcome>,
-    /// Why the push has failed, if it has: its client repeats it.
+    /// The reason why the push failed, if it did. The client repeats the push.
     pub refusal: Option<Refusal>,
 }
 
 impl Process {
-    /// Begins, with the last id that is known to be in the log.
+    /// Begins a push. `known_last_id` is the client's last id that is known to be in the log, or 0.
     #[must_use]
-    pub fn begin(client: usize, rules: PushRules, known: u64, runs: Vec<Run>) -> Stepped {
-        let mut stepped = Stepped::default();
-        begin_next(client, rules, known, runs.into(), &mut stepped);
-        stepped
+    pub fn begin(
+        client: usize,
+        rules: PushRules,
+        known_last_id: u64,
+        runs: Vec<Run>,
+    ) -> StepResult {
+        let mut result = StepResult::default();
+        begin_next_run(client, rules, known_last_id, runs.into(), &mut result);
+        result
     }
 
-    /// What it wants next.
+    /// Returns the pending request.
     #[must_use]
-    pub fn wants(&self) -> &Wants {
-        &self.work.wants
+    pub fn pending(&self) -> &PendingRequest {
+        &self.work.pending
     }
 
-    /// What it wanted of the store has come to this.
+    /// Continues after the store's answer to the append's request.
     #[must_use]
-    pub fn step(&self, event: append::AppendEvent) -> Stepped {
-        let mut stepped = Stepped::default();
-        if let Wants::Append(appending) = &self.work.wants {
-            let machine = appending.0.clone().step(event, inputs());
-            self.appending(self.work.push.clone(), machine, &mut stepped);
+    pub fn step(&self, event: append::AppendEvent) -> StepResult {
+        let mut result = StepResult::default();
+        if let PendingRequest::Append(running) = &self.work.pending {
+            let machine = running.0.clone().step(event, inputs());
+            self.advance_append(self.work.push.clone(), machine, &mut result);
         }
-        stepped
+        result
     }
 
-    /// Its client was looked up.
+    /// Continues after the lookup of the client.
     #[must_use]
-    pub fn looked_up(&self, looked_up: LookedUp) -> Stepped {
-        let mut stepped = Stepped::default();
+    pub fn step_lookup(&self, looked_up: LookedUp) -> StepResult {
+        let mut result = StepResult::default();
         let next = self.work.push.clone().step(sync::PushEvent::LookedUp(looked_up));
-        self.pushing(next, &mut stepped);
-        stepped
+        self.advance_push(next, &mut result);
+        result
     }
 
-    fn appending(
+    fn advance_append(
         &self,
         push: RunPush,
         mut machine: (Append, append::AppendAction),
-        stepped: &mut Stepped,
+        result: &mut StepResult,
     ) {
-        // Nothing can be told from how long a machine waits.
+        // Waiting has no effect in the model.
         while matches!(machine.1, append::AppendAction::Wait { .. }) {
             machine = machine.0.step(append::AppendEvent::Waited, inputs());
         }
-        let append::AppendAction::Finish(result) = machine.1 else {
-            stepped.process = Some(self.with(push, Wants::Append(Box::new(machine))));
+        let append::AppendAction::Finish(append_result) = machine.1 else {
+            result.process =
+                Some(self.with_pending(push, PendingRequest::Append(Box::new(machine))));
             return;
         };
-        match sync::PushEvent::of(result) {
-            Ok(event) => self.pushing(push.step(event), stepped),
-            Err(refusal) => stepped.refusal = Some(refusal),
+        match sync::PushEvent::of(append_result) {
+            Ok(event) => self.advance_push(push.step(event), result),
+            Err(refusal) => result.refusal = Some(refusal),
         }
     }
 
-    fn pushing(&self, (push, action): (RunPush, sync::PushAction), stepped: &mut Stepped) {
+    fn advance_push(&self, (push, action): (RunPush, sync::PushAction), result: &mut StepResult) {
         match action {
             sync::PushAction::Append(request) => {
-                let begun = Append::begin(request, &[], inputs());
-                self.appending(push, begun, stepped);
+                let started = Append::begin(request, &[], inputs());
+                self.advance_append(push, started, result);
             }
-            sync::PushAction::LookUp => stepped.process = Some(self.with(push, Wants::LookUp)),
-            sync::PushAction::GiveUp => stepped.refusal = Some(Refusal::Contention),
+            sync::PushAction::LookUp => {
+                result.process = Some(self.with_pending(push, PendingRequest::LookUp))
+            }
+            sync::PushAction::GiveUp => result.refusal = Some(Refusal::Contention),
             sync::PushAction::Finish(outcome) => {
-                let goes_on = outcome.gap.is_none() && !outcome.unknown_client;
-                let known = outcome.last_id;
-                stepped.outcomes.push(outcome);
-                if goes_on {
-                    let left = self.work.left.clone();
-                    begin_next(self.client, self.work.rules, known, left, stepped);
+                let is_accepted = outcome.gap.is_none() && !outcome.unknown_client;
+                let known_last_id = outcome.last_id;
+                result.outcomes.push(outcome);
+                if is_accepted {
+                    let remaining_runs = self.work.remaining_runs.clone();
+                    begin_next_run(
+                        self.client,
+                        self.work.rules,
+                        known_last_id,
+                        remaining_runs,
+                        result,
+                    );
                 }
             }
         }
     }
 
-    fn with(&self, push: RunPush, wants: Wants) -> Self {
-        let (rules, left) = (self.work.rules, self.work.left.clone());
-        let work = Work { rules, push, wants, left };
+    fn with_pending(&self, push: RunPush, pending: PendingRequest) -> Self {
+        let (rules, remaining_runs) = (self.work.rules, self.work.remaining_runs.clone());
+        let work = Work { rules, push, pending, remaining_runs };
         Self { client: self.client, work: Hashed::new(Arc::new(work)) }
     }
 }
 
-/// Begins with the next run of a push, if there is one.
-fn begin_next(
+/// Begins the next run of a push, if any is left.
+fn begin_next_run(
     client: usize,
     rules: PushRules,
-    known: u64,
-    mut left: VecDeque<Run>,
-    stepped: &mut Stepped,
+    known_last_id: u64,
+    mut remaining_runs: VecDeque<Run>,
+    result: &mut StepResult,
 ) {
-    let Some(run) = left.pop_front() else { return };
+    let Some(run) = remaining_runs.pop_front() else { return };
     let Ok(name) = ClientName::new("group", &client.to_string()) else { return };
-    let begun = RunPush::begin(log(), (key_of(client), name), None, known, run, rules);
-    let work = Work { rules, push: begun.0.clone(), wants: Wants::LookUp, left };
+    let started = RunPush::begin(log(), (key_of(client), name), None, known_last_id, run, rules);
+    let work =
+        Work { rules, push: started.0.clone(), pending: PendingRequest::LookUp, remaining_runs };
     let process = Process { client, work: Hashed::new(Arc::new(work)) };
-    process.pushing(begun, stepped);
+    process.advance_push(started, result);
 }
 
 fn inputs() -> Inputs {

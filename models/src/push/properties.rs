@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! Properties that every state must satisfy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,48 +8,50 @@ use cellar_log::append::{MutationResult, Refusal};
 use cellar_log::invariants::{MutationId, check_no_gap, check_once, check_order};
 use stateright::{Model, Property};
 
-use super::{Action, Client, Placed, PushModel, Says, State};
+use super::{Client, LoggedMutation, MutationContent, PushAction, PushModel, State};
 
-/// I1.
+/// Invariant I1.
 pub const NO_GAP: &str = "I1 no gap";
-/// I3.
+/// Invariant I3: no duplicates.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
-/// I3 and I13.
+/// Invariants I3 and I13: order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
-/// Also those that were rejected, and across a restore.
+/// Property: ids are consecutive, including rejected mutations, and across a restore.
 pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
-/// I4, until a restore.
-pub const ACKNOWLEDGED: &str = "I4 what a pull acknowledged is in the log";
-/// A client would take away what is there.
-pub const NOT_REJECTED: &str = "nothing is rejected after it took effect";
-/// Nobody's edit is lost for nothing.
-pub const WITH_REASON: &str = "what is rejected says nothing, has no base or was restored away";
-/// An edit on a base of before a restore would hit other cells.
-pub const TIMELINE: &str = "what takes effect is of the incarnation of its base";
-/// What a push is answered, and what its process takes for known.
-pub const ANSWERS: &str = "what a push is answered is true";
-/// Nobody waits for ever.
-pub const FINISHING: &str = "who goes on pushing gets through or is told that it is lost";
+/// Invariant I4, until a restore.
+pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
+/// Property: no rejection after success; otherwise the client would undo an edit that exists.
+pub const NOT_REJECTED: &str = "no mutation is rejected after it took effect";
+/// Property: no valid edit is lost without a reason.
+pub const WITH_REASON: &str =
+    "a rejected mutation is invalid, has no base, or is older than a restore";
+/// Property: an edit based on a position before a restore has no effect, because it would change
+/// the wrong cells.
+pub const TIMELINE: &str = "an effective mutation has the incarnation of its base";
+/// Property: answers to pushes, and the ids that processes assume to be in the log.
+pub const ANSWERS: &str = "every answer to a push is true";
+/// Property: no client waits forever.
+pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that it is unknown";
 
-/// Something wrong in a step.
+/// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A push was answered something that does not hold of its client.
-    Answer(usize, Untrue),
-    /// A push has failed although nothing does here: its refusal.
+    /// A push of this client got a false answer.
+    Answer(usize, FalsePart),
+    /// A push was refused although no request failed; contains the refusal's text.
     Refused(String),
 }
 
-/// What does not hold.
+/// The false part of an answer to a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Untrue {
-    /// That its mutations up to this one are in the log.
+pub enum FalsePart {
+    /// The answer says that the mutations up to this id are in the log.
     Known(u64),
-    /// That the log does not know it.
+    /// The answer says that the log does not know the client.
     Unknown,
-    /// That this mutation comes next.
+    /// The answer says that this id is expected next.
     Gap(u64),
-    /// What became of this mutation.
+    /// The answer gives a false result for this mutation.
     Result(u64),
 }
 
@@ -58,54 +60,64 @@ impl State {
         self.forgotten.iter().any(|client| super::client::key_of(*client) == key)
     }
 
-    /// Is what became of a run true?
-    pub(super) fn judge(&mut self, client: usize, outcome: &PushOutcome) {
-        if let Some(untrue) = self.untrue(client, outcome) {
-            self.fault = Some(Fault::Answer(client, untrue));
+    /// Records a fault if the log contradicts the outcome of a run.
+    pub(super) fn check_outcome(&mut self, client: usize, outcome: &PushOutcome) {
+        if let Some(false_part) = self.find_false_part(client, outcome) {
+            self.fault = Some(Fault::Answer(client, false_part));
         }
     }
 
-    fn untrue(&self, client: usize, outcome: &PushOutcome) -> Option<Untrue> {
+    fn find_false_part(&self, client: usize, outcome: &PushOutcome) -> Option<FalsePart> {
         let key = super::client::key_of(client);
         let LookedUp { last_id, .. } = self.table.look_up(key, false);
         let is_forgotten = self.is_forgotten(key);
         if outcome.last_id > last_id.unwrap_or(0) {
-            return Some(Untrue::Known(outcome.last_id));
+            return Some(FalsePart::Known(outcome.last_id));
         }
         if outcome.unknown_client && last_id.is_some() && !is_forgotten {
-            return Some(Untrue::Unknown);
+            return Some(FalsePart::Unknown);
         }
         let next = last_id.unwrap_or(0) + 1;
-        if let Some(expected) = outcome.gap.filter(|gap| *gap != next && !is_forgotten) {
-            return Some(Untrue::Gap(expected));
+        if let Some(gap) = outcome.gap
+            && gap != next
+            && !is_forgotten
+        {
+            return Some(FalsePart::Gap(gap));
         }
-        let is_true = |result: &&MutationResult| {
-            let mutation = MutationId { client: key, id: result.id };
-            let its = || self.table.placed().filter(|placed| placed.mutation == mutation);
-            match (&result.rejection, result.duplicate) {
-                (Some(_), _) => {
-                    its().any(|its| its.is_rejected)
-                        && (is_forgotten || its().all(|its| its.is_rejected))
-                }
-                (None, true) => its().next().is_some(),
-                (None, false) => its().any(|its| !its.is_rejected),
-            }
-        };
-        let result = outcome.results.iter().find(|result| !is_true(result))?;
-        Some(Untrue::Result(result.id))
+        let false_result = outcome
+            .results
+            .iter()
+            .find(|result| !self.is_result_true(key, result, is_forgotten))?;
+        Some(FalsePart::Result(false_result.id))
     }
 
-    pub(super) fn judge_refusal(&mut self, refusal: &Refusal) {
-        // Others may always be faster.
+    /// Returns whether the log confirms the result of a mutation.
+    fn is_result_true(&self, key: ClientKey, result: &MutationResult, is_forgotten: bool) -> bool {
+        let mutation = MutationId { client: key, id: result.id };
+        let copies: Vec<LoggedMutation> =
+            self.table.logged_mutations().filter(|logged| logged.mutation == mutation).collect();
+        if result.rejection.is_some() {
+            return copies.iter().any(|copy| copy.is_rejected)
+                && (is_forgotten || copies.iter().all(|copy| copy.is_rejected));
+        }
+        if result.duplicate {
+            return !copies.is_empty();
+        }
+        copies.iter().any(|copy| !copy.is_rejected)
+    }
+
+    pub(super) fn check_refusal(&mut self, refusal: &Refusal) {
+        // Contention is always possible, because other writers may be faster.
         if *refusal != Refusal::Contention {
             self.fault = Some(Fault::Refused(refusal.to_string()));
         }
     }
 
-    /// A rejection may be repeated for a client that was forgotten.
+    /// Returns whether each client's ids are consecutive. A rejection may be repeated for a
+    /// forgotten client.
     fn are_numbered(&self) -> bool {
         let mut last_ids = BTreeMap::<ClientKey, u64>::new();
-        self.table.placed().all(|Placed { mutation, is_rejected, .. }| {
+        self.table.logged_mutations().all(|LoggedMutation { mutation, is_rejected, .. }| {
             let last = last_ids.entry(mutation.client).or_default();
             let is_next = mutation.id == *last + 1;
             let is_repeated = is_rejected && mutation.id <= *last;
@@ -114,17 +126,17 @@ impl State {
         })
     }
 
-    fn is_readable(&self, client: &Client) -> bool {
-        let is_there = |id| {
+    fn has_acknowledged_mutations(&self, client: &Client) -> bool {
+        let is_in_log = |id| {
             let mutation = client.mutation(id);
-            self.table.placed().any(|placed| placed.mutation == mutation)
+            self.table.logged_mutations().any(|logged| logged.mutation == mutation)
         };
-        client.incarnation() != self.table.incarnation() || (1..=client.acknowledged).all(is_there)
+        client.incarnation() != self.table.incarnation() || (1..=client.acknowledged).all(is_in_log)
     }
 
-    fn nothing_is_rejected_late(&self) -> bool {
+    fn has_no_late_rejection(&self) -> bool {
         let mut effective = BTreeSet::new();
-        self.table.placed().all(|Placed { mutation, is_rejected, .. }| {
+        self.table.logged_mutations().all(|LoggedMutation { mutation, is_rejected, .. }| {
             if !is_rejected {
                 effective.insert(mutation);
             }
@@ -133,12 +145,15 @@ impl State {
         })
     }
 
-    fn all_placed(&self, holds: impl Fn(&Placed, &super::Made) -> bool) -> bool {
-        self.table.placed().all(|placed| {
-            let whose = |client: &&Client| client.key() == placed.mutation.client;
-            let client = self.clients.iter().find(whose);
-            let made = client.and_then(|client| client.made(placed.mutation.id));
-            made.is_some_and(|made| holds(&placed, made))
+    fn check_all_mutations(
+        &self,
+        check: impl Fn(&LoggedMutation, &super::PushedMutation) -> bool,
+    ) -> bool {
+        self.table.logged_mutations().all(|logged| {
+            let is_author = |client: &&Client| client.key() == logged.mutation.client;
+            let client = self.clients.iter().find(is_author);
+            let mutation = client.and_then(|client| client.pushed_mutation(logged.mutation.id));
+            mutation.is_some_and(|mutation| check(&logged, mutation))
         })
     }
 }
@@ -153,41 +168,46 @@ impl PushModel {
             Property::always(ORDER, |_, state: &State| check_order(&state.table.entries()).is_ok()),
             Property::always(NUMBERED, |_, state: &State| state.are_numbered()),
             Property::always(ACKNOWLEDGED, |_, state: &State| {
-                state.clients.iter().all(|client| state.is_readable(client))
+                state.clients.iter().all(|client| state.has_acknowledged_mutations(client))
             }),
-            Property::always(NOT_REJECTED, |_, state: &State| state.nothing_is_rejected_late()),
+            Property::always(NOT_REJECTED, |_, state: &State| state.has_no_late_rejection()),
             Property::always(WITH_REASON, |_, state: &State| {
-                state.all_placed(|placed, made| {
-                    !placed.is_rejected
-                        || made.says != Says::Edit
-                        || made.incarnation < placed.incarnation
+                state.check_all_mutations(|logged, mutation| {
+                    !logged.is_rejected
+                        || mutation.content != MutationContent::Edit
+                        || mutation.incarnation < logged.incarnation
                 })
             }),
             Property::always(TIMELINE, |_, state: &State| {
-                state.all_placed(|placed, made| {
-                    placed.is_rejected
-                        || (made.says == Says::Edit && made.incarnation == placed.incarnation)
+                state.check_all_mutations(|logged, mutation| {
+                    logged.is_rejected
+                        || (mutation.content == MutationContent::Edit
+                            && mutation.incarnation == logged.incarnation)
                 })
             }),
             Property::always(ANSWERS, |_, state: &State| state.fault.is_none()),
         ];
         if self.finishing {
             properties.push(Property::always(FINISHING, |model: &Self, state: &State| {
-                [true, false].into_iter().all(|warm| model.finishes(state, warm))
+                [true, false].into_iter().all(|warm| model.can_finish(state, warm))
             }));
         }
         properties.extend(self.occurrences());
         properties
     }
 
-    /// What must happen somewhere, if the bounds allow it: otherwise the checks say nothing of it.
+    /// Returns the properties that must hold in at least one state. Otherwise the bounds are too
+    /// small to test anything.
     fn occurrences(&self) -> Vec<Property<Self>> {
-        let mut occurrences =
-            vec![Property::sometimes("all is acknowledged", |model: &Self, state: &State| {
+        let mut occurrences = vec![Property::sometimes(
+            "all mutations are acknowledged",
+            |model: &Self, state: &State| {
                 let mut all = state.clients.iter().zip(&model.mutations);
-                all.all(|(client, says)| client.is_done(says) && !client.is_lost)
-            })];
-        // Alone, a client has pulled what it pushes behind: that is a base that says who it is.
+                all.all(|(client, contents)| client.is_done(contents) && !client.is_lost)
+            },
+        )];
+        // A lone client pulls the entries before each push, and such a base proves that the log
+        // knows the client.
         if self.budget.forgotten > 0 && self.mutations.len() > 1 {
             occurrences.push(Property::sometimes("a client is unknown", |_, state: &State| {
                 let unknown = |client: &Client| {
@@ -198,7 +218,7 @@ impl PushModel {
         }
         if self.budget.restores > 0 {
             occurrences.push(Property::sometimes(
-                "what was acknowledged is lost",
+                "an acknowledged mutation is lost",
                 |_, state: &State| {
                     let lost =
                         |client: &Client| client.acknowledged > state.table.last_id(client.key());
@@ -208,40 +228,45 @@ impl PushModel {
             occurrences.push(Property::sometimes(
                 "a restored edit is rejected",
                 |_, state: &State| {
-                    let rejected = |placed: &Placed, made: &super::Made| {
-                        placed.is_rejected && made.says == Says::Edit
+                    let rejected = |logged: &LoggedMutation, mutation: &super::PushedMutation| {
+                        logged.is_rejected && mutation.content == MutationContent::Edit
                     };
-                    !state.all_placed(|placed, made| !rejected(placed, made))
+                    !state.check_all_mutations(|logged, mutation| !rejected(logged, mutation))
                 },
             ));
         }
         occurrences
     }
 
-    /// If no more faults happen and nobody else does anything, every client is done.
-    fn finishes(&self, state: &State, warm: bool) -> bool {
+    /// Returns whether every client finishes if the other processes stop and no fault happens.
+    fn can_finish(&self, state: &State, warm: bool) -> bool {
         const MAX_STEPS: usize = 32;
         let mut state = state.clone();
-        for (client, says) in self.mutations.iter().enumerate() {
+        for (client, contents) in self.mutations.iter().enumerate() {
             for _ in 0..MAX_STEPS {
-                let Some(its) = state.clients.get(client) else { return false };
-                if its.is_done(says) || state.fault.is_some() {
+                let Some(pusher) = state.clients.get(client) else { return false };
+                if pusher.is_done(contents) || state.fault.is_some() {
                     break;
                 }
-                let next = match &its.process {
-                    Some(_) => Action::Step { client, outcome: super::Outcome::Done },
-                    None => Action::Push { client, count: says.len(), warm },
-                };
-                // What a pull finds is new, or the push is to go on.
-                let pulled = its.process.is_none().then_some(Action::Pull { client });
-                let pulled = pulled.and_then(|pull| self.next_state(&state, pull));
-                let Some(next) = pulled.or_else(|| self.next_state(&state, next)) else {
-                    return false;
-                };
+                let Some(next) = self.next_state_alone(&state, client, warm) else { return false };
                 state = next;
             }
         }
         let mut all = state.clients.iter().zip(&self.mutations);
-        state.fault.is_some() || all.all(|(client, says)| client.is_done(says))
+        state.fault.is_some() || all.all(|(client, contents)| client.is_done(contents))
+    }
+
+    /// Returns the next state if only one client acts, without a fault: it pulls, if the log has
+    /// anything new, or pushes all its mutations.
+    fn next_state_alone(&self, state: &State, client: usize, warm: bool) -> Option<State> {
+        if state.clients.get(client)?.process.is_some() {
+            let outcome = super::RequestOutcome::Answered;
+            return self.next_state(state, PushAction::Step { client, outcome });
+        }
+        if let Some(pulled) = self.next_state(state, PushAction::Pull { client }) {
+            return Some(pulled);
+        }
+        let count = self.mutations.get(client)?.len();
+        self.next_state(state, PushAction::Push { client, count, warm })
     }
 }

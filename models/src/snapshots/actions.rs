@@ -1,156 +1,145 @@
-//! What may happen in a state, and what comes of it.
+//! The actions that are possible in a state, and their effects.
 
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_snapshot::pending_snapshot::{
-    self as pending, Inputs, SnapshotEvent, SnapshotOutcome, Worker,
+    self as pending, Inputs, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
 };
 
 use super::store::{Root, job};
 use super::{Fault, Process, SnapshotsModel, State, Write};
 
-/// One thing that happens.
+/// A transition of the snapshot model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// A worker is called with a message.
+pub enum SnapshotsAction {
+    /// A worker starts with a message from the queue.
     Receive {
-        /// Its id.
+        /// Id of the message.
         message: u8,
     },
-    /// A worker does what it is about to do.
+    /// A worker's pending request is executed.
     Step {
-        /// Which of them.
+        /// Index of the worker's process.
         process: usize,
     },
-    /// A worker writes, and no answer comes. It happens later or never.
+    /// A worker's write gets no answer. It is executed later or never.
     Lose {
-        /// Which of them.
+        /// Index of the worker's process.
         process: usize,
     },
-    /// A worker reads what was there before.
+    /// A worker's read returns a stale record.
     ReadStale {
-        /// Which of them.
+        /// Index of the worker's process.
         process: usize,
     },
-    /// A worker dies.
+    /// A worker crashes.
     Crash {
-        /// Which of them.
+        /// Index of the worker's process.
         process: usize,
     },
-    /// A late write arrives.
+    /// A delayed write reaches the table.
     Arrive {
-        /// Which of them.
+        /// Index of the delayed write.
         write: usize,
     },
-    /// A message is doubled.
+    /// A message is duplicated.
     Duplicate {
-        /// Its id.
+        /// Id of the message.
         message: u8,
     },
     /// A message is lost.
     LoseMessage {
-        /// Its id.
+        /// Id of the message.
         message: u8,
     },
-    /// As much time as a lease goes by.
-    Lease,
-    /// All objects are lost, and an operator begins to have all made anew.
+    /// The duration of a lease passes.
+    PassLease,
+    /// All objects are lost, and an operator starts to rebuild all snapshots.
     Rebuild,
     /// The operator takes a step.
-    Operate,
+    StepOperator,
 }
 
 impl SnapshotsModel {
-    /// What may happen; first what happens without a fault.
-    pub(super) fn possible(&self, state: &State, actions: &mut Vec<Action>) {
+    /// Adds the actions that are possible in `state`; those without a fault come first.
+    pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
         let budget = &state.budget;
         if state.operator.is_some() {
-            actions.push(Action::Operate);
+            actions.push(SnapshotsAction::StepOperator);
         }
-        actions.extend((0..state.processes.len()).map(|process| Action::Step { process }));
-        for message in &state.store.messages {
-            let visible = message.hidden_until_s <= state.now_s;
-            let free = state.processes.len() < self.workers;
-            let message_id = message.id;
-            if free && (visible || budget.early > 0) {
-                actions.push(Action::Receive { message: message_id });
-            }
-            if budget.duplicates > 0 {
-                actions.push(Action::Duplicate { message: message_id });
-            }
-            if budget.lost_messages > 0 && message.num + 1 < self.snapshots {
-                actions.push(Action::LoseMessage { message: message_id });
-            }
-        }
-        for (process, its) in state.processes.iter().enumerate() {
-            let writes = matches!(
-                its.action,
-                pending::SnapshotAction::Create(_) | pending::SnapshotAction::Replace { .. }
-            );
-            if writes && budget.lost_replies > 0 {
-                actions.push(Action::Lose { process });
-            }
-            let stale_read = pending::SnapshotAction::ReadSegment { consistent: false };
-            if its.action == stale_read && budget.stale > 0 {
-                actions.push(Action::ReadStale { process });
-            }
-            if budget.crashes > 0 {
-                actions.push(Action::Crash { process });
-            }
-        }
-        actions.extend((0..state.late.len()).map(|write| Action::Arrive { write }));
+        actions.extend((0..state.processes.len()).map(|process| SnapshotsAction::Step { process }));
+        self.add_message_actions(state, actions);
+        add_worker_faults(state, actions);
+        actions.extend((0..state.late_writes.len()).map(|write| SnapshotsAction::Arrive { write }));
         if budget.leases > 0 {
-            actions.push(Action::Lease);
+            actions.push(SnapshotsAction::PassLease);
         }
         if budget.rebuilds > 0 && state.operator.is_none() {
-            actions.push(Action::Rebuild);
+            actions.push(SnapshotsAction::Rebuild);
         }
     }
 
-    /// The state after an action; `None` if it changes nothing.
-    pub(super) fn after(&self, state: &State, action: Action) -> Option<State> {
+    fn add_message_actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
+        let budget = &state.budget;
+        let has_free_worker = state.processes.len() < self.workers;
+        for message in &state.store.messages {
+            let is_visible = message.hidden_until_s <= state.now_s;
+            if has_free_worker && (is_visible || budget.early > 0) {
+                actions.push(SnapshotsAction::Receive { message: message.id });
+            }
+            if budget.duplicates > 0 {
+                actions.push(SnapshotsAction::Duplicate { message: message.id });
+            }
+            if budget.lost_messages > 0 && message.num + 1 < self.snapshots {
+                actions.push(SnapshotsAction::LoseMessage { message: message.id });
+            }
+        }
+    }
+
+    /// Returns the state after `action`, or `None` if the action is not possible.
+    pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
         let mut next = state.clone();
         match action {
-            Action::Receive { message } => self.receive(&mut next, message)?,
-            Action::Step { process } => {
-                let its = next.processes.remove(process);
-                self.step(&mut next, &its);
+            SnapshotsAction::Receive { message } => self.receive(&mut next, message)?,
+            SnapshotsAction::Step { process } => {
+                let worker = next.processes.remove(process);
+                self.step(&mut next, &worker);
             }
-            Action::Lose { process } => {
+            SnapshotsAction::Lose { process } => {
                 next.budget.lost_replies -= 1;
-                let its = next.processes.remove(process);
-                next.late.push(write_of(&its.action)?);
-                next.answer(&its, SnapshotEvent::Unknown);
+                let worker = next.processes.remove(process);
+                next.late_writes.push(write_of(&worker.action)?);
+                next.answer(&worker, SnapshotEvent::Unknown);
             }
-            Action::ReadStale { process } => {
+            SnapshotsAction::ReadStale { process } => {
                 next.budget.stale -= 1;
-                let its = next.processes.remove(process);
+                let worker = next.processes.remove(process);
                 let segment = next.store.segment(true);
-                next.answer(&its, SnapshotEvent::Segment(Some(segment)));
+                next.answer(&worker, SnapshotEvent::Segment(Some(segment)));
             }
-            Action::Crash { process } => {
+            SnapshotsAction::Crash { process } => {
                 next.budget.crashes -= 1;
                 next.processes.remove(process);
             }
-            Action::Arrive { write } => {
-                let write = next.late.remove(write);
+            SnapshotsAction::Arrive { write } => {
+                let write = next.late_writes.remove(write);
                 next.write(&write);
             }
-            Action::Duplicate { message } => {
+            SnapshotsAction::Duplicate { message } => {
                 next.budget.duplicates -= 1;
                 let num = next.num_of(message)?;
                 next.store.send(num);
             }
-            Action::LoseMessage { message } => {
+            SnapshotsAction::LoseMessage { message } => {
                 next.budget.lost_messages -= 1;
                 next.store.delete_message(message);
             }
-            Action::Lease => {
+            SnapshotsAction::PassLease => {
                 next.budget.leases -= 1;
                 next.now_s += LEASE_S;
-                next.show_messages();
+                next.reset_visible_messages();
             }
-            Action::Rebuild => self.begin_rebuild(&mut next),
-            Action::Operate => self.operate(&mut next)?,
+            SnapshotsAction::Rebuild => self.begin_rebuild(&mut next),
+            SnapshotsAction::StepOperator => self.step_operator(&mut next)?,
         }
         Some(next)
     }
@@ -163,21 +152,21 @@ impl SnapshotsModel {
         next.hide(id, WORK_VISIBILITY_S);
         let deadline_ms = if self.short_functions { 0 } else { u64::MAX };
         let (worker, action) = Worker::begin_with(self.rules, job(message.num), deadline_ms);
-        let used = |id: &u8| next.processes.iter().any(|process| process.id == *id);
+        let is_used = |id: &u8| next.processes.iter().any(|process| process.id == *id);
         let process = Process {
-            id: (0..=u8::MAX).find(|id| !used(id))?,
+            id: (0..=u8::MAX).find(|id| !is_used(id))?,
             message: id,
             num: message.num,
             worker,
             action,
-            late: None,
+            was_finished: None,
             run: None,
         };
         next.add(process);
         Some(())
     }
 
-    /// A worker does what it is about to do, and is told what came of it.
+    /// Executes a worker's pending request and passes on the result.
     fn step(&self, next: &mut State, process: &Process) {
         let event = match &process.action {
             pending::SnapshotAction::FindFirst => {
@@ -185,35 +174,36 @@ impl SnapshotsModel {
                 SnapshotEvent::Found(first.map(|(_, record)| record.clone()))
             }
             pending::SnapshotAction::FindNext => {
-                let behind = next.store.pending.range(process.num + 1..).next();
-                SnapshotEvent::Found(behind.map(|(_, record)| record.clone()))
+                let later = next.store.pending.range(process.num + 1..).next();
+                SnapshotEvent::Found(later.map(|(_, record)| record.clone()))
             }
             pending::SnapshotAction::ReadSegment { .. } => {
                 SnapshotEvent::Segment(Some(next.store.segment(false)))
             }
             action @ (pending::SnapshotAction::Create(_)
             | pending::SnapshotAction::Replace { .. }) => {
-                match write_of(action).is_some_and(|write| next.write(&write)) {
-                    true => SnapshotEvent::Written,
-                    false => SnapshotEvent::Refused,
+                if write_of(action).is_some_and(|write| next.write(&write)) {
+                    SnapshotEvent::Written
+                } else {
+                    SnapshotEvent::Refused
                 }
             }
             pending::SnapshotAction::Build { progress } => next.build(process, progress),
             pending::SnapshotAction::SetRoot { root } => {
-                next.set_root(process.num, Root::named(root), self.promises);
+                next.set_root(process.num, Root::parse(root), self.guarantees);
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::ReplaceRoot { replaces, root } => {
-                let (replaces, root) = (replaces.as_deref(), Root::named(root));
-                let replaces = replaces.and_then(Root::named);
-                next.replace_root(process, replaces, root, self.promises)
+                let (replaces, root) = (replaces.as_deref(), Root::parse(root));
+                let replaces = replaces.and_then(Root::parse);
+                next.replace_root(process, replaces, root, self.guarantees)
             }
             pending::SnapshotAction::RaiseLast => {
-                next.raise_last(process.num, self.promises);
+                next.raise_last(process.num, self.guarantees);
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Delete { run } => {
-                next.delete(process, *run, self.promises);
+                next.delete(process, *run, self.guarantees);
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Enqueue(position) => {
@@ -221,7 +211,7 @@ impl SnapshotsModel {
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Finish(outcome) => {
-                next.end(process.message, *outcome);
+                next.finish_message(process.message, *outcome);
                 return;
             }
         };
@@ -229,6 +219,24 @@ impl SnapshotsModel {
     }
 }
 
+/// Adds lost replies, stale reads and crashes of the running workers.
+fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
+    let budget = &state.budget;
+    for (process, worker) in state.processes.iter().enumerate() {
+        if write_of(&worker.action).is_some() && budget.lost_replies > 0 {
+            actions.push(SnapshotsAction::Lose { process });
+        }
+        let stale_read = pending::SnapshotAction::ReadSegment { consistent: false };
+        if worker.action == stale_read && budget.stale > 0 {
+            actions.push(SnapshotsAction::ReadStale { process });
+        }
+        if budget.crashes > 0 {
+            actions.push(SnapshotsAction::Crash { process });
+        }
+    }
+}
+
+/// Returns the write that a request makes to the table of pending snapshots.
 fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
         pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
@@ -239,8 +247,13 @@ fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
     }
 }
 
-/// How far progress is.
-fn rank(progress: &[u8]) -> u8 {
+/// Returns the number of the rebuild to which a record belongs.
+fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
+    record.rebuild.as_ref().map(|rebuild| rebuild.run)
+}
+
+/// Returns the rank of stored progress: later progress has a higher rank.
+fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
 }
 
@@ -255,20 +268,18 @@ impl State {
         self.processes.sort_by_key(|process| process.id);
     }
 
-    /// The worker is told what came of what it did.
+    /// Passes the result of a request to its worker.
     fn answer(&mut self, process: &Process, event: SnapshotEvent) {
         let mut process = process.clone();
-        if let (SnapshotEvent::Written, Some(write), None) =
-            (&event, write_of(&process.action), process.late)
-        {
-            let (Write::Create(record) | Write::Replace(record, _)) = write;
-            process.late = Some(self.store.is_finished(process.num));
-            process.run = record.rebuild.map(|rebuild| rebuild.run);
-        }
-        if matches!(process.action, pending::SnapshotAction::Replace { .. })
-            && event == SnapshotEvent::Written
-        {
-            self.hide(process.message, WORK_VISIBILITY_S);
+        if event == SnapshotEvent::Written {
+            let is_first_write = process.was_finished.is_none();
+            if is_first_write && let Some(write) = write_of(&process.action) {
+                process.was_finished = Some(self.store.is_finished(process.num));
+                process.run = rebuild_run(write.record());
+            }
+            if matches!(process.action, pending::SnapshotAction::Replace { .. }) {
+                self.hide(process.message, WORK_VISIBILITY_S);
+            }
         }
         let inputs = Inputs { now_ms: self.now_s * 1_000 };
         (process.worker, process.action) = process.worker.step(event, inputs);
@@ -280,8 +291,8 @@ impl State {
         self.store.hide(message, until_s);
     }
 
-    /// Messages whose time is over are all alike.
-    fn show_messages(&mut self) {
+    /// Resets the time of visible messages, so that states that differ only in it are equal.
+    fn reset_visible_messages(&mut self) {
         for message in &mut self.store.messages {
             if message.hidden_until_s <= self.now_s {
                 message.hidden_until_s = 0;
@@ -291,55 +302,59 @@ impl State {
     }
 
     fn write(&mut self, write: &Write) -> bool {
-        let (Write::Create(record) | Write::Replace(record, _)) = write;
+        if !self.store.write(write) {
+            return false;
+        }
+        let record = write.record();
         let num = record.job.position.num();
-        let work = (num, record.rebuild.as_ref().map(|rebuild| rebuild.run));
-        let best = self.store.best.get(&work).copied().unwrap_or_default();
-        let written = self.store.write(write);
-        let stored = rank(&record.progress);
-        if written && stored < best && (work.1.is_some() || !self.store.is_finished(num)) {
+        let run = rebuild_run(record);
+        let best_rank = self.store.best_ranks.get(&(num, run)).copied().unwrap_or_default();
+        let rank = progress_rank(&record.progress);
+        if rank < best_rank && (run.is_some() || !self.store.is_finished(num)) {
             self.fault = Some(Fault::Rank { num });
         }
-        if written {
-            self.store.best.insert(work, stored.max(best));
-        }
-        written
+        self.store.best_ranks.insert((num, run), rank.max(best_rank));
+        true
     }
 
-    /// Stores progress once, then the root; nothing before what stands before it.
+    /// Stores progress once, then the root. Waits for earlier snapshots that are unfinished.
     fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
-        let (num, anew) = (process.num, process.run.is_some());
-        if process.late == Some(true) && !anew {
-            self.fault = Some(Fault::MadeAgain { num });
+        let num = process.num;
+        let is_rebuild = process.run.is_some();
+        if process.was_finished == Some(true) && !is_rebuild {
+            self.fault = Some(Fault::BuiltAgain { num });
         }
-        let earlier = self.store.first_unfinished().filter(|first| *first < num && !anew);
-        if let Some(earlier) = earlier {
+        if let Some(earlier) = self.store.first_unfinished()
+            && earlier < num
+            && !is_rebuild
+        {
             return SnapshotEvent::EarlierSnapshot(job(earlier).position);
         }
-        // What it stands on is read once, and what was begun before all was lost is lost.
+        // The base is read once. Objects stored before the loss are lost even if the worker does
+        // not know it.
         let lost = self.store.lost;
         match progress {
-            [] if num.checked_sub(1).is_some_and(|base| !self.store.is_whole(base)) => {
-                if anew {
-                    self.fault = Some(Fault::OnNothing { num });
+            [] if num > 0 && !self.store.is_complete(num - 1) => {
+                if is_rebuild {
+                    self.fault = Some(Fault::LostBase { num });
                 }
                 SnapshotEvent::Failed { temporary: false }
             }
             [] => SnapshotEvent::Progress(vec![1, u8::from(lost)]),
-            [_, whole] => {
-                let root = Root { maker: process.id, whole: *whole > 0 };
+            [_, is_complete] => {
+                let root = Root { builder: process.id, is_complete: *is_complete > 0 };
                 SnapshotEvent::Built { root: root.name() }
             }
             _ => SnapshotEvent::Failed { temporary: false },
         }
     }
 
-    fn set_root(&mut self, num: u32, root: Option<Root>, promises: super::Promises) {
-        let there = self.store.roots.entry(num).or_default();
-        match there {
-            Some(_) if promises.root_if_absent => {}
-            Some(_) if *there != root => self.fault = Some(Fault::Root { num }),
-            _ => *there = root,
+    fn set_root(&mut self, num: u32, root: Option<Root>, guarantees: super::Guarantees) {
+        let current_root = self.store.roots.entry(num).or_default();
+        match current_root {
+            Some(_) if guarantees.set_root_once => {}
+            Some(_) if *current_root != root => self.fault = Some(Fault::Root { num }),
+            _ => *current_root = root,
         }
     }
 
@@ -348,46 +363,42 @@ impl State {
         process: &Process,
         replaces: Option<Root>,
         root: Option<Root>,
-        promises: super::Promises,
+        guarantees: super::Guarantees,
     ) -> SnapshotEvent {
-        let own = self.store.pending.get(&process.num);
-        let own = own.and_then(|own| own.rebuild.as_ref()).map(|rebuild| rebuild.run);
-        let there = self.store.roots.entry(process.num).or_default();
-        if promises.root_if_old && *there != replaces {
-            return match *there {
-                stands if stands == root => SnapshotEvent::Done,
-                Some(stands) => SnapshotEvent::OtherRoot { current_root: stands.name() },
+        let active_run = self.store.pending.get(&process.num).and_then(rebuild_run);
+        let current_root = self.store.roots.entry(process.num).or_default();
+        if guarantees.replace_old_root_only && *current_root != replaces {
+            return match *current_root {
+                current if current == root => SnapshotEvent::Done,
+                Some(other) => SnapshotEvent::OtherRoot { current_root: other.name() },
                 None => SnapshotEvent::EntryGone,
             };
         }
-        // By one whose rebuild is over: nobody asked for it any more.
-        if own != process.run && *there != replaces {
+        // The rebuild of this worker has ended, so its root must not replace another one.
+        if active_run != process.run && *current_root != replaces {
             self.fault = Some(Fault::Root { num: process.num });
         }
-        *there = root;
+        *current_root = root;
         SnapshotEvent::Done
     }
 
-    fn delete(&mut self, process: &Process, run: Option<u64>, promises: super::Promises) {
-        let there = self.store.pending.get(&process.num);
-        let Some(there) = there.map(|there| there.rebuild.as_ref().map(|rebuild| rebuild.run))
-        else {
-            return;
-        };
-        if there == run || !promises.own_deleted {
+    fn delete(&mut self, process: &Process, run: Option<u64>, guarantees: super::Guarantees) {
+        let Some(record) = self.store.pending.get(&process.num) else { return };
+        if rebuild_run(record) == run || !guarantees.delete_own_only {
             self.store.pending.remove(&process.num);
         }
     }
 
-    fn raise_last(&mut self, num: u32, promises: super::Promises) {
+    fn raise_last(&mut self, num: u32, guarantees: super::Guarantees) {
         let before = self.store.last;
-        self.store.last = if promises.last_rises { before.max(Some(num)) } else { Some(num) };
+        self.store.last =
+            if guarantees.raise_last_only { before.max(Some(num)) } else { Some(num) };
         if self.store.last < before {
             self.fault = Some(Fault::Last);
         }
     }
 
-    fn end(&mut self, message: u8, outcome: SnapshotOutcome) {
+    fn finish_message(&mut self, message: u8, outcome: SnapshotOutcome) {
         match outcome {
             SnapshotOutcome::Done | SnapshotOutcome::Drop => self.store.delete_message(message),
             SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {

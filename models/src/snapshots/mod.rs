@@ -1,30 +1,29 @@
 //! Workers on the snapshots of one log, with every fault at every moment (I8, I9, I10, I12).
 //!
-//! What is modelled:
-//! - *Snapshots* of one log, each with a Snapshot entry, all in one segment; the builder writes one
-//!   progress for each and needs the snapshots before it.
-//! - *Messages* that come twice, early (the same message to two workers), late or never.
-//! - *Workers*, each one core's `Worker`, which die at any step or stand still for as long as they
-//!   like. A message that a worker is told to delete is deleted even if another worker has it: SQS
-//!   promises neither.
-//! - *Writes whose reply is lost*: the worker is told that the outcome is unknown; the write happens
-//!   at any later moment, or never.
+//! What is modeled:
+//! - *Snapshots* of one log, each with a Snapshot entry, all in one segment. The builder stores progress once for
+//!   each snapshot and needs the earlier snapshots.
+//! - *Messages* that are delivered twice, early (one message to two workers), late or never.
+//! - *Workers*, each of them core's `Worker`, which crash or freeze at any step. A worker may delete a message
+//!   that another worker has received: SQS does not prevent it.
+//! - *Writes with a lost reply*: the worker learns that the outcome is unknown; the write is executed at any
+//!   later moment, or never.
 //! - *Stale reads* of the segment where the worker allows them.
-//! - *The clock*, which moves by whole leases.
-//! - *A rebuild*: all objects that were stored until then are lost, and an operator writes a record for
-//!   each snapshot, one after the other, by the roots that it has read before. What a worker has begun
-//!   before is lost, too, whether or not it knows.
+//! - *The clock*, which advances by whole leases.
+//! - *A rebuild*: all objects stored until then are lost, and an operator writes a record for each snapshot, one
+//!   after the other, from the roots that it has read before. Work that began before the loss is lost too, whether
+//!   or not its worker knows.
 //!
-//! What is abstracted away: what a snapshot says, sizes, and failures of the builder but for lost
-//! objects. A root is named by the worker that made it, so that a replaced one is seen: in truth all make
-//! the same.
+//! What is abstracted away: contents and sizes of snapshots, and failures of the builder except for
+//! lost objects. The model names a root after the worker that made it, so that a replaced root is
+//! visible; real workers produce identical roots.
 
 mod actions;
 mod operator;
 pub mod properties;
 mod store;
 
-pub use actions::Action;
+pub use actions::SnapshotsAction;
 pub use operator::Operator;
 pub use properties::{Fault, KnownToComplete};
 pub use store::{Message, Store, Write};
@@ -32,145 +31,152 @@ pub use store::{Message, Store, Write};
 use cellar_snapshot::pending_snapshot::{self, Rules, Worker};
 use stateright::{Model, Property};
 
-/// How much may happen in one run.
+/// Maximum number of each event in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Workers that die.
+    /// Crashes of workers.
     pub crashes: u8,
-    /// Leases that go by.
+    /// Times that the clock advances by a lease.
     pub leases: u8,
-    /// Messages that come twice.
+    /// Messages that are duplicated.
     pub duplicates: u8,
-    /// Messages that are given again although they are hidden.
+    /// Messages that are delivered while they are hidden.
     pub early: u8,
-    /// Messages that are lost; never those of the last snapshot: only `synth reprocess` finds it.
+    /// Messages that are lost, except those of the last snapshot: only `synth reprocess` finds that
+    /// one.
     pub lost_messages: u8,
-    /// Writes whose worker does not learn what came of them.
+    /// Writes whose reply is lost.
     pub lost_replies: u8,
-    /// Reads that do not see everything.
+    /// Reads that return a stale record.
     pub stale: u8,
-    /// Times that an operator has all snapshots made anew; all objects are lost before the first.
+    /// Rebuilds by an operator. The first one follows the loss of all objects.
     pub rebuilds: u8,
 }
 
-/// What the tables promise; a test switches one off at a time.
+/// The conditions that the tables enforce. A test switches off one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Promises {
-    /// `L` is raised only.
-    pub last_rises: bool,
-    /// A root is set only where none is.
-    pub root_if_absent: bool,
-    /// A root is replaced only where the one stands that the record names.
-    pub root_if_old: bool,
-    /// A record is deleted only by who worked on the same rebuild, or on none.
-    pub own_deleted: bool,
+pub struct Guarantees {
+    /// The segment's last snapshot number `L` only rises.
+    pub raise_last_only: bool,
+    /// A root is set only where none is set.
+    pub set_root_once: bool,
+    /// A root is replaced only if it is still the one that the record names.
+    pub replace_old_root_only: bool,
+    /// A record is deleted only by a worker of the record's own rebuild, or of none if the record
+    /// has none.
+    pub delete_own_only: bool,
 }
 
-impl Promises {
-    /// All of them.
-    pub const ALL: Self =
-        Self { last_rises: true, root_if_absent: true, root_if_old: true, own_deleted: true };
+impl Guarantees {
+    /// All conditions enforced.
+    pub const ALL: Self = Self {
+        raise_last_only: true,
+        set_root_once: true,
+        replace_old_root_only: true,
+        delete_own_only: true,
+    };
 }
 
-/// A model with its bounds.
+/// The snapshot model with its bounds.
 #[derive(Debug, Clone)]
 pub struct SnapshotsModel {
-    /// The rules of the workers.
+    /// The safety rules that workers enforce.
     pub rules: Rules,
-    /// The promises of the tables.
-    pub promises: Promises,
-    /// The snapshots of the log.
+    /// The conditions that the tables enforce.
+    pub guarantees: Guarantees,
+    /// Number of snapshots of the log.
     pub snapshots: u32,
-    /// Workers at a time.
+    /// Maximum number of concurrent workers.
     pub workers: usize,
-    /// Whether each function ends after one piece of work.
+    /// Whether each invocation ends after one compaction step.
     pub short_functions: bool,
     /// Whether each state is checked for whether all snapshots can be finished (slow).
     pub finishing: bool,
-    /// How much may happen.
+    /// Maximum number of each event.
     pub budget: Budget,
-    /// States of which it is known that all snapshots are made in the end.
-    pub known: KnownToComplete,
+    /// Cache of states from which all snapshots are known to complete.
+    pub known_to_complete: KnownToComplete,
 }
 
 impl Default for SnapshotsModel {
     fn default() -> Self {
         Self {
             rules: Rules::default(),
-            promises: Promises::ALL,
+            guarantees: Guarantees::ALL,
             snapshots: 1,
             workers: 2,
             short_functions: false,
             finishing: true,
             budget: Budget::default(),
-            known: KnownToComplete::default(),
+            known_to_complete: KnownToComplete::default(),
         }
     }
 }
 
-/// A worker with what it is about to do.
+/// A running worker with its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Process {
-    /// Which it is among those there are.
+    /// Smallest number that no other running process had at the start.
     pub id: u8,
-    /// The message it was called with.
+    /// Id of the message that started the worker.
     pub message: u8,
-    /// The snapshot it is for.
+    /// Number of the snapshot's entry.
     pub num: u32,
-    /// Its rules and its state.
+    /// Core's state machine.
     pub worker: Worker,
-    /// What it is about to do.
+    /// The pending request.
     pub action: pending_snapshot::SnapshotAction,
-    /// Whether its snapshot was finished when it got the record; none before.
-    pub late: Option<bool>,
-    /// The rebuild that its record is of; none: of none, or it has none yet.
+    /// Whether the snapshot was already finished when the worker claimed its record; `None` before
+    /// the claim.
+    pub was_finished: Option<bool>,
+    /// The rebuild to which the claimed record belongs, if any.
     pub run: Option<u64>,
 }
 
-/// Everything there is at one moment.
+/// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// What is stored.
+    /// The tables and the queue.
     pub store: Store,
-    /// The time, Unix seconds.
+    /// The current time, Unix seconds.
     pub now_s: u64,
-    /// The workers, by id.
+    /// The running workers, sorted by id.
     pub processes: Vec<Process>,
-    /// Writes that may arrive yet.
-    pub late: Vec<Write>,
-    /// Who writes the records of a rebuild.
+    /// Delayed writes that may still arrive.
+    pub late_writes: Vec<Write>,
+    /// The operator of a running rebuild.
     pub operator: Option<Operator>,
-    /// What may happen yet.
+    /// Remaining events.
     pub budget: Budget,
-    /// What went wrong in a step, as opposed to in a state.
+    /// The fault that a step has caused, for properties that a single state cannot show.
     pub fault: Option<Fault>,
 }
 
 impl Model for SnapshotsModel {
     type State = State;
-    type Action = Action;
+    type Action = SnapshotsAction;
 
     fn init_states(&self) -> Vec<State> {
         vec![State {
             store: Store::new(self.snapshots),
-            now_s: store::BEGAN_S,
+            now_s: store::START_S,
             processes: Vec::new(),
-            late: Vec::new(),
+            late_writes: Vec::new(),
             operator: None,
             budget: self.budget,
             fault: None,
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        // A state that is wrong has been reported: what follows from it says nothing.
+    fn actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
+        // A faulty state is already reported; its successors add nothing.
         if state.fault.is_none() {
-            self.possible(state, actions);
+            self.add_possible_actions(state, actions);
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        self.after(state, action)
+    fn next_state(&self, state: &State, action: SnapshotsAction) -> Option<State> {
+        self.apply_action(state, action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

@@ -1,4 +1,4 @@
-//! Who has all snapshots made anew.
+//! The operator who rebuilds all snapshots.
 
 use cellar_base::limits::ABANDONED_S;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
@@ -6,21 +6,22 @@ use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
 use super::store::{Root, job};
 use super::{SnapshotsModel, State, Write};
 
-/// An operator on its way.
+/// A rebuild by an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operator {
     run: u64,
-    /// The snapshot whose record is written next.
+    /// Number of the snapshot whose record is written next.
     next: u32,
-    /// The roots as they were read.
+    /// The roots as they were when the rebuild began.
     roots: Vec<Option<Root>>,
 }
 
-/// Far above what a record's increment becomes by its workers.
+/// Distance between the numbers of two rebuilds: far more than workers can add to a record's
+/// increment.
 const RUN_STEP: u64 = 1_000;
 
 impl SnapshotsModel {
-    /// All objects are lost, and an operator reads the log.
+    /// Loses all objects, and begins a rebuild with the roots of the log.
     pub(super) fn begin_rebuild(&self, next: &mut State) {
         next.budget.rebuilds -= 1;
         next.store.lost = true;
@@ -29,9 +30,9 @@ impl SnapshotsModel {
         next.operator = Some(Operator { run, next: 0, roots });
     }
 
-    /// The operator writes the next record, unless an earlier rebuild is on it; then sends the first
-    /// message and the last.
-    pub(super) fn operate(&self, next: &mut State) -> Option<()> {
+    /// Writes the next record unless an active rebuild owns it. After the last record, sends the
+    /// first and the last message.
+    pub(super) fn step_operator(&self, next: &mut State) -> Option<()> {
         let mut operator = next.operator.take()?;
         if operator.next == self.snapshots {
             next.store.send(0);
@@ -39,11 +40,11 @@ impl SnapshotsModel {
             return Some(());
         }
         let num = operator.next;
-        let there = next.store.pending.get(&num);
-        let alive = there.is_some_and(|there| {
-            there.rebuild.is_some() && next.now_s - there.modified_s < ABANDONED_S
+        let current = next.store.pending.get(&num);
+        let has_active_rebuild = current.is_some_and(|current| {
+            current.rebuild.is_some() && next.now_s - current.modified_s < ABANDONED_S
         });
-        if !alive {
+        if !has_active_rebuild {
             let replaces = operator.roots.get(usize::try_from(num).ok()?)?;
             let rebuild = Some(Rebuild { run: operator.run, replaces: replaces.map(Root::name) });
             let record = PendingSnapshot {
@@ -55,9 +56,9 @@ impl SnapshotsModel {
                 progress: Vec::new(),
                 rebuild,
             };
-            let write = match there {
+            let write = match current {
                 None => Write::Create(record),
-                Some(there) => Write::Replace(record, Some(there.increment)),
+                Some(current) => Write::Replace(record, Some(current.increment)),
             };
             next.store.write(&write);
         }

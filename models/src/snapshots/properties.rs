@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! Properties that every state must satisfy.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -7,48 +7,49 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stateright::{Model, Property};
 
-use super::{Action, Budget, SnapshotsModel, State};
+use super::{Budget, SnapshotsAction, SnapshotsModel, State};
 
-/// I8.
+/// Invariant I8.
 pub const RANK: &str = "I8 progress never falls back";
-/// I9.
+/// Invariant I9.
 pub const LAST: &str = "I9 the last snapshot of a segment never falls";
-/// Who finds `L` finds a root.
-pub const ROOT_BEFORE_LAST: &str = "a snapshot that is said to be there has a root";
-/// Snapshots are made in the order of their entries.
-pub const IN_ORDER: &str = "no snapshot is made before an earlier one";
-/// I12.
+/// Property: a reader that finds the segment's last snapshot number `L` also finds that snapshot's
+/// root.
+pub const ROOT_BEFORE_LAST: &str = "the last snapshot of a segment has a root";
+/// Property: snapshots are built in the order of their entries.
+pub const IN_ORDER: &str = "no snapshot is built before an earlier one";
+/// Invariant I12.
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
-/// A rebuild makes each snapshot on the one that it has made before.
-pub const ON_REBUILT: &str = "what is made anew stands on what is whole";
-/// I12, its cost.
-pub const NOT_AGAIN: &str = "what is finished is not made again";
-/// I10.
-pub const COMPLETES: &str = "I10 all snapshots are made when faults stop";
+/// Property: a rebuild builds each snapshot on the previous one that it has rebuilt.
+pub const ON_REBUILT: &str = "a rebuilt snapshot has a complete base";
+/// Property: no wasted work on a finished snapshot, the cost side of invariant I12.
+pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
+/// Invariant I10.
+pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 
-/// Something wrong in a step.
+/// A violation caused by a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// Stored progress was overwritten by older progress.
     Rank {
-        /// The snapshot.
+        /// Number of the snapshot's entry.
         num: u32,
     },
-    /// `L` fell.
+    /// The segment's last snapshot number `L` decreased.
     Last,
     /// A root was replaced.
     Root {
-        /// The snapshot.
+        /// Number of the snapshot's entry.
         num: u32,
     },
-    /// A rebuild met lost objects.
-    OnNothing {
-        /// The snapshot.
+    /// A rebuild used a base whose objects are lost.
+    LostBase {
+        /// Number of the snapshot's entry.
         num: u32,
     },
-    /// Work was begun on a finished snapshot.
-    MadeAgain {
-        /// The snapshot.
+    /// Work began on a finished snapshot.
+    BuiltAgain {
+        /// Number of the snapshot's entry.
         num: u32,
     },
 }
@@ -68,64 +69,71 @@ impl SnapshotsModel {
                 let roots = &state.store.roots;
                 let first_without = state.store.first_unfinished().unwrap_or(u32::MAX);
                 roots.iter().all(|(num, root)| root.is_none() || *num < first_without)
-                    // What is made anew waits for nothing that was never made.
+                    // A rebuild does not wait for a snapshot that was never built.
                     || state.store.lost
             }),
             Property::always(ONE_EFFECT, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::Root { .. }))
             }),
             Property::always(ON_REBUILT, |_, state: &State| {
-                !matches!(state.fault, Some(Fault::OnNothing { .. }))
+                !matches!(state.fault, Some(Fault::LostBase { .. }))
             }),
             Property::always(NOT_AGAIN, |_, state: &State| {
-                !matches!(state.fault, Some(Fault::MadeAgain { .. }))
+                !matches!(state.fault, Some(Fault::BuiltAgain { .. }))
             }),
-            Property::sometimes("all is made", |model: &Self, state: &State| model.is_made(state)),
-            Property::sometimes("nothing is left behind", |model: &Self, state: &State| {
-                let store = &state.store;
-                model.is_made(state) && store.pending.is_empty() && store.messages.is_empty()
+            Property::sometimes("all snapshots are complete", |model: &Self, state: &State| {
+                model.is_all_complete(state)
             }),
+            Property::sometimes(
+                "no record and no message is left",
+                |model: &Self, state: &State| {
+                    let store = &state.store;
+                    model.is_all_complete(state)
+                        && store.pending.is_empty()
+                        && store.messages.is_empty()
+                },
+            ),
         ];
         if self.finishing {
             properties.push(Property::always(COMPLETES, |model: &Self, state: &State| {
-                state.fault.is_some() || model.completes(state)
+                state.fault.is_some() || model.can_complete(state)
             }));
         }
         if self.budget.leases > 0 {
             properties.push(Property::sometimes("a worker is replaced", |_, state: &State| {
-                let mut processes = state.processes.iter();
-                let taken = |record: u64| record > 2;
-                processes.len() > 1
-                    && state.store.pending.values().any(|record| taken(record.increment))
-                    && processes.all(|process| process.late.is_some())
+                let is_taken_over = state.store.pending.values().any(|record| record.increment > 2);
+                state.processes.len() > 1
+                    && is_taken_over
+                    && state.processes.iter().all(|process| process.was_finished.is_some())
             }));
         }
         properties
     }
 
-    fn is_made(&self, state: &State) -> bool {
-        let (last, store) = (self.snapshots.checked_sub(1), &state.store);
+    fn is_all_complete(&self, state: &State) -> bool {
         state.operator.is_none()
-            && store.last == last
-            && (0..self.snapshots).all(|num| store.is_whole(num))
+            && state.store.last == self.snapshots.checked_sub(1)
+            && (0..self.snapshots).all(|num| state.store.is_complete(num))
     }
 
-    /// If no more faults happen, workers run one after the other and time goes by, all is made.
-    fn completes(&self, state: &State) -> bool {
+    /// Returns whether all snapshots complete if workers run one after the other, time passes and
+    /// no fault happens.
+    fn can_complete(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 400;
-        let mut state = State { budget: Budget::default(), late: Vec::new(), ..state.clone() };
-        let mut passed = Vec::new();
+        let mut state =
+            State { budget: Budget::default(), late_writes: Vec::new(), ..state.clone() };
+        let mut visited = Vec::new();
         for _ in 0..MAX_STEPS {
             let fingerprint = fingerprint(&state);
-            if self.is_made(&state) || self.known.holds(fingerprint) {
-                self.known.extend(passed);
+            if self.is_all_complete(&state) || self.known_to_complete.contains(fingerprint) {
+                self.known_to_complete.extend(visited);
                 return true;
             }
-            passed.push(fingerprint);
+            visited.push(fingerprint);
             let mut actions = Vec::new();
-            self.possible(&state, &mut actions);
-            let action = actions.first().copied().unwrap_or(Action::Lease);
-            state.budget.leases = u8::from(action == Action::Lease);
+            self.add_possible_actions(&state, &mut actions);
+            let action = actions.first().copied().unwrap_or(SnapshotsAction::PassLease);
+            state.budget.leases = u8::from(action == SnapshotsAction::PassLease);
             let Some(next) = self.next_state(&state, action) else { return false };
             state = next;
         }
@@ -133,12 +141,13 @@ impl SnapshotsModel {
     }
 }
 
-/// Fingerprints of states from which all is made: the ways from most states meet soon.
+/// Fingerprints of states from which all snapshots complete. Paths from most states soon meet, so
+/// the cache saves most of the work.
 #[derive(Debug, Clone, Default)]
 pub struct KnownToComplete(Arc<Mutex<HashSet<u64>>>);
 
 impl KnownToComplete {
-    fn holds(&self, fingerprint: u64) -> bool {
+    fn contains(&self, fingerprint: u64) -> bool {
         self.lock().contains(&fingerprint)
     }
 

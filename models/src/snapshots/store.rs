@@ -8,99 +8,115 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// When the model begins, Unix seconds: late enough to have a past.
-pub(super) const BEGAN_S: u64 = 1_000_000;
+/// Start time of the model, Unix seconds; large enough for times in the past.
+pub(super) const START_S: u64 = 1_000_000;
+
+/// Maximum number of messages in the queue for one snapshot.
+const MAX_MESSAGES_PER_SNAPSHOT: usize = 3;
 
 /// A message in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message {
-    /// The number of the snapshot's entry.
+    /// Number of the snapshot's entry.
     pub num: u32,
-    /// Which message it is.
+    /// Id of the message.
     pub id: u8,
-    /// Nobody receives it before this, Unix seconds; 0 if it is visible.
+    /// The message is hidden until this time, Unix seconds; 0 if it is visible.
     pub hidden_until_s: u64,
 }
 
 /// A conditional write to the table of pending snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Write {
-    /// If there is none.
+    /// Creates the record if none exists.
     Create(PendingSnapshot),
-    /// If that increment stands there, or any.
+    /// Replaces the record if it has this increment, or any if `None`.
     Replace(PendingSnapshot, Option<u64>),
 }
 
-/// A root: who made it, and whether its objects are there.
+impl Write {
+    pub(super) fn record(&self) -> &PendingSnapshot {
+        match self {
+            Self::Create(record) | Self::Replace(record, _) => record,
+        }
+    }
+}
+
+/// A root: the worker that made it, and whether its objects exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Root {
-    /// The worker.
-    pub maker: u8,
-    /// Whether it was begun after all objects were lost, and so has all of its own.
-    pub whole: bool,
+    /// Id of the worker's process.
+    pub builder: u8,
+    /// Whether the work on it began after the loss of all objects, so that all of its objects
+    /// exist.
+    pub is_complete: bool,
 }
 
 impl Root {
-    /// Its key.
+    /// Returns the root's key.
     pub(super) fn name(self) -> String {
-        format!("{}{}", if self.whole { '+' } else { '-' }, self.maker)
+        format!("{}{}", if self.is_complete { '+' } else { '-' }, self.builder)
     }
 
-    /// Reads a key.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        let maker = name.get(1..)?.parse().ok()?;
-        Some(Self { maker, whole: name.starts_with('+') })
+    /// Parses a root's key.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let builder = name.get(1..)?.parse().ok()?;
+        Some(Self { builder, is_complete: name.starts_with('+') })
     }
 }
 
-/// What is stored.
+/// Contents of the tables and the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Store {
     /// The root of each Snapshot entry.
     pub roots: BTreeMap<u32, Option<Root>>,
-    /// `L` of the only segment.
+    /// Last snapshot number `L` of the only segment.
     pub last: Option<u32>,
-    /// The pending snapshots.
+    /// The pending snapshots, by entry number.
     pub pending: BTreeMap<u32, PendingSnapshot>,
-    /// How far each snapshot ever was, in each rebuild.
-    pub best: BTreeMap<(u32, Option<u64>), u8>,
-    /// Whether all objects that were stored before are lost.
+    /// Highest rank of progress ever stored, for each snapshot and rebuild.
+    pub best_ranks: BTreeMap<(u32, Option<u64>), u8>,
+    /// Whether all earlier objects were lost.
     pub lost: bool,
-    /// The name of the next rebuild.
+    /// Number of the next rebuild.
     pub(super) next_run: u64,
-    /// The queue.
+    /// The messages in the queue, sorted.
     pub messages: Vec<Message>,
     next_message: u8,
 }
 
 impl Store {
-    /// A log with so many Snapshot entries, each with its message.
+    /// Creates a log with `snapshots` Snapshot entries, each with its message.
     pub(super) fn new(snapshots: u32) -> Self {
         let mut store = Self {
             roots: (0..snapshots).map(|num| (num, None)).collect(),
             last: None,
             pending: BTreeMap::new(),
-            best: BTreeMap::new(),
+            best_ranks: BTreeMap::new(),
             lost: false,
             next_run: 1_000,
             messages: Vec::new(),
             next_message: 0,
         };
-        (0..snapshots).for_each(|num| store.send(num));
+        for num in 0..snapshots {
+            store.send(num);
+        }
         store
     }
 
-    /// Puts a message into the queue.
+    /// Sends a message to the queue.
     pub(super) fn send(&mut self, num: u32) {
-        // A snapshot with messages enough is not helped by more: the states stay countable.
-        if self.messages.iter().filter(|message| message.num == num).count() < 3 {
+        // More than a few messages for a snapshot change nothing. The bound keeps the number of
+        // states finite.
+        let sent = self.messages.iter().filter(|message| message.num == num).count();
+        if sent < MAX_MESSAGES_PER_SNAPSHOT {
             self.messages.push(Message { num, id: self.next_message, hidden_until_s: 0 });
             self.messages.sort();
             self.next_message += 1;
         }
     }
 
-    /// Hides a message from now on, or shows it.
+    /// Hides a message until `until_s`, or makes it visible if `until_s` is 0.
     pub(super) fn hide(&mut self, id: u8, until_s: u64) {
         let message = self.messages.iter_mut().find(|message| message.id == id);
         if let Some(message) = message {
@@ -109,59 +125,54 @@ impl Store {
         self.messages.sort();
     }
 
-    /// Deletes a message, if it is there.
+    /// Deletes a message if it exists.
     pub(super) fn delete_message(&mut self, id: u8) {
         self.messages.retain(|message| message.id != id);
     }
 
-    /// Whether a snapshot is finished by what the segment says.
+    /// Returns whether the segment's record says that a snapshot is finished.
     #[must_use]
     pub fn is_finished(&self, num: u32) -> bool {
         self.last >= Some(num)
     }
 
-    /// The record of the only segment, as it is or without what was written to it.
-    pub(super) fn segment(&self, stale: bool) -> Segment {
-        let last_snapshot = self.last.filter(|_| !stale);
+    /// Returns the record of the only segment; a stale one lacks the last snapshot.
+    pub(super) fn segment(&self, is_stale: bool) -> Segment {
+        let last_snapshot = if is_stale { None } else { self.last };
         Segment { log: log(), num: 0, created_s: 0, last_snapshot, offloaded: None, lineage: None }
     }
 
-    /// Whether a snapshot's root has all of its objects.
+    /// Returns whether all objects of a snapshot's root exist.
     #[must_use]
-    pub fn is_whole(&self, num: u32) -> bool {
+    pub fn is_complete(&self, num: u32) -> bool {
         let root = self.roots.get(&num).copied().flatten();
-        root.is_some_and(|root| root.whole || !self.lost)
+        root.is_some_and(|root| root.is_complete || !self.lost)
     }
 
-    /// The first Snapshot entry without a root.
+    /// Returns the number of the first Snapshot entry without a root.
     pub(super) fn first_unfinished(&self) -> Option<u32> {
         self.roots.iter().find(|(_, root)| root.is_none()).map(|(num, _)| *num)
     }
 
-    /// Writes; false if the condition does not hold.
+    /// Executes a write; returns false if its condition failed.
     pub(super) fn write(&mut self, write: &Write) -> bool {
-        let (record, holds) = match write {
-            Write::Create(record) => (record, !self.pending.contains_key(&num(record))),
-            Write::Replace(record, increment) => {
-                let there = self.pending.get(&num(record));
-                let holds = there.is_some_and(|there| {
-                    increment.is_none_or(|increment| there.increment == increment)
-                });
-                (record, holds)
-            }
+        let record = write.record();
+        let num = record.job.position.num();
+        let current = self.pending.get(&num);
+        let is_condition_met = match write {
+            Write::Create(_) => current.is_none(),
+            Write::Replace(_, increment) => current.is_some_and(|current| {
+                increment.is_none_or(|increment| current.increment == increment)
+            }),
         };
-        if holds {
-            self.pending.insert(num(record), record.clone());
+        if is_condition_met {
+            self.pending.insert(num, record.clone());
         }
-        holds
+        is_condition_met
     }
 }
 
-fn num(record: &PendingSnapshot) -> u32 {
-    record.job.position.num()
-}
-
-/// The job of the snapshot with this number.
+/// Returns the job of the snapshot with this entry number.
 pub(super) fn job(num: u32) -> SnapshotJob {
     let position = Position::new(0, num).unwrap_or(Position::FIRST);
     SnapshotJob { log: log(), position }

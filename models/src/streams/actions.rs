@@ -1,263 +1,277 @@
-//! What may happen in a state, and what comes of it.
+//! The actions that are possible in a state, and their effects.
 
 use std::sync::Arc;
 
 use cellar_catalog::stream::Write;
 use cellar_catalog::stream::append::{self, AppendFault, AppendOutcome, StreamAppendAnswer};
 
-use super::properties::{Learned, Told};
-use super::sayings::AppendId;
+use super::events::AppendId;
+use super::properties::{Evidence, ReportedOutcome};
 use super::table::Table;
 use super::writer::{Decided, Process};
 use super::{State, StreamModel};
 use crate::fingerprint::Hashed;
 
-/// One thing that happens.
+/// A transition of the stream model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum StreamAction {
     /// A client begins a call for its next command.
     Begin {
-        /// The client.
+        /// Index of the client.
         client: usize,
-        /// On which tip: how many there had been when it was read.
-        tips: usize,
+        /// Which tip the call begins with: the newest one when this number of tips had been
+        /// written.
+        tip_count: usize,
     },
-    /// The process that a client waits for makes a step.
+    /// The pending request of a client's process completes.
     Step {
-        /// The client.
+        /// Index of the client.
         client: usize,
-        /// What comes of what it wants.
-        outcome: Outcome,
+        /// How the request ends.
+        outcome: RequestOutcome,
     },
-    /// A process that nobody waits for makes a step.
-    StepGivenUp {
-        /// Which of them.
+    /// The pending request of an abandoned process completes.
+    StepAbandoned {
+        /// Index of the abandoned process.
         index: usize,
-        /// What comes of what it wants.
-        outcome: Outcome,
+        /// How the request ends.
+        outcome: RequestOutcome,
     },
-    /// A client waits no more for its call.
-    GiveUp {
-        /// The client.
+    /// A client abandons its call.
+    Abandon {
+        /// Index of the client.
         client: usize,
     },
-    /// A late write lands, or is refused.
+    /// A delayed write is applied or refused.
     Land {
-        /// Which of them.
+        /// Index of the delayed write.
         index: usize,
     },
-    /// Of a late write that is no transaction only the event batch lands.
+    /// Only the event batch of a delayed write is applied, because the write is no transaction.
     LandBatchOnly {
-        /// Which of them.
+        /// Index of the delayed write.
         index: usize,
     },
 }
 
-/// What comes of what a process wants.
+/// How a process's request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is done, or its conditions refuse it, and the answer says so.
+pub enum RequestOutcome {
+    /// The request is executed, or refused by its conditions, and answered.
     Answered,
-    /// A write is not answered. It will land later, or never.
+    /// The write gets no answer. It is applied later or never.
     Lost,
-    /// A write is not accepted.
+    /// The write is throttled.
     Throttled,
-    /// It is refused for good.
+    /// The request fails permanently.
     Failed,
-    /// A refusal does not tell the tip.
-    TipUntold,
-    /// A refusal tells of the event batch, and not of the tip.
+    /// The write is refused without the current tip.
+    RefusedWithoutTip,
+    /// The write is refused with the existing event batch but without the current tip.
     BatchExistsReported,
-    /// A transaction that was done before is answered with that.
+    /// A transaction that was executed before is answered as done.
     DoneBefore,
 }
 
-/// How far a call is.
-enum Progress {
-    GoesOn(Process),
-    /// Its command is done.
+/// State of a call after a step.
+enum CallProgress {
+    Running(Process),
+    /// The command is done.
     Done,
-    /// Nobody knows whether it is done.
+    /// The outcome of the append is unknown.
     Unknown,
-    /// It has appended nothing.
+    /// The append failed without effect.
     Failed,
 }
 
 impl StreamModel {
-    /// What may happen; for each process first what happens without a fault.
-    pub(super) fn possible(&self, state: &State, actions: &mut Vec<Action>) {
-        for (client, its) in state.clients.iter().enumerate() {
-            if let Some(process) = &its.process {
-                let outcomes = self.outcomes(state, process).into_iter();
-                actions.extend(outcomes.map(|outcome| Action::Step { client, outcome }));
-                if state.budget.given_up > 0 {
-                    actions.push(Action::GiveUp { client });
+    /// Adds the actions that are possible in `state`; of each process, the outcome without a fault
+    /// comes first.
+    pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
+        for (client, caller) in state.clients.iter().enumerate() {
+            if let Some(process) = &caller.process {
+                let outcomes = self.possible_outcomes(state, process).into_iter();
+                actions.extend(outcomes.map(|outcome| StreamAction::Step { client, outcome }));
+                if state.budget.abandoned > 0 {
+                    actions.push(StreamAction::Abandon { client });
                 }
-            } else if !self.is_done(client, its) {
-                let newest = state.table.tips();
+            } else if !self.is_done(client, caller) {
+                let newest = state.table.tip_count();
                 let oldest = if state.budget.stale > 0 { 0 } else { newest };
-                let begin = |tips| Action::Begin { client, tips };
+                let begin = |tip_count| StreamAction::Begin { client, tip_count };
                 actions.extend((oldest..=newest).rev().map(begin));
             }
         }
-        for (index, process) in state.given_up.iter().enumerate() {
-            let outcomes = self.outcomes(state, process).into_iter();
-            actions.extend(outcomes.map(|outcome| Action::StepGivenUp { index, outcome }));
+        for (index, process) in state.abandoned.iter().enumerate() {
+            let outcomes = self.possible_outcomes(state, process).into_iter();
+            actions.extend(outcomes.map(|outcome| StreamAction::StepAbandoned { index, outcome }));
         }
-        actions.extend((0..state.late.len()).map(|index| Action::Land { index }));
+        actions.extend((0..state.late_writes.len()).map(|index| StreamAction::Land { index }));
         if !self.conditions.one_transaction {
-            actions.extend((0..state.late.len()).map(|index| Action::LandBatchOnly { index }));
+            actions.extend(
+                (0..state.late_writes.len()).map(|index| StreamAction::LandBatchOnly { index }),
+            );
         }
     }
 
-    /// What may come of what a process wants.
-    pub(super) fn outcomes(&self, state: &State, process: &Process) -> Vec<Outcome> {
+    /// Returns the possible outcomes of a process's request.
+    pub(super) fn possible_outcomes(
+        &self,
+        state: &State,
+        process: &Process,
+    ) -> Vec<RequestOutcome> {
         let budget = &state.budget;
-        let mut outcomes = vec![Outcome::Answered];
+        let mut outcomes = vec![RequestOutcome::Answered];
         if budget.failed > 0 {
-            outcomes.push(Outcome::Failed);
+            outcomes.push(RequestOutcome::Failed);
         }
         let append::StreamAppendAction::Write(write) = process.action() else { return outcomes };
         if budget.lost > 0 {
-            outcomes.push(Outcome::Lost);
+            outcomes.push(RequestOutcome::Lost);
         }
         if budget.throttled > 0 {
-            outcomes.push(Outcome::Throttled);
+            outcomes.push(RequestOutcome::Throttled);
         }
-        let batch = match &**write {
+        let batch_index = match &**write {
             Write::SplitOff { batch, .. } => Some(batch.index),
             Write::First(_) | Write::Update(_) => None,
         };
-        if budget.untold > 0 && self.refuses(&state.table, write) {
-            outcomes.push(Outcome::TipUntold);
-            if state.table.batches().any(|stands| Some(stands.index) == batch) {
-                outcomes.push(Outcome::BatchExistsReported);
+        if budget.refusals_without_tip > 0 && self.refuses(&state.table, write) {
+            outcomes.push(RequestOutcome::RefusedWithoutTip);
+            if state.table.batches().any(|stored| Some(stored.index) == batch_index) {
+                outcomes.push(RequestOutcome::BatchExistsReported);
             }
         }
-        if batch.is_some() && state.table.etags().any(|etag| etag == write.tip().etag) {
-            outcomes.push(Outcome::DoneBefore);
+        if batch_index.is_some() && state.table.etags().any(|etag| etag == write.tip().etag) {
+            outcomes.push(RequestOutcome::DoneBefore);
         }
         outcomes
     }
 
-    /// Whether the table as it is refuses a write.
+    /// Returns whether the table's current contents refuse a write.
     pub(super) fn refuses(&self, table: &Table, write: &Write) -> bool {
         let answer = Table::clone(table).write(write, self.conditions);
         matches!(answer, StreamAppendAnswer::Refused { .. })
     }
 
-    /// The state after an action; `None` if it changes nothing.
-    pub(super) fn after(&self, state: &State, action: Action) -> Option<State> {
+    /// Returns the state after `action`, or `None` if the action changes nothing.
+    pub(super) fn apply_action(&self, state: &State, action: StreamAction) -> Option<State> {
         let mut next = state.clone();
         match action {
-            Action::Begin { client, tips } => next.begin(self, client, tips)?,
-            Action::Step { client, outcome } => {
+            StreamAction::Begin { client, tip_count } => {
+                next.begin_call(self, client, tip_count)?
+            }
+            StreamAction::Step { client, outcome } => {
                 let process = next.clients.get_mut(client)?.process.take()?;
                 let progress = self.step(&mut next, &process, outcome, true)?;
                 self.settle(&mut next, client, progress)?;
             }
-            Action::StepGivenUp { index, outcome } => {
-                let process = next.given_up.get(index)?.clone();
-                next.given_up.remove(index);
-                if let Progress::GoesOn(process) = self.step(&mut next, &process, outcome, false)? {
-                    next.give_up(process);
+            StreamAction::StepAbandoned { index, outcome } => {
+                let process = next.abandoned.get(index)?.clone();
+                next.abandoned.remove(index);
+                if let CallProgress::Running(process) =
+                    self.step(&mut next, &process, outcome, false)?
+                {
+                    next.abandon(process);
                 }
             }
-            Action::GiveUp { client } => {
+            StreamAction::Abandon { client } => {
                 let process = next.clients.get_mut(client)?.process.take()?;
-                next.budget.given_up -= 1;
-                next.give_up(process);
-                self.settle(&mut next, client, Progress::Unknown)?;
+                next.budget.abandoned -= 1;
+                next.abandon(process);
+                self.settle(&mut next, client, CallProgress::Unknown)?;
             }
-            Action::Land { index } => {
-                let write = Arc::clone(state.late.iter().nth(index)?.shared());
+            StreamAction::Land { index } => {
+                let write = Arc::clone(state.late_writes.iter().nth(index)?.shared());
                 let table = Arc::make_mut(&mut next.table);
-                let is_done = table.write(&write, self.conditions) == StreamAppendAnswer::Done;
-                is_done.then_some(())?;
+                if table.write(&write, self.conditions) != StreamAppendAnswer::Done {
+                    return None;
+                }
             }
-            Action::LandBatchOnly { index } => {
-                let write = state.late.iter().nth(index)?;
+            StreamAction::LandBatchOnly { index } => {
+                let write = state.late_writes.iter().nth(index)?;
                 Arc::make_mut(&mut next.table).write_batch_only(write);
             }
         }
         if !Arc::ptr_eq(&state.table, &next.table) {
-            next.check_kept(&state.table);
+            next.check_unchanged(&state.table);
         }
         Some(next)
     }
 
-    /// A call makes a step, and decides again if that is what comes of it.
+    /// Executes a process's pending request. After a conflict, the call decides again.
     fn step(
         &self,
         next: &mut State,
         process: &Process,
-        outcome: Outcome,
+        outcome: RequestOutcome,
         awaited: bool,
-    ) -> Option<Progress> {
-        let answer = next.perform(self, process.action(), outcome);
-        let learned = learned(process.action(), &answer);
+    ) -> Option<CallProgress> {
+        let answer = next.execute(self, process.action(), outcome);
+        let evidence = evidence_of(process.action(), &answer);
         let process = process.step(answer);
         let append = process.append;
         let append::StreamAppendAction::Finish(end) = process.action() else {
-            return Some(Progress::GoesOn(process));
+            return Some(CallProgress::Running(process));
         };
-        next.judge(end);
+        next.check_append_result(end);
         Some(match end {
             Ok(AppendOutcome::Appended { index, .. }) => {
-                next.told.insert(append, Told::Appended { index: *index, learned, awaited });
-                Progress::Done
+                next.reported
+                    .insert(append, ReportedOutcome::Appended { index: *index, evidence, awaited });
+                CallProgress::Done
             }
             Ok(AppendOutcome::Conflict { tip }) => {
-                next.told.insert(append, Told::NotAppended { learned });
-                let again = AppendId { decision: append.decision + 1, ..append };
-                match self.decide(&next.table, again, tip.clone())? {
-                    Decided::Append(process) => Progress::GoesOn(process),
-                    Decided::Nothing => Progress::Done,
+                next.reported.insert(append, ReportedOutcome::NotAppended { evidence });
+                let next_decision = AppendId { decision: append.decision + 1, ..append };
+                match self.decide(&next.table, next_decision, tip.clone())? {
+                    Decided::Append(process) => CallProgress::Running(process),
+                    Decided::AlreadyDone => CallProgress::Done,
                 }
             }
-            Err(AppendFault::OutcomeUnknown) => Progress::Unknown,
+            Err(AppendFault::OutcomeUnknown) => CallProgress::Unknown,
             Err(_) => {
-                next.told.insert(append, Told::NotAppended { learned });
-                Progress::Failed
+                next.reported.insert(append, ReportedOutcome::NotAppended { evidence });
+                CallProgress::Failed
             }
         })
     }
 
-    /// What a client does behind a step of its call.
-    fn settle(&self, next: &mut State, client: usize, progress: Progress) -> Option<()> {
-        let its = next.clients.get_mut(client)?;
+    /// Updates a client after a step of its call.
+    fn settle(&self, next: &mut State, client: usize, progress: CallProgress) -> Option<()> {
+        let caller = next.clients.get_mut(client)?;
         match progress {
-            Progress::GoesOn(process) => its.process = Some(process),
-            Progress::Done => its.ended += 1,
-            // Who cannot see whether it is done does not repeat it.
-            Progress::Unknown if !self.repeats => its.ended += 1,
-            Progress::Unknown | Progress::Failed => {}
+            CallProgress::Running(process) => caller.process = Some(process),
+            CallProgress::Done => caller.commands_done += 1,
+            // A client that cannot see whether its command is done does not repeat it.
+            CallProgress::Unknown if !self.repeats => caller.commands_done += 1,
+            CallProgress::Unknown | CallProgress::Failed => {}
         }
         Some(())
     }
 }
 
-/// How a writer learns what it learns of an answer to what it wanted.
-fn learned(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Learned {
+/// Returns how a writer determined its outcome from an answer.
+fn evidence_of(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Evidence {
     match (action, answer) {
-        (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Learned::Answer,
-        (append::StreamAppendAction::ReadBatches { .. }, _) => Learned::EventBatch,
-        _ => Learned::Tip,
+        (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Evidence::Answer,
+        (append::StreamAppendAction::ReadBatches { .. }, _) => Evidence::EventBatch,
+        _ => Evidence::Tip,
     }
 }
 
 impl State {
-    fn perform(
+    fn execute(
         &mut self,
         model: &StreamModel,
         action: &append::StreamAppendAction,
-        outcome: Outcome,
+        outcome: RequestOutcome,
     ) -> StreamAppendAnswer {
         match action {
             append::StreamAppendAction::Write(write) => self.write(model, write, outcome),
             append::StreamAppendAction::ReadTip
             | append::StreamAppendAction::ReadBatches { .. }
-                if outcome == Outcome::Failed =>
+                if outcome == RequestOutcome::Failed =>
             {
                 self.budget.failed -= 1;
                 StreamAppendAnswer::ReadFailed { temporary: false }
@@ -276,37 +290,39 @@ impl State {
         &mut self,
         model: &StreamModel,
         write: &Arc<Write>,
-        outcome: Outcome,
+        outcome: RequestOutcome,
     ) -> StreamAppendAnswer {
         match outcome {
-            Outcome::Answered => Arc::make_mut(&mut self.table).write(write, model.conditions),
-            Outcome::Lost => {
+            RequestOutcome::Answered => {
+                Arc::make_mut(&mut self.table).write(write, model.conditions)
+            }
+            RequestOutcome::Lost => {
                 self.budget.lost -= 1;
-                self.late.insert(Hashed::new(Arc::clone(write)));
+                self.late_writes.insert(Hashed::new(Arc::clone(write)));
                 StreamAppendAnswer::Unknown
             }
-            Outcome::Throttled => {
+            RequestOutcome::Throttled => {
                 self.budget.throttled -= 1;
                 StreamAppendAnswer::Throttled
             }
-            Outcome::Failed => {
+            RequestOutcome::Failed => {
                 self.budget.failed -= 1;
                 StreamAppendAnswer::Failed
             }
-            Outcome::TipUntold => {
-                self.budget.untold -= 1;
+            RequestOutcome::RefusedWithoutTip => {
+                self.budget.refusals_without_tip -= 1;
                 StreamAppendAnswer::Refused { tip: None }
             }
-            Outcome::BatchExistsReported => {
-                self.budget.untold -= 1;
+            RequestOutcome::BatchExistsReported => {
+                self.budget.refusals_without_tip -= 1;
                 StreamAppendAnswer::BatchExists
             }
-            Outcome::DoneBefore => StreamAppendAnswer::Done,
+            RequestOutcome::DoneBefore => StreamAppendAnswer::Done,
         }
     }
 
-    fn give_up(&mut self, process: Process) {
-        self.given_up.push(process);
-        self.given_up.sort();
+    fn abandon(&mut self, process: Process) {
+        self.abandoned.push(process);
+        self.abandoned.sort();
     }
 }

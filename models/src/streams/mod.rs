@@ -1,35 +1,36 @@
 //! Writers that append to one stream, with every fault at every moment.
 //!
-//! What is modelled:
-//! - *Clients* with a few commands each, one after the other; a command comes to one event or more. Each
-//!   call for a command has a writer id of its own. Its process decides on a tip – the one that is there, or
-//!   an older one that it knows –, runs core's `Append`, and after a conflict decides again on the tip that
-//!   it was told, as the engine's driver does. States are made by core's `Rebuild`, of unfolds or of event batches.
-//! - *Requests whose reply is lost*: the writer is told that the outcome is unknown; the write lands at any
-//!   later moment, or never, or twice. Right away is one of these moments.
-//! - *Calls that are given up*: the process goes on, or is never heard of again, which is the same as a
-//!   crash at that point. Its client goes on with the next command, or repeats this one in another call; for
-//!   that its decider sees in the state what is done.
-//! - *The table* with the conditions of the adapter: a write of an expected etag, a first tip where there is
-//!   none, and an event batch with its tip in one transaction. An update adds its events to those that stand there,
-//!   whatever the writer believes them to be. Refusals may not tell the tip, or only that the event batch is there; a
-//!   transaction that was done before may be answered with that.
-//! - *Event batches*: tips of few events, or of few bytes of events and unfolds. Event batches are read one a page.
-//! - Writes and reads that are refused for good, and writes that are throttled.
+//! What is modeled:
+//! - *Clients* with a few commands each, one after the other; a command produces one or more events. Each
+//!   call for a command has its own writer id. Its process decides on a tip (the current one, or an older one
+//!   that it has cached), runs core's `Append`, and after a conflict decides again on the tip that the conflict
+//!   reported, as the engine's driver does. Core's `Rebuild` derives states from unfolds or from event batches.
+//! - *Requests with a lost reply*: the writer learns that the outcome is unknown; the write is applied
+//!   immediately, at any later moment, never, or twice.
+//! - *Abandoned calls*: the process continues, or takes no more steps, which equals a crash at that point. Its
+//!   client continues with the next command, or repeats this one in another call; then the decider sees in the
+//!   state whether the command is done.
+//! - *The table* with the conditions of the adapter: an update of an expected etag, a first tip only if none
+//!   exists, and an event batch with its tip in one transaction. An update adds its events to the stored ones,
+//!   even if the writer assumes others. Refusals may lack the tip, or report only that the event batch exists. A
+//!   transaction that was executed before may be answered as done.
+//! - *Event batches*: tips are limited by events, or by bytes of events and unfolds. A page has one event batch.
+//! - Writes and reads that fail permanently, and writes that are throttled.
 //!
-//! What is abstracted away: what events mean, waiting times, and reads that fail and are tried again. Of
-//! eventually consistent reads there is only the one that a call may begin with: an old tip. Limits on attempts
-//! are higher than what the bounds allow to happen; core tests them.
+//! What is abstracted away: the meaning of events, waiting times, and retried reads. The only
+//! eventually consistent read is the one that a call may begin with, which may return an old tip.
+//! Limits on attempts are higher than the faults within the bounds can reach; unit tests in core
+//! cover them.
 
 mod actions;
+mod events;
 pub mod properties;
-mod sayings;
 mod table;
 mod writer;
 
-pub use actions::{Action, Outcome};
-pub use properties::{Fault, Learned, Told};
-pub use sayings::{AppendId, Command, Said, Sayings};
+pub use actions::{RequestOutcome, StreamAction};
+pub use events::{AppendId, Command, EventListDecider, ModelEvent};
+pub use properties::{Evidence, Fault, ReportedOutcome};
 pub use table::{Conditions, Table, TipCondition};
 pub use writer::{Client, Process};
 
@@ -42,44 +43,46 @@ use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
 
-/// How much may happen in one run.
+/// Maximum number of each fault in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Writes whose writer does not learn what came of them.
+    /// Writes whose reply is lost.
     pub lost: u8,
-    /// Calls that are given up, and go on.
-    pub given_up: u8,
-    /// Appends that begin on an old tip.
+    /// Calls that are abandoned by their client and continue.
+    pub abandoned: u8,
+    /// Calls that begin with an old tip.
     pub stale: u8,
     /// Writes that are throttled.
     pub throttled: u8,
-    /// Writes and reads that are refused for good.
+    /// Writes and reads that fail permanently.
     pub failed: u8,
-    /// Refusals that do not tell the tip, or tell of the event batch only.
-    pub untold: u8,
+    /// Refusals without the current tip.
+    pub refusals_without_tip: u8,
 }
 
-/// A model with its bounds.
+/// The stream model with its bounds.
 #[derive(Debug, Clone)]
 pub struct StreamModel {
-    /// The rules of the appends.
+    /// The safety rules that appends enforce.
     pub rules: Rules,
-    /// The conditions of the table.
+    /// The conditions that the table enforces.
     pub conditions: Conditions,
-    /// When tips split.
+    /// When tips are split.
     pub policy: SplitPolicy,
-    /// How many events each command of each client comes to.
+    /// Number of events that each command of each client produces.
     pub commands: Vec<Vec<u8>>,
-    /// Whether appends keep their state in an unfold; if not, it is made of all events.
+    /// Whether appends store their state in an unfold. Otherwise the state is derived from all
+    /// events.
     pub unfolds: bool,
-    /// Whether who does not learn what came of a call repeats its command, which then comes to nothing if
-    /// it is done already. If not, no decider looks at what is there: whoever appends twice doubles it.
+    /// Whether a client repeats a command whose outcome is unknown. Then the decider produces no
+    /// events for a command that is already done. Otherwise deciders do not check the state, so
+    /// that an append that runs twice duplicates its events.
     pub repeats: bool,
-    /// Whether each call has a writer id that no other has.
+    /// Whether each call has a unique writer id.
     pub own_writer_ids: bool,
     /// Whether each state is checked for whether its clients can finish (slow).
     pub finishing: bool,
-    /// How much may happen.
+    /// Maximum number of each fault.
     pub budget: Budget,
 }
 
@@ -99,50 +102,50 @@ impl Default for StreamModel {
     }
 }
 
-/// Everything there is at one moment.
+/// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// What is stored.
+    /// The tip and the event batches.
     pub table: Arc<Table>,
-    /// The clients, each with the process that it waits for.
+    /// The clients, each with the process that runs its call.
     pub clients: Vec<Client>,
-    /// Processes that nobody waits for.
-    pub given_up: Vec<Process>,
-    /// Writes that may land yet, or once more.
-    pub late: BTreeSet<Hashed<Write>>,
-    /// What became of each append, as far as its writer knows.
-    pub told: BTreeMap<AppendId, Told>,
-    /// What may happen yet.
+    /// Processes whose client no longer waits.
+    pub abandoned: Vec<Process>,
+    /// Delayed writes that may be applied, once or repeatedly.
+    pub late_writes: BTreeSet<Hashed<Write>>,
+    /// The outcome of each append that was reported to its writer.
+    pub reported: BTreeMap<AppendId, ReportedOutcome>,
+    /// Remaining faults.
     pub budget: Budget,
-    /// What went wrong in a step, as opposed to in a state.
+    /// The fault that a step has caused, for properties that a single state cannot show.
     pub fault: Option<Fault>,
 }
 
 impl Model for StreamModel {
     type State = State;
-    type Action = Action;
+    type Action = StreamAction;
 
     fn init_states(&self) -> Vec<State> {
         vec![State {
             table: Arc::new(Table::default()),
             clients: vec![Client::default(); self.commands.len()],
-            given_up: Vec::new(),
-            late: BTreeSet::new(),
-            told: BTreeMap::new(),
+            abandoned: Vec::new(),
+            late_writes: BTreeSet::new(),
+            reported: BTreeMap::new(),
             budget: self.budget,
             fault: None,
         }]
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        // A state that is wrong has been reported: what follows from it says nothing.
+    fn actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
+        // A faulty state is already reported; its successors add nothing.
         if state.fault.is_none() {
-            self.possible(state, actions);
+            self.add_possible_actions(state, actions);
         }
     }
 
-    fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        self.after(state, action)
+    fn next_state(&self, state: &State, action: StreamAction) -> Option<State> {
+        self.apply_action(state, action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! Properties that every state must satisfy.
 
 use std::collections::BTreeSet;
 
@@ -6,182 +6,206 @@ use cellar_catalog::stream::Tip;
 use cellar_catalog::stream::append::{AppendFault, AppendOutcome};
 use stateright::{Model, Property};
 
-use super::sayings::{Said, Sayings};
-use super::{Action, Outcome, Process, State, StreamModel, Table};
+use super::events::{EventListDecider, ModelEvent};
+use super::{Process, RequestOutcome, State, StreamAction, StreamModel, Table};
 
-/// Nothing takes effect twice, whoever repeats it.
+/// Property: no event takes effect twice, even if its command is repeated.
 pub const ONCE: &str = "each event is in the stream at most once";
-/// Whatever else was written since.
-pub const APPENDED: &str = "what a writer was told is appended is there, in its place";
-/// Neither now nor by a request that lands later.
-pub const NOT_APPENDED: &str = "what a writer was told is not appended is not there";
-/// With [`KEPT`] and [`STATES`]: each was decided on exactly what is before it.
-pub const DECIDED: &str = "each event is where it was decided to be";
-/// Readers go from the tip back to the first event.
-pub const JOINED: &str = "event batches and tip join without a gap and without an overlap";
-/// What was once read stays true.
-pub const KEPT: &str = "an event that was there never changes, moves or goes";
-/// A condition that failed never holds again.
-pub const ETAGS: &str = "no tip has an etag twice";
-/// Who reads the unfold needs no other events.
-pub const STATES: &str = "the state of the tip is that of all events";
-/// What a writer is told of the tip, of its place or of damage.
-pub const ANSWERS: &str = "what a writer is told of the stream is true";
-/// Nobody waits for ever.
+/// Property: an append that was reported as done is complete and unchanged, despite later writes.
+pub const APPENDED: &str = "events reported as appended are in the stream, at the reported index";
+/// Property: a failed append has no effect, not even by a request that is applied later.
+pub const NOT_APPENDED: &str = "events reported as not appended are not in the stream";
+/// Property: together with [`KEPT`] and [`STATES`], each event was decided on exactly the events
+/// before it.
+pub const DECIDED: &str = "each event has the index that its decision assumed";
+/// Property: readers can follow the event batches from the tip back to the first event.
+pub const CONTIGUOUS: &str = "event batches and tip have no gap and no overlap";
+/// Property: events are immutable, so that earlier reads stay valid.
+pub const KEPT: &str = "a stored event never changes, moves or disappears";
+/// Property: an etag condition that failed never succeeds later.
+pub const ETAGS: &str = "no two tips have the same etag";
+/// Property: a reader of the unfold needs no other events.
+pub const STATES: &str = "the state of the tip is the state after all events";
+/// Property: reported tips, conflicts and failures match the table.
+pub const ANSWERS: &str = "reports to writers are true";
+/// Property: no writer waits forever.
 pub const FINISHING: &str = "every writer finishes when faults stop";
 
-/// Something wrong in a step.
+/// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The step changed what could be read before it.
+    /// The step changed events that were readable before.
     Changed,
-    /// A writer was told of a tip that never was: how many events it has.
+    /// A writer got a tip that never existed; contains the tip's number of events.
     NoSuchTip(u64),
-    /// A writer was told that others appended before, and nobody has.
+    /// A writer got a conflict although the stream is empty.
     NoConflict,
-    /// An append has failed for a reason that does not hold: what it was told.
-    Untrue(String),
+    /// An append failed for a false reason; contains the error's text.
+    FalseReason(String),
 }
 
-/// What a writer was told of an append.
+/// The outcome of an append that was reported to its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Told {
-    /// It is appended.
+pub enum ReportedOutcome {
+    /// The events are appended.
     Appended {
-        /// Index of its first event.
+        /// Index of the append's first event.
         index: u64,
-        /// How it knows.
-        learned: Learned,
-        /// Whether its client still waited.
+        /// How the writer determined the outcome.
+        evidence: Evidence,
+        /// Whether the client still waited for the call.
         awaited: bool,
     },
-    /// It is not, and never will be.
+    /// The events are not in the stream and never will be.
     NotAppended {
-        /// How it knows.
-        learned: Learned,
+        /// How the writer determined the outcome.
+        evidence: Evidence,
     },
 }
 
-/// How a writer knows whether it has appended.
+/// How a writer determined whether its append took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Learned {
-    /// A write that is done was answered so.
+pub enum Evidence {
+    /// From the answer to its write.
     Answer,
-    /// It has looked for itself in the tip, or was refused for good.
+    /// From the tip, or from a permanent refusal.
     Tip,
-    /// It has looked for itself in event batches.
+    /// From the event batches.
     EventBatch,
 }
 
 impl State {
-    /// Whoever read everything before this step: is it still what stands there?
-    pub(super) fn check_kept(&mut self, before: &Table) {
+    /// Records a fault if an event that was readable before this step has changed.
+    pub(super) fn check_unchanged(&mut self, before: &Table) {
         let mut now = self.table.events();
-        let is_kept = before.events().all(|event| now.next() == Some(event));
-        if !is_kept {
+        let is_unchanged = before.events().all(|event| now.next() == Some(event));
+        if !is_unchanged {
             self.fault = Some(Fault::Changed);
         }
     }
 
-    /// Is it true, what a process at its end says of the tip, or why it has failed?
-    pub(super) fn judge(&mut self, end: &Result<AppendOutcome, AppendFault>) {
-        let tip = |tip: &Tip| (!self.table.has_had(tip)).then_some(Fault::NoSuchTip(tip.next));
+    /// Records a fault if the table contradicts the end of an append: its tip, conflict or failure.
+    pub(super) fn check_append_result(&mut self, end: &Result<AppendOutcome, AppendFault>) {
         let fault = match end {
             Ok(
-                AppendOutcome::Appended { tip: told, .. }
-                | AppendOutcome::Conflict { tip: Some(told) },
-            ) => tip(told),
+                AppendOutcome::Appended { tip, .. } | AppendOutcome::Conflict { tip: Some(tip) },
+            ) => self.find_unknown_tip(tip),
             Ok(AppendOutcome::Conflict { tip: None }) => Some(Fault::NoConflict),
             Err(AppendFault::OutcomeUnknown | AppendFault::Store) => None,
-            Err(fault) => Some(Fault::Untrue(fault.to_string())),
+            Err(fault) => Some(Fault::FalseReason(fault.to_string())),
         };
-        self.fault = fault.or(self.fault.take());
+        if fault.is_some() {
+            self.fault = fault;
+        }
+    }
+
+    /// Returns a fault if `tip` was never stored.
+    fn find_unknown_tip(&self, tip: &Tip) -> Option<Fault> {
+        if self.table.ever_contained(tip) {
+            return None;
+        }
+        Some(Fault::NoSuchTip(tip.next))
     }
 
     fn processes(&self) -> impl Iterator<Item = &Process> {
         let awaited = self.clients.iter().filter_map(|client| client.process.as_ref());
-        awaited.chain(&self.given_up)
+        awaited.chain(&self.abandoned)
     }
 
-    fn was_told(&self, is_so: impl Fn(&Told) -> bool) -> bool {
-        self.told.values().any(is_so)
+    fn any_report(&self, matches: impl Fn(&ReportedOutcome) -> bool) -> bool {
+        self.reported.values().any(matches)
     }
 
-    fn learned(&self, how: Learned) -> bool {
-        self.was_told(|told| matches!(told, Told::Appended { learned, .. } if *learned == how))
+    fn has_appended_with(&self, expected: Evidence) -> bool {
+        self.any_report(
+            |report| matches!(report, ReportedOutcome::Appended { evidence, .. } if *evidence == expected),
+        )
     }
 
-    fn is_joined(&self) -> bool {
+    fn is_contiguous(&self) -> bool {
         let mut next = 0;
-        let batches_join = self.table.batches().all(|batch| {
-            let joins = batch.index == next && !batch.events.is_empty();
+        for batch in self.table.batches() {
+            if batch.index != next || batch.events.is_empty() {
+                return false;
+            }
             next = batch.next();
-            joins
-        });
-        let all = self.table.events().count();
-        batches_join
-            && self.table.tip().is_none_or(|tip| tip.first() == next && !tip.events.is_empty())
-            && self.table.tip().map_or(0, |tip| tip.next) == u64::try_from(all).unwrap_or(u64::MAX)
+        }
+        let event_count = u64::try_from(self.table.events().count()).unwrap_or(u64::MAX);
+        match self.table.tip() {
+            None => event_count == 0,
+            Some(tip) => tip.first() == next && !tip.events.is_empty() && tip.next == event_count,
+        }
     }
 }
 
-/// No part of a command is said twice.
-fn are_once(said: &[Said]) -> bool {
+/// Returns whether no part of a command occurs twice.
+fn are_unique(events: &[ModelEvent]) -> bool {
     let mut parts = BTreeSet::new();
-    said.iter().all(|said| parts.insert((said.append.client, said.append.command, said.part)))
+    events.iter().all(|event| parts.insert((event.append.client, event.append.command, event.part)))
 }
 
-/// Each event is behind as many as there were when it was decided.
-fn are_decided_here(said: &[Said]) -> bool {
-    (0..).zip(said).all(|(index, said)| u64::from(said.on) + u64::from(said.part) == index)
+/// Returns whether each event has the index that its decision assumed.
+fn are_at_decided_index(events: &[ModelEvent]) -> bool {
+    (0..)
+        .zip(events)
+        .all(|(index, event)| u64::from(event.decided_at) + u64::from(event.part) == index)
 }
 
 impl StreamModel {
-    /// Whether something holds of all events, in their order.
-    fn of_all(&self, state: &State, holds: impl Fn(&[Said], &Sayings) -> bool) -> bool {
-        let Ok(sayings) = Sayings::new(self.unfolds) else { return false };
-        state.table.said(&sayings).is_some_and(|said| holds(&said, &sayings))
+    /// Returns whether `check` accepts all events of the stream, in order.
+    fn check_events(
+        &self,
+        state: &State,
+        check: impl Fn(&[ModelEvent], &EventListDecider) -> bool,
+    ) -> bool {
+        let Ok(decider) = EventListDecider::new(self.unfolds) else { return false };
+        let events = state.table.decode_events(&decider);
+        events.is_some_and(|events| check(&events, &decider))
     }
 
-    /// Whether each append that a writer was told is there is there whole, where it was told.
-    fn are_appended(&self, state: &State, said: &[Said]) -> bool {
-        state.told.iter().all(|(append, told)| {
-            let Told::Appended { index, .. } = told else { return true };
-            let events = self.events_of(usize::from(append.client), append.command).unwrap_or(0);
-            let at = said.iter().skip(usize::try_from(*index).unwrap_or(usize::MAX));
-            at.take(usize::from(events))
-                .map(|said| (said.append, said.part))
-                .eq((0..events).map(|part| (*append, part)))
+    /// Returns whether each append that was reported as done is complete, at the reported index.
+    fn are_appended(&self, state: &State, events: &[ModelEvent]) -> bool {
+        state.reported.iter().all(|(append, report)| {
+            let ReportedOutcome::Appended { index, .. } = report else { return true };
+            let event_count =
+                self.event_count(usize::from(append.client), append.command).unwrap_or(0);
+            let start = usize::try_from(*index).unwrap_or(usize::MAX);
+            let stored = events.iter().skip(start).take(usize::from(event_count));
+            let expected = (0..event_count).map(|part| (*append, part));
+            stored.map(|event| (event.append, event.part)).eq(expected)
         })
     }
 
     pub(super) fn all_properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
             Property::always(ONCE, |model: &Self, state: &State| {
-                model.of_all(state, |said, _| are_once(said))
+                model.check_events(state, |events, _| are_unique(events))
             }),
             Property::always(APPENDED, |model: &Self, state: &State| {
-                model.of_all(state, |said, _| model.are_appended(state, said))
+                model.check_events(state, |events, _| model.are_appended(state, events))
             }),
             Property::always(NOT_APPENDED, |model: &Self, state: &State| {
-                let is_not = |said: &Said| {
-                    matches!(state.told.get(&said.append), Some(Told::NotAppended { .. }))
+                let is_reported_missing = |event: &ModelEvent| {
+                    matches!(
+                        state.reported.get(&event.append),
+                        Some(ReportedOutcome::NotAppended { .. })
+                    )
                 };
-                model.of_all(state, |said, _| !said.iter().any(is_not))
+                model.check_events(state, |events, _| !events.iter().any(is_reported_missing))
             }),
             Property::always(DECIDED, |model: &Self, state: &State| {
-                model.of_all(state, |said, _| are_decided_here(said))
+                model.check_events(state, |events, _| are_at_decided_index(events))
             }),
-            Property::always(JOINED, |_, state: &State| state.is_joined()),
+            Property::always(CONTIGUOUS, |_, state: &State| state.is_contiguous()),
             Property::always(KEPT, |_, state: &State| state.fault != Some(Fault::Changed)),
             Property::always(ETAGS, |_, state: &State| {
                 let mut etags = BTreeSet::new();
                 state.table.etags().all(|etag| etags.insert(etag))
             }),
             Property::always(STATES, |model: &Self, state: &State| {
-                model.of_all(state, |said, sayings| {
-                    let made = state.table.state_at(sayings, state.table.tip().as_deref());
-                    made.is_some_and(|made| made == said)
+                model.check_events(state, |events, decider| {
+                    let tip_state = state.table.state_at(decider, state.table.tip().as_deref());
+                    tip_state.is_some_and(|tip_state| tip_state == events)
                 })
             }),
             Property::always(ANSWERS, |_, state: &State| {
@@ -190,7 +214,7 @@ impl StreamModel {
         ];
         if self.finishing {
             properties.push(Property::always(FINISHING, |model: &Self, state: &State| {
-                model.finishes(state)
+                model.can_finish(state)
             }));
         }
         properties.extend(self.occurrences());
@@ -198,85 +222,91 @@ impl StreamModel {
         properties
     }
 
-    /// What must happen somewhere: otherwise the checks say nothing of it.
+    /// Returns the properties that must hold in at least one state. Otherwise the bounds are too
+    /// small to test anything.
     fn occurrences(&self) -> Vec<Property<Self>> {
         vec![
-            Property::sometimes("all is done", |model: &Self, state: &State| {
+            Property::sometimes("all commands are done", |model: &Self, state: &State| {
                 let mut clients = state.clients.iter().enumerate();
-                clients.all(|(client, its)| model.is_done(client, its))
+                clients.all(|(client, caller)| model.is_done(client, caller))
             }),
             Property::sometimes("a tip was split", |_, state: &State| {
                 state.table.batches().next().is_some()
             }),
-            Property::sometimes("others append first", |_, state: &State| {
-                state.was_told(|told| matches!(told, Told::NotAppended { .. }))
+            Property::sometimes("another writer appends first", |_, state: &State| {
+                state.any_report(|report| matches!(report, ReportedOutcome::NotAppended { .. }))
             }),
         ]
     }
 
-    /// The same of what only happens by a fault, if the bounds allow it.
+    /// Like [`StreamModel::occurrences`], for events that need a fault. Bounds without the fault
+    /// omit them.
     fn occurrences_of_faults(&self) -> Vec<Property<Self>> {
         let mut occurrences = Vec::new();
         if self.budget.lost > 0 {
             occurrences.extend([
                 Property::sometimes("a lost reply is found in the tip", |_, state: &State| {
-                    state.learned(Learned::Tip)
+                    state.has_appended_with(Evidence::Tip)
                 }),
                 Property::sometimes(
                     "a lost reply is found in an event batch",
-                    |_, state: &State| state.learned(Learned::EventBatch),
+                    |_, state: &State| state.has_appended_with(Evidence::EventBatch),
                 ),
                 Property::sometimes("a lost write is in no event batch", |_, state: &State| {
-                    let learned = Learned::EventBatch;
-                    state.was_told(|told| *told == Told::NotAppended { learned })
+                    let expected = ReportedOutcome::NotAppended { evidence: Evidence::EventBatch };
+                    state.any_report(|report| *report == expected)
                 }),
                 Property::sometimes("a late write is refused", |model: &Self, state: &State| {
                     let is_refused = |write: &_| model.refuses(&state.table, write);
-                    state.late.iter().any(|write| is_refused(write))
+                    state.late_writes.iter().any(|write| is_refused(write))
                 }),
             ]);
         }
-        if self.budget.given_up > 0 {
+        if self.budget.abandoned > 0 {
             occurrences.push(Property::sometimes(
-                "what nobody waits for is appended",
+                "an abandoned call appends",
                 |_, state: &State| {
-                    state.was_told(|told| matches!(told, Told::Appended { awaited: false, .. }))
+                    state.any_report(|report| {
+                        matches!(report, ReportedOutcome::Appended { awaited: false, .. })
+                    })
                 },
             ));
         }
-        if self.budget.untold > 0 {
+        if self.budget.refusals_without_tip > 0 {
             occurrences.push(Property::sometimes(
-                "an event batch is there already",
+                "an event batch already exists",
                 |model: &Self, state: &State| {
-                    let is_told = |process: &Process| {
-                        model.outcomes(state, process).contains(&Outcome::BatchExistsReported)
+                    let may_meet_batch = |process: &Process| {
+                        model
+                            .possible_outcomes(state, process)
+                            .contains(&RequestOutcome::BatchExistsReported)
                     };
-                    state.processes().any(is_told)
+                    state.processes().any(may_meet_batch)
                 },
             ));
         }
         occurrences
     }
 
-    /// If no more faults happen and nobody else does anything, every client's commands are done.
-    fn finishes(&self, state: &State) -> bool {
+    /// Returns whether all commands are done if the other processes stop and no fault happens.
+    fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 32;
         let mut state = state.clone();
         for client in 0..state.clients.len() {
             for _ in 0..MAX_STEPS {
-                let Some(its) = state.clients.get(client) else { return false };
-                if self.is_done(client, its) || state.fault.is_some() {
+                let Some(caller) = state.clients.get(client) else { return false };
+                if self.is_done(client, caller) || state.fault.is_some() {
                     break;
                 }
-                let next = match &its.process {
-                    Some(_) => Action::Step { client, outcome: Outcome::Answered },
-                    None => Action::Begin { client, tips: state.table.tips() },
+                let next = match &caller.process {
+                    Some(_) => StreamAction::Step { client, outcome: RequestOutcome::Answered },
+                    None => StreamAction::Begin { client, tip_count: state.table.tip_count() },
                 };
                 let Some(next) = self.next_state(&state, next) else { return false };
                 state = next;
             }
         }
         let mut clients = state.clients.iter().enumerate();
-        state.fault.is_some() || clients.all(|(client, its)| self.is_done(client, its))
+        state.fault.is_some() || clients.all(|(client, caller)| self.is_done(client, caller))
     }
 }

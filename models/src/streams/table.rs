@@ -1,4 +1,4 @@
-//! The EventStream table with one stream: its tip, its event batches, and the conditions of writes to them.
+//! The EventStream table with one stream: its tip, its event batches, and the conditions of writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,38 +8,39 @@ use cellar_catalog::stream::{
     Decider, Etag, EventBatch, Need, Rebuild, StreamEvent, Tip, Update, Write,
 };
 
-use super::sayings::{Said, Sayings};
+use super::events::{EventListDecider, ModelEvent};
 use crate::fingerprint::Hashed;
 
-/// What is stored, and was.
+/// Current and earlier contents of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// Every tip that there was, the present one last.
+    /// Every tip that was ever written, the current one last.
     tips: Vec<Hashed<Tip>>,
     batches: BTreeMap<u64, Hashed<EventBatch>>,
 }
 
-/// What a write asks of the tip that it changes.
+/// The condition of a write on the tip that it replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TipCondition {
-    /// That it has the expected etag.
+    /// The tip has the expected etag.
     Etag,
-    /// That it has as many events as the writer knows of.
+    /// The tip has the number of events that the writer knows.
     Next,
-    /// Nothing but that there is one.
+    /// A tip exists.
     Nothing,
 }
 
-/// What the table sees to; the model checker switches one off at a time.
+/// The conditions that the table enforces. A test weakens one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
-    /// A first tip is put only where there is none.
+    /// Whether a first tip is put only if none exists.
     pub first_once: bool,
-    /// What an update asks of the tip.
+    /// Condition of an update on the tip.
     pub update: TipCondition,
-    /// What a transaction that splits the tip asks of the tip, besides that the event batch's key is free.
+    /// Condition of a split on the tip. In addition, the event batch's key must be free.
     pub split_off: TipCondition,
-    /// That is one transaction: if not, a writer that dies may leave an event batch without its tip.
+    /// Whether a split is one transaction. Otherwise a writer that crashes may leave an event batch
+    /// without its tip.
     pub one_transaction: bool,
 }
 
@@ -51,66 +52,70 @@ impl Default for Conditions {
 }
 
 impl Table {
-    /// The tip.
+    /// Returns the current tip.
     #[must_use]
     pub fn tip(&self) -> Option<Arc<Tip>> {
-        self.tip_of(self.tips.len())
+        self.nth_tip(self.tips.len())
     }
 
-    /// The tip when there had been so many.
+    /// Returns the newest tip when `count` tips had been written.
     #[must_use]
-    pub fn tip_of(&self, count: usize) -> Option<Arc<Tip>> {
+    pub fn nth_tip(&self, count: usize) -> Option<Arc<Tip>> {
         self.tips.get(count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
     }
 
-    /// How many tips there have been.
+    /// Returns the number of tips that were ever written.
     #[must_use]
-    pub fn tips(&self) -> usize {
+    pub fn tip_count(&self) -> usize {
         self.tips.len()
     }
 
-    /// Whether this was the tip at some time, as it is.
+    /// Returns whether this exact tip was ever stored.
     #[must_use]
-    pub fn has_had(&self, tip: &Tip) -> bool {
-        self.tips.iter().any(|had| **had == *tip)
+    pub fn ever_contained(&self, tip: &Tip) -> bool {
+        self.tips.iter().any(|stored| **stored == *tip)
     }
 
-    /// The etags of all tips, in their order.
+    /// Returns the etags of all tips, in order.
     pub fn etags(&self) -> impl Iterator<Item = Etag> {
         self.tips.iter().map(|tip| tip.etag)
     }
 
-    /// The event batches, the oldest first.
+    /// Returns the event batches, oldest first.
     pub fn batches(&self) -> impl Iterator<Item = &EventBatch> {
         self.batches.values().map(|batch| &**batch)
     }
 
-    /// A page of the event batches below an index: the newest.
+    /// Returns the newest event batch below an index: a page has one batch.
     #[must_use]
     pub fn batches_before(&self, below: u64) -> Vec<EventBatch> {
         let newest = self.batches.range(..below).next_back();
         newest.map(|(_, batch)| EventBatch::clone(batch)).into_iter().collect()
     }
 
-    /// All events, in the order of the keys.
+    /// Returns all stored events, in order.
     pub fn events(&self) -> impl Iterator<Item = &StreamEvent> {
         let split_off = self.batches().flat_map(|batch| &batch.events);
         split_off.chain(self.tips.last().into_iter().flat_map(|tip| &tip.events))
     }
 
-    /// The same, read; `None` if one cannot be.
+    /// Returns all events, decoded; `None` if one cannot be decoded.
     #[must_use]
-    pub fn said(&self, sayings: &Sayings) -> Option<Vec<Said>> {
-        let read =
-            |event: &StreamEvent| sayings.decode(&event.kind, &event.data.unpack().ok()?).ok();
-        self.events().map(read).collect()
+    pub fn decode_events(&self, decider: &EventListDecider) -> Option<Vec<ModelEvent>> {
+        let decode =
+            |event: &StreamEvent| decider.decode(&event.kind, &event.data.unpack().ok()?).ok();
+        self.events().map(decode).collect()
     }
 
-    /// The state at a tip, made by core of its unfold or of events back to the first; `None` if none can be
-    /// made.
+    /// Returns the state at a tip, which core derives from the tip's unfold or from events back to
+    /// the first; `None` if that fails.
     #[must_use]
-    pub fn state_at(&self, sayings: &Sayings, tip: Option<&Tip>) -> Option<Vec<Said>> {
-        let mut need = Rebuild::begin(sayings, tip).ok()?;
+    pub fn state_at(
+        &self,
+        decider: &EventListDecider,
+        tip: Option<&Tip>,
+    ) -> Option<Vec<ModelEvent>> {
+        let mut need = Rebuild::begin(decider, tip).ok()?;
         loop {
             match need {
                 Need::Nothing(rebuilt) => return Some(rebuilt.state),
@@ -121,7 +126,7 @@ impl Table {
         }
     }
 
-    /// Writes all of it if its conditions hold.
+    /// Executes a write if its conditions are met.
     pub fn write(&mut self, write: &Write, conditions: Conditions) -> StreamAppendAnswer {
         match write {
             Write::First(tip) => self.put_first(tip, conditions.first_once),
@@ -132,7 +137,7 @@ impl Table {
         }
     }
 
-    /// Puts the event batch of a write, if its key is free, and not its tip.
+    /// Puts only the event batch of a write, without the tip, if the batch's key is free.
     pub fn write_batch_only(&mut self, write: &Write) {
         if let Write::SplitOff { batch, .. } = write {
             let stored = || Hashed::new(Arc::new(batch.clone()));
@@ -142,23 +147,23 @@ impl Table {
 
     fn put_first(&mut self, tip: &Tip, once: bool) -> StreamAppendAnswer {
         match self.tip() {
-            Some(stands) if once => StreamAppendAnswer::Refused { tip: Some(stands) },
-            _ => self.set(tip.clone()),
+            Some(current) if once => StreamAppendAnswer::Refused { tip: Some(current) },
+            _ => self.store_tip(tip.clone()),
         }
     }
 
-    /// Adds the events to those that stand there, and sets all else.
+    /// Adds the events to the stored ones and replaces the rest of the tip.
     fn update(&mut self, update: &Update, condition: TipCondition) -> StreamAppendAnswer {
         match self.tip() {
-            Some(stands) if holds(condition, &stands, update) => {
-                let events = stands.events.iter().chain(&update.appended).cloned().collect();
-                self.set(Tip { events, ..update.tip.clone() })
+            Some(current) if is_met(condition, &current, update) => {
+                let events = current.events.iter().chain(&update.appended).cloned().collect();
+                self.store_tip(Tip { events, ..update.tip.clone() })
             }
             tip => StreamAppendAnswer::Refused { tip },
         }
     }
 
-    /// Of two conditions that fail the one on the tip is told.
+    /// Moves events to a batch. If both conditions fail, the answer reports the one on the tip.
     fn split_off(
         &mut self,
         batch: &EventBatch,
@@ -166,27 +171,27 @@ impl Table {
         condition: TipCondition,
     ) -> StreamAppendAnswer {
         match self.tip() {
-            Some(stands) if holds(condition, &stands, update) => {
+            Some(current) if is_met(condition, &current, update) => {
                 if self.batches.contains_key(&batch.index) {
                     return StreamAppendAnswer::BatchExists;
                 }
                 self.batches.insert(batch.index, Hashed::new(Arc::new(batch.clone())));
-                self.set(Tip { events: update.appended.clone(), ..update.tip.clone() })
+                self.store_tip(Tip { events: update.appended.clone(), ..update.tip.clone() })
             }
             tip => StreamAppendAnswer::Refused { tip },
         }
     }
 
-    fn set(&mut self, tip: Tip) -> StreamAppendAnswer {
+    fn store_tip(&mut self, tip: Tip) -> StreamAppendAnswer {
         self.tips.push(Hashed::new(Arc::new(tip)));
         StreamAppendAnswer::Done
     }
 }
 
-fn holds(condition: TipCondition, stands: &Tip, update: &Update) -> bool {
+fn is_met(condition: TipCondition, current: &Tip, update: &Update) -> bool {
     match condition {
-        TipCondition::Etag => stands.etag == update.expected,
-        TipCondition::Next => stands.next == update.tip.next.saturating_sub(update.tip.appended),
+        TipCondition::Etag => current.etag == update.expected,
+        TipCondition::Next => current.next == update.tip.next.saturating_sub(update.tip.appended),
         TipCondition::Nothing => true,
     }
 }

@@ -9,7 +9,7 @@ use cellar_catalog::stream::{
 };
 use cellar_log::append::Inputs;
 
-use super::sayings::{AppendId, Command, Said, Sayings};
+use super::events::{AppendId, Command, EventListDecider, ModelEvent};
 use super::table::Table;
 use super::{State, StreamModel};
 use crate::fingerprint::Hashed;
@@ -19,41 +19,40 @@ const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 /// A client with commands, and the call that it waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Client {
-    /// How many of its commands it has behind it.
-    pub ended: u8,
-    /// How many calls it has made.
+    /// Number of completed commands.
+    pub commands_done: u8,
+    /// Number of calls made.
     pub calls: u8,
-    /// The call that it waits for.
+    /// The process that runs the client's call.
     pub process: Option<Process>,
 }
 
-/// An append on its way, and what it wants next.
+/// A running append and its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
-    /// Which append it is.
+    /// Identity of the append.
     pub append: AppendId,
     machine: Hashed<(Append, StreamAppendAction)>,
 }
 
-/// What a call comes to when it decides.
+/// The result of a decision.
 pub(super) enum Decided {
-    /// There is nothing left to do.
-    Nothing,
-    /// This append.
+    /// The command is already done.
+    AlreadyDone,
+    /// The append to run.
     Append(Process),
 }
 
 impl Process {
     fn new(append: AppendId, mut machine: (Append, StreamAppendAction)) -> Self {
-        // Nothing can be told from how long a machine waits: it goes on at once, or when it is
-        // stepped next.
+        // Waiting has no effect in the model: the next step may come at any later moment anyway.
         while matches!(machine.1, StreamAppendAction::Wait { .. }) {
             machine = machine.0.step(StreamAppendAnswer::Waited, INPUTS);
         }
         Self { append, machine: Hashed::new(Arc::new(machine)) }
     }
 
-    /// What it wants next.
+    /// Returns the pending request.
     #[must_use]
     pub fn action(&self) -> &StreamAppendAction {
         &self.machine.1
@@ -67,62 +66,64 @@ impl Process {
 }
 
 impl StreamModel {
-    /// How many events a command comes to; `None` if the client has no more.
-    pub(super) fn events_of(&self, client: usize, command: u8) -> Option<u8> {
+    /// Returns the number of events that a command produces; `None` if the client has no such
+    /// command.
+    pub(super) fn event_count(&self, client: usize, command: u8) -> Option<u8> {
         self.commands.get(client)?.get(usize::from(command)).copied()
     }
 
-    /// Whether a client has all its commands behind it.
-    pub(super) fn is_done(&self, client: usize, its: &Client) -> bool {
-        self.events_of(client, its.ended).is_none()
+    /// Returns whether all commands of a client are done.
+    pub(super) fn is_done(&self, client: usize, caller: &Client) -> bool {
+        self.event_count(client, caller.commands_done).is_none()
     }
 
-    /// Decides an append on a tip; `None` if no state can be made of the stream.
+    /// Decides an append on the tip `on`; `None` if the stream's state cannot be derived.
     pub(super) fn decide(
         &self,
         table: &Table,
         append: AppendId,
         on: Option<Arc<Tip>>,
     ) -> Option<Decided> {
-        let sayings = Sayings::new(self.unfolds).ok()?;
-        let state = table.state_at(&sayings, on.as_deref())?;
-        let events = self.events_of(usize::from(append.client), append.command)?;
-        let command = Command { append, events, looks: self.repeats };
+        let decider = EventListDecider::new(self.unfolds).ok()?;
+        let state = table.state_at(&decider, on.as_deref())?;
+        let event_count = self.event_count(usize::from(append.client), append.command)?;
+        let command = Command { append, events: event_count, skip_if_done: self.repeats };
         let events =
-            sayings.decide(&command, &state).unwrap_or_else(|never: Infallible| match never {});
+            decider.decide(&command, &state).unwrap_or_else(|never: Infallible| match never {});
         if events.is_empty() {
-            return Some(Decided::Nothing);
+            return Some(Decided::AlreadyDone);
         }
-        let proposal = self.proposal(&sayings, append, on, state, &events)?;
+        let proposal = self.propose(&decider, append, on, state, &events)?;
         let machine = Append::begin_by(&proposal, self.policy, self.rules).ok()?;
         Some(Decided::Append(Process::new(append, machine)))
     }
 
-    fn proposal(
+    fn propose(
         &self,
-        sayings: &Sayings,
+        decider: &EventListDecider,
         append: AppendId,
         on: Option<Arc<Tip>>,
-        state: Vec<Said>,
-        said: &[Said],
+        state: Vec<ModelEvent>,
+        new_events: &[ModelEvent],
     ) -> Option<Proposal> {
-        let writer = self.writer(append);
-        let events = said.iter().map(|said| stored(sayings, writer, said)).collect();
-        let next = on.as_ref().map_or(0, |tip| tip.next) + u64::try_from(said.len()).ok()?;
-        let state = said.iter().fold(state, |state, said| sayings.evolve(state, said));
-        let unfold = sayings.unfold(&state).map(|kept| Unfold {
+        let writer = self.writer_id(append);
+        let events =
+            new_events.iter().map(|event| to_stream_event(decider, writer, event)).collect();
+        let next = on.as_ref().map_or(0, |tip| tip.next) + u64::try_from(new_events.len()).ok()?;
+        let state = new_events.iter().fold(state, |state, event| decider.evolve(state, event));
+        let unfold = decider.unfold(&state).map(|encoded| Unfold {
             index: next,
             time_ms: 0,
-            kind: kept.kind,
-            data: plain(kept.data),
+            kind: encoded.kind,
+            data: uncompressed(encoded.data),
             meta: Payload::default(),
         });
         let name = StreamName::new("Sayings", "1").ok()?;
         Some(Proposal { name, on, writer, events, unfolds: unfold.into_iter().collect() })
     }
 
-    /// The same for all decisions of a call, and for no other call.
-    fn writer(&self, append: AppendId) -> WriterId {
+    /// Returns the writer id of a call: all decisions of the call share it.
+    fn writer_id(&self, append: AppendId) -> WriterId {
         let mut id = [0; 16];
         if self.own_writer_ids {
             id[0] = append.client + 1;
@@ -133,22 +134,29 @@ impl StreamModel {
 }
 
 impl State {
-    /// Begins a call for a client's next command, on the tip when there had been so many; `None` if that is
-    /// not to be decided on.
-    pub(super) fn begin(&mut self, model: &StreamModel, client: usize, tips: usize) -> Option<()> {
-        let is_current = tips == self.table.tips();
-        let its = self.clients.get_mut(client)?;
-        let (command, call) = (its.ended, its.calls);
+    /// Begins a call for a client's next command, on the tip when `tip_count` tips had been written;
+    /// `None` if no decision is possible on that tip.
+    pub(super) fn begin_call(
+        &mut self,
+        model: &StreamModel,
+        client: usize,
+        tip_count: usize,
+    ) -> Option<()> {
+        let is_current = tip_count == self.table.tip_count();
+        let caller = self.clients.get_mut(client)?;
+        let (command, call) = (caller.commands_done, caller.calls);
         let append = AppendId { client: u8::try_from(client).ok()?, command, call, decision: 0 };
-        match model.decide(&self.table, append, self.table.tip_of(tips))? {
+        match model.decide(&self.table, append, self.table.nth_tip(tip_count))? {
             Decided::Append(process) => {
-                its.process = Some(process);
-                its.calls += 1;
+                caller.process = Some(process);
+                caller.calls += 1;
             }
-            // Only believed on the tip that is there.
-            Decided::Nothing => {
-                is_current.then_some(())?;
-                its.ended += 1;
+            // Only the current tip proves that the command is done.
+            Decided::AlreadyDone => {
+                if !is_current {
+                    return None;
+                }
+                caller.commands_done += 1;
             }
         }
         self.budget.stale -= u8::from(!is_current);
@@ -156,16 +164,20 @@ impl State {
     }
 }
 
-fn plain(stored: Vec<u8>) -> Payload {
+fn uncompressed(stored: Vec<u8>) -> Payload {
     Payload { encoding: 0, stored }
 }
 
-fn stored(sayings: &Sayings, writer: WriterId, said: &Said) -> StreamEvent {
-    let encoded = sayings.encode(said);
+fn to_stream_event(
+    decider: &EventListDecider,
+    writer: WriterId,
+    event: &ModelEvent,
+) -> StreamEvent {
+    let encoded = decider.encode(event);
     StreamEvent {
         time_ms: 0,
         kind: encoded.kind,
-        data: plain(encoded.data),
+        data: uncompressed(encoded.data),
         meta: Payload::default(),
         correlation: None,
         causation: None,

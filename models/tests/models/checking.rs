@@ -1,4 +1,4 @@
-//! How a model is checked: with all of its rules, and for what it finds without one.
+//! Checks of models: with all of their safety rules, and for the violations without one rule.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use stateright::{Checker, HasDiscoveries, Model};
 
-/// What the checker asks of a model.
+/// The bounds that the checker requires of a model.
 pub(crate) trait Checked:
     Model<
         State: Clone + Debug + Hash + PartialEq + Send + Sync + 'static,
@@ -28,8 +28,8 @@ impl<M> Checked for M where
 {
 }
 
-/// Visits every state, prints the bounds and the speed, and fails with the shortest way to a
-/// state in which a property does not hold, or if something did not happen in any state.
+/// Visits every state and prints the bounds and the speed. Fails with the shortest path to a state
+/// that violates a property, or if a `sometimes` property holds in no state.
 pub(crate) fn check(name: &str, bounds: &str, model: impl Checked) {
     let began = Instant::now();
     let checker = model.checker().threads(2).spawn_bfs().join();
@@ -42,8 +42,8 @@ pub(crate) fn check(name: &str, bounds: &str, model: impl Checked) {
     checker.assert_properties();
 }
 
-/// Looks for states in which the properties do not hold; fails if there are none.
-pub(crate) fn finds(name: &str, model: impl Checked, properties: &[&'static str]) {
+/// Checks that the model violates each of `properties`; fails if one holds in every state.
+pub(crate) fn expect_violations(name: &str, model: impl Checked, properties: &[&'static str]) {
     let began = Instant::now();
     let all: BTreeSet<_> = properties.iter().copied().collect();
     let checker = model.checker().finish_when(HasDiscoveries::AllOf(all)).spawn_bfs().join();

@@ -10,10 +10,10 @@ fn check(name: &str, model: LogModel) {
 }
 
 fn bounded(mutations: &[u64], budget: Budget) -> LogModel {
-    // With a trim the known limit is reached, see `LogModel::judge_rejections`.
-    let judge_rejections = budget.trims == 0;
+    // A trim exposes the known limitation of `LogModel::check_rejections`.
+    let check_rejections = budget.trims == 0;
     let mutations = mutations.to_vec();
-    LogModel { mutations, budget, judge_rejections, ..LogModel::default() }
+    LogModel { mutations, budget, check_rejections, ..LogModel::default() }
 }
 
 #[test]
@@ -30,19 +30,19 @@ fn three_writers() {
 
 #[test]
 fn crashes_and_other_splits() {
-    let budget = Budget { lost: 1, stale: 1, given_up: 1, ..Budget::default() };
+    let budget = Budget { lost: 1, stale: 1, abandoned: 1, ..Budget::default() };
     check("crashes", LogModel { pipelined: true, ..bounded(&[2, 1], budget) });
 }
 
 #[test]
-fn a_client_that_believes_in_an_entry_that_is_not_there() {
+fn a_client_with_a_base_beyond_the_end() {
     let budget = Budget { lost: 1, stale: 1, rolls: 1, ..Budget::default() };
     check("beyond the end", LogModel { beyond_end: 2, ..bounded(&[1, 2], budget) });
 }
 
 #[test]
 fn rolls_in_the_middle() {
-    let budget = Budget { lost: 1, stale: 1, given_up: 1, rolls: 1, ..Budget::default() };
+    let budget = Budget { lost: 1, stale: 1, abandoned: 1, rolls: 1, ..Budget::default() };
     check("rolls", bounded(&[1, 1], budget));
 }
 
@@ -54,7 +54,7 @@ fn trims_in_the_middle() {
 
 #[test]
 fn trims_that_stop_and_stale_reads() {
-    let faults = Budget { stale: 1, given_up: 1, trim_stops: 1, ..Budget::default() };
+    let faults = Budget { stale: 1, abandoned: 1, trim_stops: 1, ..Budget::default() };
     let budget = Budget { rolls: 2, trims: 2, days: 1, ..faults };
     check("trims, stale", bounded(&[2], budget));
 }
@@ -62,7 +62,7 @@ fn trims_that_stop_and_stale_reads() {
 #[test]
 fn writers_finish_when_faults_stop() {
     let finishing = |mutations, budget| LogModel { finishing: true, ..bounded(mutations, budget) };
-    let budget = Budget { lost: 1, stale: 1, given_up: 1, ..Budget::default() };
+    let budget = Budget { lost: 1, stale: 1, abandoned: 1, ..Budget::default() };
     check("finishing", finishing(&[1, 1], budget));
     let budget = Budget { lost: 1, stale: 1, rolls: 1, ..Budget::default() };
     check("finishing, roll", finishing(&[1, 1], budget));
@@ -81,14 +81,14 @@ fn long_three_writers() {
 #[test]
 #[ignore = "minutes: the long run"]
 fn long_crashes() {
-    let budget = Budget { lost: 2, stale: 2, given_up: 2, ..Budget::default() };
+    let budget = Budget { lost: 2, stale: 2, abandoned: 2, ..Budget::default() };
     check("crashes", LogModel { pipelined: true, ..bounded(&[2, 1], budget) });
 }
 
 #[test]
 #[ignore = "minutes: the long run"]
 fn long_rolls() {
-    let budget = Budget { lost: 2, stale: 1, given_up: 1, rolls: 2, ..Budget::default() };
+    let budget = Budget { lost: 2, stale: 1, abandoned: 1, rolls: 2, ..Budget::default() };
     check("rolls", bounded(&[1, 1], budget));
 }
 

@@ -1,10 +1,10 @@
-//! Workers on snapshots: every property in every state within the bounds, and what the model finds
-//! without any one of the rules.
+//! Workers on snapshots: checks every property in every state within the bounds, and that the model
+//! violates a property if a rule is switched off.
 
 use cellar_models::snapshots::properties::{
     COMPLETES, LAST, NOT_AGAIN, ONE_EFFECT, RANK, ROOT_BEFORE_LAST,
 };
-use cellar_models::snapshots::{Budget, Promises, SnapshotsModel};
+use cellar_models::snapshots::{Budget, Guarantees, SnapshotsModel};
 use cellar_snapshot::pending_snapshot::{Rules, SafetyRule};
 
 use crate::checking;
@@ -39,7 +39,7 @@ fn doubled_messages_and_lost_replies() {
 }
 
 #[test]
-fn functions_that_end_after_each_progress() {
+fn invocations_that_end_after_each_step() {
     let budget = Budget { crashes: 1, leases: 1, duplicates: 1, lost_replies: 1, ..NONE };
     check(
         "handed over",
@@ -66,30 +66,30 @@ fn three_workers() {
 }
 
 #[test]
-fn all_is_made_anew_whatever_workers_do() {
+fn a_rebuild_completes_despite_crashes() {
     let budget = Budget { rebuilds: 1, crashes: 1, leases: 1, ..NONE };
-    check("anew", SnapshotsModel { budget, ..SnapshotsModel::default() });
+    check("rebuild", SnapshotsModel { budget, ..SnapshotsModel::default() });
 }
 
 #[test]
-fn two_are_made_anew_one_on_the_other() {
+fn two_snapshots_are_rebuilt_in_order() {
     let budget = Budget { rebuilds: 1, ..NONE };
-    check("two anew", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
+    check("two rebuilds", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
 }
 
 #[test]
-fn a_rebuild_that_is_asked_for_twice() {
+fn two_rebuilds_of_the_same_snapshot() {
     let budget = Budget { rebuilds: 2, ..NONE };
-    check("anew twice", SnapshotsModel { budget, ..SnapshotsModel::default() });
+    check("rebuild twice", SnapshotsModel { budget, ..SnapshotsModel::default() });
 }
 
 #[test]
 #[ignore = "minutes: the long run"]
 fn long_rebuilds() {
     let budget = Budget { rebuilds: 2, leases: 3, ..NONE };
-    check("anew twice", SnapshotsModel { budget, ..SnapshotsModel::default() });
+    check("rebuild twice", SnapshotsModel { budget, ..SnapshotsModel::default() });
     let budget = Budget { rebuilds: 1, leases: 1, ..NONE };
-    check("two anew", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
+    check("two rebuilds", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
 }
 
 #[test]
@@ -109,93 +109,93 @@ fn long_two_snapshots() {
     check("two", SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() });
 }
 
-/// Looks for a state in which a property does not hold; fails if there is none.
-fn finds(name: &str, model: SnapshotsModel, property: &'static str) {
+/// Checks that the model violates a property; fails if the property holds in every state.
+fn expect_violation(name: &str, model: SnapshotsModel, property: &'static str) {
     let model = SnapshotsModel { finishing: property == COMPLETES, ..model };
-    checking::finds(name, model, &[property]);
+    checking::expect_violations(name, model, &[property]);
 }
 
-fn without(rule: SafetyRule, model: SnapshotsModel, property: &'static str) {
+fn check_without(rule: SafetyRule, model: SnapshotsModel, property: &'static str) {
     let rules = Rules::without(rule);
-    finds(&format!("without {rule:?}"), SnapshotsModel { rules, ..model }, property);
+    expect_violation(&format!("without {rule:?}"), SnapshotsModel { rules, ..model }, property);
 }
 
 #[test]
-fn a_worker_that_writes_over_anything_puts_old_progress_over_new() {
+fn an_unconditional_write_overwrites_newer_progress() {
     let budget = Budget { leases: 2, early: 1, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
-    without(SafetyRule::OwnIncrement, model, RANK);
+    check_without(SafetyRule::OwnIncrement, model, RANK);
 }
 
 #[test]
-fn a_worker_that_does_not_look_makes_a_finished_snapshot_again() {
+fn without_a_completion_check_a_finished_snapshot_is_built_again() {
     let budget = Budget { duplicates: 1, stale: 1, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
-    without(SafetyRule::CompletionIsChecked, model, NOT_AGAIN);
+    check_without(SafetyRule::CompletionIsChecked, model, NOT_AGAIN);
 }
 
-/// Why the loser of a claim waits (the seed deletes the message): it may be the winner's own.
+/// Explains why the loser of a claim must wait: the message may be the winner's own.
 #[test]
 fn a_loser_that_deletes_its_message_deletes_the_winners() {
     let budget = Budget { crashes: 1, early: 1, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
-    without(SafetyRule::LosersKeepTheirMessage, model, COMPLETES);
+    check_without(SafetyRule::LosersKeepTheirMessage, model, COMPLETES);
 }
 
 #[test]
-fn a_last_snapshot_that_is_raised_first_has_no_root() {
-    without(SafetyRule::RootBeforeLast, SnapshotsModel::default(), ROOT_BEFORE_LAST);
+fn raising_the_last_snapshot_first_leaves_it_without_a_root() {
+    check_without(SafetyRule::RootBeforeLast, SnapshotsModel::default(), ROOT_BEFORE_LAST);
 }
 
 #[test]
-fn a_record_that_goes_too_early_takes_its_progress_along() {
+fn deleting_the_record_too_early_loses_its_progress() {
     let budget = Budget { crashes: 1, leases: 2, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
-    without(SafetyRule::LastBeforeDelete, model, RANK);
+    check_without(SafetyRule::LastBeforeDelete, model, RANK);
 }
 
 #[test]
-fn a_record_without_a_message_holds_up_all_that_follow() {
+fn a_record_without_a_message_blocks_later_snapshots() {
     let budget = Budget { crashes: 1, lost_messages: 1, ..NONE };
     let model = SnapshotsModel { snapshots: 2, budget, ..SnapshotsModel::default() };
-    without(SafetyRule::AbandonedIsWoken, model, COMPLETES);
+    check_without(SafetyRule::AbandonedIsWoken, model, COMPLETES);
 }
 
 #[test]
-fn a_worker_that_dies_is_never_replaced() {
+fn without_takeover_a_crashed_worker_is_never_replaced() {
     let budget = Budget { crashes: 1, ..NONE };
     let model = SnapshotsModel { budget, ..SnapshotsModel::default() };
-    without(SafetyRule::TakeOver, model, COMPLETES);
+    check_without(SafetyRule::TakeOver, model, COMPLETES);
 }
 
 #[test]
-fn a_worker_that_was_frozen_lowers_the_last_snapshot() {
+fn a_frozen_worker_lowers_the_last_snapshot() {
     let budget = Budget { leases: 2, ..NONE };
-    let promises = Promises { last_rises: false, ..Promises::ALL };
-    let model = SnapshotsModel { snapshots: 2, promises, budget, ..SnapshotsModel::default() };
-    finds("without raising only", model, LAST);
+    let guarantees = Guarantees { raise_last_only: false, ..Guarantees::ALL };
+    let model = SnapshotsModel { snapshots: 2, guarantees, budget, ..SnapshotsModel::default() };
+    expect_violation("without raising only", model, LAST);
 }
 
 #[test]
-fn a_worker_that_was_frozen_replaces_the_root() {
+fn a_frozen_worker_replaces_the_root() {
     let budget = Budget { leases: 2, ..NONE };
-    let promises = Promises { root_if_absent: false, ..Promises::ALL };
-    let model = SnapshotsModel { promises, budget, ..SnapshotsModel::default() };
-    finds("without setting once", model, ONE_EFFECT);
+    let guarantees = Guarantees { set_root_once: false, ..Guarantees::ALL };
+    let model = SnapshotsModel { guarantees, budget, ..SnapshotsModel::default() };
+    expect_violation("without setting once", model, ONE_EFFECT);
 }
 
 #[test]
-fn a_worker_that_wakes_up_late_deletes_the_record_of_a_rebuild() {
+fn a_late_worker_deletes_the_record_of_a_rebuild() {
     let budget = Budget { rebuilds: 1, leases: 2, ..NONE };
-    let promises = Promises { own_deleted: false, ..Promises::ALL };
-    let model = SnapshotsModel { promises, budget, ..SnapshotsModel::default() };
-    finds("without deleting one's own", model, COMPLETES);
+    let guarantees = Guarantees { delete_own_only: false, ..Guarantees::ALL };
+    let model = SnapshotsModel { guarantees, budget, ..SnapshotsModel::default() };
+    expect_violation("without deleting one's own", model, COMPLETES);
 }
 
 #[test]
-fn a_worker_that_was_frozen_in_a_rebuild_replaces_what_came_after_it() {
+fn a_worker_frozen_in_a_rebuild_replaces_a_newer_root() {
     let budget = Budget { rebuilds: 1, leases: 2, ..NONE };
-    let promises = Promises { root_if_old: false, ..Promises::ALL };
-    let model = SnapshotsModel { promises, budget, ..SnapshotsModel::default() };
-    finds("without the old root", model, ONE_EFFECT);
+    let guarantees = Guarantees { replace_old_root_only: false, ..Guarantees::ALL };
+    let model = SnapshotsModel { guarantees, budget, ..SnapshotsModel::default() };
+    expect_violation("without the old root", model, ONE_EFFECT);
 }

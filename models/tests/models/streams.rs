@@ -1,13 +1,13 @@
-//! Every property in every state within the bounds, and what breaks without each rule.
+//! Every property in every state within the bounds, and the violations without each rule.
 
 use cellar_catalog::stream::SplitPolicy;
 use cellar_catalog::stream::append::{Rules, SafetyRule};
 use cellar_models::streams::properties::{
-    ANSWERS, APPENDED, DECIDED, ETAGS, JOINED, KEPT, NOT_APPENDED, ONCE, STATES,
+    ANSWERS, APPENDED, CONTIGUOUS, DECIDED, ETAGS, KEPT, NOT_APPENDED, ONCE, STATES,
 };
 use cellar_models::streams::{Budget, Conditions, StreamModel, TipCondition};
 
-use crate::checking::{check, finds};
+use crate::checking::{check, expect_violations};
 
 fn bounded(commands: &[&[u8]], budget: Budget) -> StreamModel {
     let commands = commands.iter().map(|events| events.to_vec()).collect();
@@ -34,9 +34,9 @@ fn a_writer_searches_many_event_batches_for_its_own_events() {
 }
 
 #[test]
-fn calls_to_append_are_given_up() {
-    let budget = Budget { lost: 1, given_up: 1, ..Budget::default() };
-    check_stream("stream, given up", bounded(&[&[1, 2], &[2, 1]], budget));
+fn calls_to_append_are_abandoned() {
+    let budget = Budget { lost: 1, abandoned: 1, ..Budget::default() };
+    check_stream("stream, abandoned", bounded(&[&[1, 2], &[2, 1]], budget));
     let repeated = bounded(&[&[1, 2], &[2]], Budget { lost: 2, ..budget });
     check_stream("stream, repeated", StreamModel { repeats: true, ..repeated });
 }
@@ -51,9 +51,9 @@ fn appends_on_old_tips() {
 }
 
 #[test]
-fn refusals_that_do_not_tell_why() {
-    let budget = Budget { lost: 2, untold: 2, ..Budget::default() };
-    check_stream("stream, untold", bounded(&[&[1, 2], &[2, 1]], budget));
+fn refusals_without_the_tip() {
+    let budget = Budget { lost: 2, refusals_without_tip: 2, ..Budget::default() };
+    check_stream("stream, refused without tip", bounded(&[&[1, 2], &[2, 1]], budget));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn throttled_writes_and_requests_that_fail() {
     check_stream("stream, failed, repeated", StreamModel { repeats: true, ..model });
 }
 
-/// An unfold grows with its stream: three events fit into a tip at first, and later no more.
+/// An unfold grows with its stream, so a tip has room for three events only at first.
 #[test]
 fn tips_are_split_by_their_bytes() {
     let policy = SplitPolicy { bytes: 170, events: usize::MAX };
@@ -74,19 +74,19 @@ fn tips_are_split_by_their_bytes() {
 }
 
 #[test]
-fn who_appends_finishes_when_faults_stop() {
+fn writers_to_a_stream_finish_when_faults_stop() {
     let finishing = |budget, repeats| {
         let model = bounded(&[&[1, 2], &[2]], budget);
         check_stream("stream, finishing", StreamModel { finishing: true, repeats, ..model });
     };
-    let budget = Budget { lost: 1, untold: 1, failed: 1, ..Budget::default() };
+    let budget = Budget { lost: 1, refusals_without_tip: 1, failed: 1, ..Budget::default() };
     finishing(budget, false);
-    finishing(Budget { lost: 1, given_up: 1, stale: 1, ..Budget::default() }, true);
+    finishing(Budget { lost: 1, abandoned: 1, stale: 1, ..Budget::default() }, true);
 }
 
-/// The number of events never falls and rises with each write: it says as much of a tip as its etag.
+/// The number of events rises with each write, so it identifies a tip as well as its etag does.
 #[test]
-fn a_condition_on_the_number_of_events_does_as_well() {
+fn a_condition_on_the_number_of_events_suffices() {
     let (update, split_off) = (TipCondition::Next, TipCondition::Next);
     let conditions = Conditions { update, split_off, ..Conditions::default() };
     let budget = Budget { lost: 2, ..Budget::default() };
@@ -96,9 +96,9 @@ fn a_condition_on_the_number_of_events_does_as_well() {
 
 #[test]
 #[ignore = "minutes: the long run"]
-fn long_streams_given_up() {
-    let budget = Budget { lost: 2, given_up: 2, ..Budget::default() };
-    check_stream("stream, given up", bounded(&[&[1, 2], &[2, 1]], budget));
+fn long_streams_abandoned() {
+    let budget = Budget { lost: 2, abandoned: 2, ..Budget::default() };
+    check_stream("stream, abandoned", bounded(&[&[1, 2], &[2, 1]], budget));
     let repeated = bounded(&[&[1, 2], &[2]], budget);
     check_stream("stream, repeated", StreamModel { repeats: true, ..repeated });
 }
@@ -106,67 +106,71 @@ fn long_streams_given_up() {
 #[test]
 #[ignore = "minutes: the long run"]
 fn long_streams_of_three_writers() {
-    let budget = Budget { lost: 2, untold: 1, ..Budget::default() };
+    let budget = Budget { lost: 2, refusals_without_tip: 1, ..Budget::default() };
     check_stream("stream, three writers", bounded(&[&[1, 2], &[2], &[1]], budget));
 }
 
-/// One reply is lost; nothing else goes wrong.
+/// A model with one lost reply and no other fault.
 fn lossy() -> StreamModel {
     bounded(&[&[1, 2], &[2, 1]], Budget { lost: 1, ..Budget::default() })
 }
 
-fn without(rule: SafetyRule, properties: &[&'static str]) {
+fn check_without(rule: SafetyRule, properties: &[&'static str]) {
     let model = StreamModel { rules: Rules::without(rule), ..lossy() };
-    finds(&format!("stream, without {rule:?}"), model, properties);
+    expect_violations(&format!("stream, without {rule:?}"), model, properties);
 }
 
 #[test]
-fn who_does_not_look_in_the_tip_appends_twice() {
-    without(SafetyRule::SearchTip, &[ONCE, NOT_APPENDED]);
+fn a_writer_that_skips_the_tip_appends_twice() {
+    check_without(SafetyRule::SearchTip, &[ONCE, NOT_APPENDED]);
 }
 
 #[test]
 fn a_writer_that_skips_event_batches_appends_twice() {
-    without(SafetyRule::SearchBatches, &[ONCE, NOT_APPENDED]);
+    check_without(SafetyRule::SearchBatches, &[ONCE, NOT_APPENDED]);
 }
 
 #[test]
-fn who_decides_again_while_the_first_write_may_land_appends_twice() {
-    without(SafetyRule::SameWrite, &[ONCE, NOT_APPENDED]);
-    without(SafetyRule::SameWrite, &[APPENDED, ANSWERS]);
+fn a_writer_that_changes_a_pending_write_appends_twice() {
+    check_without(SafetyRule::SameWrite, &[ONCE, NOT_APPENDED]);
+    check_without(SafetyRule::SameWrite, &[APPENDED, ANSWERS]);
 }
 
 #[test]
-fn who_has_the_id_of_another_takes_its_events_for_its_own() {
+fn a_writer_with_a_shared_id_claims_events_of_another() {
     let model = StreamModel { own_writer_ids: false, ..lossy() };
-    finds("stream, one id for all", model, &[APPENDED]);
+    expect_violations("stream, one id for all", model, &[APPENDED]);
 }
 
 #[test]
-fn a_first_tip_that_is_put_twice_takes_events_away() {
+fn a_first_tip_that_is_put_twice_loses_events() {
     let conditions = Conditions { first_once: false, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
-    finds("stream, first tips unconditional", model, &[KEPT, APPENDED, ETAGS]);
+    expect_violations("stream, first tips unconditional", model, &[KEPT, APPENDED, ETAGS]);
 }
 
 #[test]
-fn an_update_without_a_condition_lands_twice() {
+fn an_update_without_a_condition_is_applied_twice() {
     let conditions = Conditions { update: TipCondition::Nothing, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
-    finds("stream, updates unconditional", model, &[ONCE, DECIDED, JOINED, ETAGS, STATES]);
+    expect_violations(
+        "stream, updates unconditional",
+        model,
+        &[ONCE, DECIDED, CONTIGUOUS, ETAGS, STATES],
+    );
 }
 
-/// That the event batch's key is free says too little of the tip.
+/// The condition that the event batch's key is free does not detect a changed tip.
 #[test]
 fn a_split_without_a_condition_on_the_tip_loses_events() {
     let conditions = Conditions { split_off: TipCondition::Nothing, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
-    finds("stream, unconditional split", model, &[KEPT, APPENDED, NOT_APPENDED]);
+    expect_violations("stream, unconditional split", model, &[KEPT, APPENDED, NOT_APPENDED]);
 }
 
 #[test]
 fn an_event_batch_without_its_tip_duplicates_events() {
     let conditions = Conditions { one_transaction: false, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
-    finds("stream, no transaction", model, &[JOINED, ONCE, STATES]);
+    expect_violations("stream, no transaction", model, &[CONTIGUOUS, ONCE, STATES]);
 }

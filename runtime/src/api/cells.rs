@@ -76,8 +76,8 @@ fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
         range.check_area().map_err(too_large)?;
         rectangle = range.rectangle;
     }
-    let (at, seen) = (parameters.at, parameters.min_position);
-    Ok(CellsQuery { sheet, rectangle, at, from, seen })
+    let (at, min_position) = (parameters.at, parameters.min_position);
+    Ok(CellsQuery { sheet, rectangle, at, from, min_position })
 }
 
 /// Returns the sheet that the parameter `sheet` or the range names. If both name a sheet, the names must be equal, ignoring case.

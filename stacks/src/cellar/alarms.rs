@@ -33,7 +33,7 @@ pub(super) struct Parts<'a> {
 }
 
 /// Adds all alarms, and the topic that they notify.
-pub(super) fn add(
+pub(super) fn add_alarms(
     stack: &mut Stack,
     config: &Config,
     parts: &Parts<'_>,
@@ -79,120 +79,92 @@ struct AlarmSpec {
     threshold: u32,
     /// Number of consecutive periods above the threshold.
     periods: u32,
-    /// Source line that describes the alarm.
+    /// Source line that names the alarm.
     place: Place,
 }
 
 impl AlarmSpec {
-    /// Describes an alarm that triggers when `metric` exceeds `threshold` in one period.
+    /// Describes an alarm that triggers when `metric` exceeds 0 in one period.
     #[track_caller]
-    fn new(
-        name: &'static str,
-        description: &'static str,
-        metric: Metric,
-        watched: Watched,
-        threshold: u32,
-    ) -> Self {
+    fn new(name: &'static str, metric: Metric, watched: Watched) -> Self {
         let place = Place::caller();
-        Self { name, description, metric, watched, threshold, periods: 1, place }
+        Self { name, description: "", metric, watched, threshold: 0, periods: 1, place }
+    }
+
+    fn description(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
+    fn threshold(self, threshold: u32) -> Self {
+        Self { threshold, ..self }
+    }
+
+    fn periods(self, periods: u32) -> Self {
+        Self { periods, ..self }
     }
 }
 
 fn api_alarms(config: &Config, parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let api = || Watched::function(parts.api);
-    let throttles =
-        AlarmSpec::new("ApiThrottles", "The API is throttled (429).", Metric::Throttles, api(), 0);
+    let entries = Watched::table(&parts.storage.entries);
     vec![
-        AlarmSpec::new(
-            "ApiErrors",
-            "The API returns 5xx errors.",
-            Metric::UrlServerErrors,
-            api(),
-            FAILURES_MAX,
-        ),
-        AlarmSpec { periods: 3, ..throttles },
-        AlarmSpec::new(
-            "ApiRequests",
-            "More API requests than alarms.requests_per_5_minutes.",
-            Metric::UrlRequests,
-            api(),
-            config.alarms.requests_per_5_minutes,
-        ),
-        AlarmSpec::new(
-            "EntryWriteUnits",
-            "More write units than alarms.write_units_per_5_minutes.",
-            Metric::WriteUnits,
-            Watched::table(&parts.storage.entries),
-            config.alarms.write_units_per_5_minutes,
-        ),
+        AlarmSpec::new("ApiErrors", Metric::UrlServerErrors, api())
+            .description("The API returns 5xx errors.")
+            .threshold(FAILURES_MAX),
+        AlarmSpec::new("ApiThrottles", Metric::Throttles, api())
+            .description("The API is throttled (429).")
+            .periods(3),
+        AlarmSpec::new("ApiRequests", Metric::UrlRequests, api())
+            .description("More API requests than alarms.requests_per_5_minutes.")
+            .threshold(config.alarms.requests_per_5_minutes),
+        AlarmSpec::new("EntryWriteUnits", Metric::WriteUnits, entries)
+            .description("More write units than alarms.write_units_per_5_minutes.")
+            .threshold(config.alarms.write_units_per_5_minutes),
     ]
 }
 
 /// Returns the alarms of the functions that read change streams.
 ///
-/// Errors and throttling of these functions increase the age of the records. Records that a function
-/// gives up are in a shared dead-letter queue.
+/// Errors and throttling of these functions increase the age of the records. Records that a function gives
+/// up are in a shared dead-letter queue.
 fn change_stream_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
-    let Events { relay, change_stream_dead_letters, .. } = parts.events;
+    let relay = Watched::function(&parts.events.relay);
+    let indexer = Watched::function(parts.indexer);
+    let dead_letters = Watched::queue(&parts.events.change_stream_dead_letters);
     let mut specs = vec![
-        AlarmSpec::new(
-            "RelayIteratorAge",
-            "The relay is over 10 minutes behind: snapshots are delayed.",
-            Metric::IteratorAge,
-            Watched::function(relay),
-            ITERATOR_AGE_MS_MAX,
-        ),
-        AlarmSpec::new(
-            "IndexerIteratorAge",
-            "The indexer is over 10 minutes behind: feed and spreadsheet lists are stale.",
-            Metric::IteratorAge,
-            Watched::function(parts.indexer),
-            ITERATOR_AGE_MS_MAX,
-        ),
-        AlarmSpec::new(
-            "ChangeStreamDeadLetter",
-            "Relay, indexer or webhook failed permanently on a record.",
-            Metric::VisibleMessages,
-            Watched::queue(change_stream_dead_letters),
-            0,
-        ),
+        AlarmSpec::new("RelayIteratorAge", Metric::IteratorAge, relay)
+            .description("The relay is over 10 minutes behind: snapshots are delayed.")
+            .threshold(ITERATOR_AGE_MS_MAX),
+        AlarmSpec::new("IndexerIteratorAge", Metric::IteratorAge, indexer)
+            .description(
+                "The indexer is over 10 minutes behind: feed and spreadsheet lists are stale.",
+            )
+            .threshold(ITERATOR_AGE_MS_MAX),
+        AlarmSpec::new("ChangeStreamDeadLetter", Metric::VisibleMessages, dead_letters)
+            .description("Relay, indexer or webhook failed permanently on a record."),
     ];
     if let Some(webhook) = parts.webhook {
-        specs.push(AlarmSpec::new(
-            "WebhookIteratorAge",
-            "Webhook deliveries have failed for over 10 minutes.",
-            Metric::IteratorAge,
-            Watched::function(webhook),
-            ITERATOR_AGE_MS_MAX,
-        ));
+        let webhook = Watched::function(webhook);
+        let spec = AlarmSpec::new("WebhookIteratorAge", Metric::IteratorAge, webhook)
+            .description("Webhook deliveries have failed for over 10 minutes.")
+            .threshold(ITERATOR_AGE_MS_MAX);
+        specs.push(spec);
     }
     specs
 }
 
 /// Returns the alarms of the snapshot function. Throttling of the function increases the age of jobs.
 fn snapshot_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
-    let Events { snapshots, snapshot_dead_letters, .. } = parts.events;
+    let snapshot = Watched::function(parts.snapshot);
+    let jobs = Watched::queue(&parts.events.snapshots);
+    let dead_letters = Watched::queue(&parts.events.snapshot_dead_letters);
     vec![
-        AlarmSpec::new(
-            "SnapshotErrors",
-            "The snapshot function returns errors.",
-            Metric::Errors,
-            Watched::function(parts.snapshot),
-            0,
-        ),
-        AlarmSpec::new(
-            "SnapshotQueueAge",
-            "A snapshot job has waited for over 6 hours.",
-            Metric::OldestMessage,
-            Watched::queue(snapshots),
-            JOB_AGE_S_MAX,
-        ),
-        AlarmSpec::new(
-            "SnapshotDeadLetter",
-            "A snapshot job failed permanently.",
-            Metric::VisibleMessages,
-            Watched::queue(snapshot_dead_letters),
-            0,
-        ),
+        AlarmSpec::new("SnapshotErrors", Metric::Errors, snapshot)
+            .description("The snapshot function returns errors."),
+        AlarmSpec::new("SnapshotQueueAge", Metric::OldestMessage, jobs)
+            .description("A snapshot job has waited for over 6 hours.")
+            .threshold(JOB_AGE_S_MAX),
+        AlarmSpec::new("SnapshotDeadLetter", Metric::VisibleMessages, dead_letters)
+            .description("A snapshot job failed permanently."),
     ]
 }

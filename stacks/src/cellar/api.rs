@@ -23,7 +23,7 @@ pub(super) struct Api {
 }
 
 /// Adds the function with its log group, its role, its URL and both permissions to call the URL.
-pub(super) fn add(
+pub(super) fn add_api(
     stack: &mut Stack,
     config: &Config,
     architecture: Architecture,
@@ -31,7 +31,7 @@ pub(super) fn add(
     code: &FunctionCode,
 ) -> Result<Api, SynthesisError> {
     let logs = functions::add_log_group(stack, "ApiLogGroup", config)?;
-    let role = stack.add("ApiRole", role(config, storage, &logs))?;
+    let role = stack.add("ApiRole", api_role(config, storage, &logs))?;
     let function = Function::new("Serves the HTTP API.", architecture, code.clone(), &role, &logs)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
@@ -56,7 +56,7 @@ pub(super) fn add(
         None => function,
     };
     let function = stack.add("ApiFunction", function)?;
-    let url = stack.add("ApiUrl", url(config, &function))?;
+    let url = stack.add("ApiUrl", function_url(config, &function))?;
     stack.add("ApiUrlPermission", Permission::public_url(&function))?;
     stack.add("ApiInvokePermission", Permission::invocation_through_url(&function))?;
     suppressions::for_api_function(stack, &function);
@@ -85,7 +85,7 @@ fn request_timeout_ms(config: &Config) -> u32 {
 ///
 /// The API cannot update or delete entries and segments, and cannot delete event streams. In the bucket,
 /// it can only write large entries and chunks of imports; offloaded segments and snapshots are read-only.
-fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
+fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
     // A presigned upload, including its tag, has the permissions of the role that signed the URL.
     let uploads = Statement::allow(
         "Uploads",
@@ -122,7 +122,7 @@ fn role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
         .policy("bucket", [uploads, offload, chunks, sheets, missing])
         .policy("logs", [permissions::own_logs(logs)]);
     let role = permissions::allow_traces(role, config);
-    key::allow(role, config, &[KeyUse::Tables, KeyUse::Bucket])
+    key::allow_key_use(role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
 /// Returns the statements for the tables. A transaction requires the actions of all its parts.
@@ -144,7 +144,7 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 
-fn url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
+fn function_url(config: &Config, function: &Handle<Function>) -> FunctionUrl {
     let url = FunctionUrl::new(function);
     if config.cors_origins.is_empty() {
         return url;

@@ -4,7 +4,7 @@ use super::alarms::Parts;
 use crate::constructs::{Dashboard, Metric, Watched, Widget};
 use crate::stack::{Stack, SynthesisError};
 
-pub(super) fn add(stack: &mut Stack, parts: &Parts<'_>) -> Result<(), SynthesisError> {
+pub(super) fn add_dashboard(stack: &mut Stack, parts: &Parts<'_>) -> Result<(), SynthesisError> {
     let widgets = request_widgets(parts)
         .into_iter()
         .chain(background_widgets(parts))

@@ -41,7 +41,7 @@ pub(super) struct Events {
 }
 
 /// Adds the queues with their policies, and the relay with its log group, its role and its event source.
-pub(super) fn add(
+pub(super) fn add_relay_and_queues(
     stack: &mut Stack,
     config: &Config,
     architecture: Architecture,
@@ -56,9 +56,9 @@ pub(super) fn add(
     let change_stream_dead_letters =
         add_queue(stack, "ChangeStreamDeadLetters", config, Queue::new())?;
     let logs = functions::add_log_group(stack, "RelayLogGroup", config)?;
-    let role = role(storage, &snapshots, &change_stream_dead_letters, &logs);
+    let role = relay_role(storage, &snapshots, &change_stream_dead_letters, &logs);
     let role = permissions::allow_traces(role, config);
-    let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Queues]);
+    let role = key::allow_key_use(role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
     let description = "Starts snapshot jobs and confirms uploaded bodies for new entries.";
     let relay = Function::new(description, architecture, code.clone(), &role, &logs)
@@ -109,7 +109,7 @@ fn entry_source(
         })))
 }
 
-fn role(
+fn relay_role(
     storage: &Storage,
     snapshots: &Handle<Queue>,
     dead_letters: &Handle<Queue>,

@@ -31,7 +31,7 @@ const ENTRY_BATCH_SIZE: u32 = 1_000;
 
 /// Adds the indexer with its log group, its role and its event sources. Records that cannot be indexed are
 /// sent to `dead_letters`.
-pub(super) fn add(
+pub(super) fn add_indexer(
     stack: &mut Stack,
     config: &Config,
     architecture: Architecture,
@@ -41,9 +41,9 @@ pub(super) fn add(
 ) -> Result<Handle<Function>, SynthesisError> {
     let logs = functions::add_log_group(stack, "IndexerLogGroup", config)?;
     let indexes_entries = config.feed == FeedScope::Everything;
-    let role = role(storage, dead_letters, &logs, indexes_entries);
+    let role = indexer_role(storage, dead_letters, &logs, indexes_entries);
     let role = permissions::allow_traces(role, config);
-    let role = key::allow(role, config, &[KeyUse::Stream, KeyUse::Tables, KeyUse::Queues]);
+    let role = key::allow_key_use(role, config, &[KeyUse::Stream, KeyUse::Tables, KeyUse::Queues]);
     let role = stack.add("IndexerRole", role)?;
     let description = "Writes the feed and the spreadsheet lists from the event streams.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
@@ -86,7 +86,7 @@ fn new_entries() -> StreamFilter {
 }
 
 /// Returns the role of the indexer, which reads event streams and writes the feed, but cannot delete items.
-fn role(
+fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,
     logs: &Handle<LogGroup>,

@@ -61,7 +61,7 @@ fn via_service(service: &str) -> Value {
 
 /// Allows a role to use the customer's KMS key for `uses`. Returns the role unchanged if no key is
 /// configured.
-pub(super) fn allow(role: Role, config: &Config, uses: &[KeyUse]) -> Role {
+pub(super) fn allow_key_use(role: Role, config: &Config, uses: &[KeyUse]) -> Role {
     let Some(key_arn) = config.encryption.key() else { return role };
     let statements: Vec<Statement> =
         uses.iter().map(|key_use| key_use.statement(key_arn)).collect();

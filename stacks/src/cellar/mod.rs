@@ -95,13 +95,19 @@ pub fn cellar_stack(
     }
     let mut stack = Stack::new(DESCRIPTION);
     stack.tag(&config.tags);
-    let storage = storage::add(&mut stack, config)?;
+    let storage = storage::add_storage(&mut stack, config)?;
     let code = add_artifact_parameters(&mut stack)?;
-    let api = api::add(&mut stack, config, architecture, &storage, &code)?;
-    let events = events::add(&mut stack, config, architecture, &storage, &code)?;
-    let snapshots =
-        snapshots::add(&mut stack, config, architecture, &storage, &events.snapshots, &code)?;
-    let indexer = indexer::add(
+    let api = api::add_api(&mut stack, config, architecture, &storage, &code)?;
+    let events = events::add_relay_and_queues(&mut stack, config, architecture, &storage, &code)?;
+    let snapshots = snapshots::add_snapshot_function(
+        &mut stack,
+        config,
+        architecture,
+        &storage,
+        &events.snapshots,
+        &code,
+    )?;
+    let indexer = indexer::add_indexer(
         &mut stack,
         config,
         architecture,
@@ -109,7 +115,7 @@ pub fn cellar_stack(
         &events.change_stream_dead_letters,
         &code,
     )?;
-    let webhook = webhook::add(
+    let webhook = webhook::add_webhook(
         &mut stack,
         config,
         architecture,
@@ -125,9 +131,9 @@ pub fn cellar_stack(
         storage: &storage,
         events: &events,
     };
-    alarms::add(&mut stack, config, &parts)?;
+    alarms::add_alarms(&mut stack, config, &parts)?;
     if config.dashboard {
-        dashboard::add(&mut stack, &parts)?;
+        dashboard::add_dashboard(&mut stack, &parts)?;
     }
     add_outputs(&mut stack, &api, &storage, &events)?;
     Ok(stack.synthesize()?)

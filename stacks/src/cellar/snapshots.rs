@@ -22,7 +22,7 @@ use crate::stack::{Stack, SynthesisError};
 const MAX_CONCURRENCY: u32 = 10;
 
 /// Adds the snapshot function with its log group, its role and its event source.
-pub(super) fn add(
+pub(super) fn add_snapshot_function(
     stack: &mut Stack,
     config: &Config,
     architecture: Architecture,
@@ -32,8 +32,8 @@ pub(super) fn add(
 ) -> Result<Handle<Function>, SynthesisError> {
     let logs = functions::add_log_group(stack, "SnapshotLogGroup", config)?;
     let uses = [KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
-    let role = permissions::allow_traces(role(storage, jobs, &logs), config);
-    let role = key::allow(role, config, &uses);
+    let role = permissions::allow_traces(snapshot_role(storage, jobs, &logs), config);
+    let role = key::allow_key_use(role, config, &uses);
     let role = stack.add("SnapshotRole", role)?;
     let description = "Builds snapshots.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
@@ -56,7 +56,7 @@ pub(super) fn add(
 ///
 /// The function reads logs, writes snapshot objects and pending snapshots, and records finished snapshots
 /// in the tables of logs. It cannot change edits.
-fn role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
+fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
     let read = ["dynamodb:GetItem", "dynamodb:Query"];
     let entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
     // Only the root of an entry can be updated. Keys and type appear in the condition of the update.

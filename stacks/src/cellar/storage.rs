@@ -60,7 +60,7 @@ fn logical_id_of(table: &str, incarnation: u32) -> String {
 }
 
 /// Adds the tables, the bucket and its policy.
-pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
+pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     // The relay and, if configured, the indexer read the change stream.
     let entries = log_table(config).stream(StreamView::NewImage);
     let id = |table| logical_id_of(table, config.incarnation);
@@ -77,7 +77,7 @@ pub(super) fn add(stack: &mut Stack, config: &Config) -> Result<Storage, Synthes
         feed_table_with_keys(config)
     };
     let feed = stack.add(&id("FeedTable"), feed)?;
-    let bucket = stack.add("Bucket", bucket(config))?;
+    let bucket = stack.add("Bucket", data_bucket(config))?;
     stack.add("BucketPolicy", BucketPolicy::tls_only(&bucket))?;
     if config.encryption.key().is_none() {
         for table in [&entries, &segments, &pending_snapshots, &event_streams, &feed] {
@@ -122,7 +122,7 @@ fn table_with_keys(
         .encrypted_with(config.encryption.key())
 }
 
-fn bucket(config: &Config) -> Bucket {
+fn data_bucket(config: &Config) -> Bucket {
     let bucket = Bucket::new()
         .encrypted_with(config.encryption.key())
         .lifecycle_rule(LifecycleRule::ExpireTagged {

@@ -24,7 +24,7 @@ const TIMEOUT_S: u32 = 60;
 
 /// Adds the webhook function with its log group, its role and its event source, if a webhook is
 /// configured. Records that cannot be delivered are sent to `dead_letters`.
-pub(super) fn add(
+pub(super) fn add_webhook(
     stack: &mut Stack,
     config: &Config,
     architecture: Architecture,
@@ -34,9 +34,10 @@ pub(super) fn add(
 ) -> Result<Option<Handle<Function>>, SynthesisError> {
     let Some(webhook) = &config.webhook else { return Ok(None) };
     let logs = functions::add_log_group(stack, "WebhookLogGroup", config)?;
-    let role = permissions::allow_traces(role(webhook, storage, dead_letters, &logs), config);
+    let role =
+        permissions::allow_traces(webhook_role(webhook, storage, dead_letters, &logs), config);
     let uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
-    let role = stack.add("WebhookRole", key::allow(role, config, &uses))?;
+    let role = stack.add("WebhookRole", key::allow_key_use(role, config, &uses))?;
     let description = "Delivers the feed to the webhook URL.";
     let function = Function::new(description, architecture, code.clone(), &role, &logs)
         .memory_mb(MEMORY_MB)
@@ -72,7 +73,7 @@ fn feed_items() -> StreamFilter {
 
 /// Returns the role of the webhook function, which reads the feed, stores its progress and its secrets, and
 /// reads event streams only if deliveries include payloads.
-fn role(
+fn webhook_role(
     webhook: &Webhook,
     storage: &Storage,
     dead_letters: &Handle<Queue>,

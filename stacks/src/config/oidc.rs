@@ -15,7 +15,7 @@ use super::tokens::Tokens;
 const LAST_S: u64 = 253_402_300_799;
 
 /// Checks the issuers, the total size of the token settings, and `not_before_s`.
-pub(super) fn check(tokens: &Tokens, problems: &mut Vec<ConfigProblem>) {
+pub(super) fn check_tokens(tokens: &Tokens, problems: &mut Vec<ConfigProblem>) {
     if tokens.oidc.len() > OIDC_ISSUERS_MAX {
         problems.push(ConfigProblem::TooManyIssuers { count: tokens.oidc.len() });
     }

@@ -36,7 +36,7 @@ pub enum OriginFault {
     Duplicate,
 }
 
-pub(super) fn check(origin: &str) -> Result<(), OriginFault> {
+pub(super) fn check_origin(origin: &str) -> Result<(), OriginFault> {
     if origin.contains('*') {
         return Err(OriginFault::Wildcard);
     }
@@ -94,7 +94,7 @@ mod tests {
             "http://localhost:5173",
             "http://127.0.0.1:65535",
         ] {
-            assert_eq!(check(origin), Ok(()), "{origin}");
+            assert_eq!(check_origin(origin), Ok(()), "{origin}");
         }
     }
 
@@ -123,14 +123,14 @@ mod tests {
             ("https://a.example:1/x", OriginFault::Port),
             ("http://localhost:80", OriginFault::Port),
         ] {
-            assert_eq!(check(origin), Err(fault), "{origin}");
+            assert_eq!(check_origin(origin), Err(fault), "{origin}");
         }
     }
 
     #[test]
     fn the_length_is_bounded() {
         let origin = |chars: usize| format!("https://{}", "a".repeat(chars - "https://".len()));
-        assert_eq!(check(&origin(CORS_ORIGIN_CHARS_MAX)), Ok(()));
-        assert_eq!(check(&origin(CORS_ORIGIN_CHARS_MAX + 1)), Err(OriginFault::TooLong));
+        assert_eq!(check_origin(&origin(CORS_ORIGIN_CHARS_MAX)), Ok(()));
+        assert_eq!(check_origin(&origin(CORS_ORIGIN_CHARS_MAX + 1)), Err(OriginFault::TooLong));
     }
 }

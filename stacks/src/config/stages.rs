@@ -94,7 +94,7 @@ fn without_position(error: ConfigError) -> ConfigError {
 }
 
 /// Checks the names and the number of stages.
-pub(super) fn check(stages: &BTreeMap<String, Stage>, problems: &mut Vec<ConfigProblem>) {
+pub(super) fn check_stages(stages: &BTreeMap<String, Stage>, problems: &mut Vec<ConfigProblem>) {
     if stages.len() > STAGES_MAX {
         problems.push(ConfigProblem::TooManyStages { count: stages.len() });
     }

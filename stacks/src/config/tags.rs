@@ -6,7 +6,7 @@ use super::error::{ConfigProblem, TagFault};
 use super::limits::{TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX};
 
 /// Appends a problem for each tag that a service would reject.
-pub(super) fn check(tags: &BTreeMap<String, String>, problems: &mut Vec<ConfigProblem>) {
+pub(super) fn check_tags(tags: &BTreeMap<String, String>, problems: &mut Vec<ConfigProblem>) {
     if tags.len() > TAGS_MAX {
         problems.push(ConfigProblem::TooManyTags { count: tags.len() });
     }
@@ -50,7 +50,7 @@ mod tests {
     fn faults(tags: &[(&str, &str)]) -> Vec<TagFault> {
         let mut problems = Vec::new();
         let owned = tags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        check(&owned.collect(), &mut problems);
+        check_tags(&owned.collect(), &mut problems);
         let fault = |problem| match problem {
             ConfigProblem::Tag { fault, .. } => fault,
             other => panic!("{other}"),
@@ -81,9 +81,9 @@ mod tests {
     fn the_number_of_tags_is_bounded() {
         let tags = |count: usize| (0..count).map(|n| (format!("t{n}"), String::new())).collect();
         let mut problems = Vec::new();
-        check(&tags(50), &mut problems);
+        check_tags(&tags(50), &mut problems);
         assert_eq!(problems, []);
-        check(&tags(51), &mut problems);
+        check_tags(&tags(51), &mut problems);
         assert_eq!(problems, [ConfigProblem::TooManyTags { count: 51 }]);
     }
 }

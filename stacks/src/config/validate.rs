@@ -35,7 +35,7 @@ impl Config {
             }
         }
         check_token_keys(&self.tokens.keys, &mut problems);
-        oidc::check(&self.tokens, &mut problems);
+        oidc::check_tokens(&self.tokens, &mut problems);
         check_origins(&self.cors_origins, &mut problems);
         if !API_MEMORY_MB.contains(&self.api.memory_mb) {
             problems.push(ConfigProblem::Memory { value: self.api.memory_mb });
@@ -55,14 +55,14 @@ impl Config {
         if !KEEP_SEGMENTS.contains(&self.keep_segments) {
             problems.push(ConfigProblem::KeepSegments { value: self.keep_segments });
         }
-        webhook::check(self.webhook.as_ref(), &mut problems);
+        webhook::check_webhook(self.webhook.as_ref(), &mut problems);
         if self.incarnation > INCARNATION_MAX {
             problems.push(ConfigProblem::Incarnation { value: self.incarnation });
         }
         self.encryption.check(self.region.as_deref(), &mut problems);
         self.alarms.check(self.region.as_deref(), &mut problems);
-        tags::check(&self.tags, &mut problems);
-        stages::check(&self.stages, &mut problems);
+        tags::check_tags(&self.tags, &mut problems);
+        stages::check_stages(&self.stages, &mut problems);
         if self.local.port == 0 {
             problems.push(ConfigProblem::Port);
         }
@@ -128,7 +128,7 @@ fn check_origins(origins: &[String], problems: &mut Vec<ConfigProblem>) {
     }
     let mut seen_origins = HashSet::new();
     for (index, value) in origins.iter().enumerate() {
-        let fault = match origin::check(value) {
+        let fault = match origin::check_origin(value) {
             Err(fault) => Some(fault),
             Ok(()) if !seen_origins.insert(value) => Some(OriginFault::Duplicate),
             Ok(()) => None,

@@ -18,7 +18,7 @@ pub struct Webhook {
     pub payloads: bool,
 }
 
-pub(super) fn check(webhook: Option<&Webhook>, problems: &mut Vec<ConfigProblem>) {
+pub(super) fn check_webhook(webhook: Option<&Webhook>, problems: &mut Vec<ConfigProblem>) {
     let is_valid = |url: &str| {
         url.len() <= WEBHOOK_URL_CHARS_MAX
             && is_trustworthy(url)

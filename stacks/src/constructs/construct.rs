@@ -25,7 +25,7 @@ pub trait Construct: Sized {
     }
 }
 
-/// What CloudFormation does with a resource when its stack is deleted or an update replaces it.
+/// CloudFormation's action on a resource when its stack is deleted or an update replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalPolicy {
     /// Deletes the resource, whose contents can be recreated or are no longer needed.

@@ -2,8 +2,8 @@
 //! resolved.
 //!
 //! Sections are in CloudFormation's usual order. Entries inside sections are sorted by name, except
-//! that the `Type` of a resource is first. The same stack therefore gives the same bytes, in
-//! whatever order its parts were added.
+//! that the `Type` of a resource is first. The bytes therefore do not depend on the order in which
+//! the parts of a stack were added.
 
 mod json;
 pub mod limits;
@@ -50,11 +50,11 @@ pub struct Resource {
     /// CloudFormation type, such as `AWS::DynamoDB::Table`.
     #[serde(rename = "Type")]
     pub resource_type: String,
-    /// What CloudFormation does with the resource when it leaves the stack; `None` means the
+    /// CloudFormation's action on the resource when it leaves the stack; `None` means the
     /// default, `Delete`.
     #[serde(default)]
     pub deletion_policy: Option<String>,
-    /// What CloudFormation does with the old resource when an update replaces it; `None` means
+    /// CloudFormation's action on the old resource when an update replaces it; `None` means
     /// `Delete`.
     #[serde(default)]
     pub update_replace_policy: Option<String>,

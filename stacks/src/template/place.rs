@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(place.to_string(), format!("stacks/src/template/place.rs:{line}"));
         for (file, expected) in [
             ("stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
-            ("/home/somebody/cellar/stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
+            ("/home/user/cellar/stacks/src/cellar/api.rs", "stacks/src/cellar/api.rs"),
             (r"C:\cellar\stacks\src\cellar\api.rs", "stacks/src/cellar/api.rs"),
             ("/elsewhere/main.rs", "/elsewhere/main.rs"),
         ] {

@@ -22,7 +22,7 @@ pub(super) fn scalar(value: &Value) -> String {
 
 /// Returns a string, unquoted if that is safe and double-quoted otherwise.
 pub(super) fn string(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { quoted(text) }
+    if is_plain(text) { text.to_owned() } else { quote(text) }
 }
 
 /// Returns whether a string may be unquoted: it starts with a letter, so it is not a number, date,
@@ -50,7 +50,7 @@ fn is_plain(text: &str) -> bool {
         && !RESERVED_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

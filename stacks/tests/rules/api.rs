@@ -1,4 +1,4 @@
-//! The API's function and its URL.
+//! Rules of the API function and its URL.
 
 use cellar_api::environment;
 use cellar_log::upkeep::LogPolicy;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Echo, resources_of, template_of, with_origins};
 
-/// Bytes that Lambda allows for all environment variables of a function.
+/// Maximum bytes of all environment variables of a function (Lambda).
 const ENVIRONMENT_BYTES_MAX: usize = 4096;
 
 #[test]
@@ -50,12 +50,12 @@ fn cors_is_there_only_for_configured_origins() {
     let origins = json!(["https://a.example"]);
     let api = cors(&open, "ApiUrl", "Cors").unwrap();
     assert_eq!(api["AllowOrigins"], origins);
-    // Lambda refuses methods of more than six letters.
+    // Lambda rejects methods of more than six letters.
     let methods = api["AllowMethods"].as_array().unwrap();
     assert!(methods.iter().all(|method| method.as_str().unwrap().len() <= 6));
     let bucket = cors(&open, "Bucket", "CorsConfiguration").unwrap();
     assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], origins);
-    // All that is signed of an upload, but for what a browser sends by itself.
+    // All signed headers of an upload, except those that a browser sends by itself.
     let allowed = bucket["CorsRules"][0]["AllowedHeaders"].as_array().unwrap();
     for signed in [
         "content-encoding",
@@ -121,7 +121,7 @@ fn the_largest_configuration_fits_into_lambdas_environment() {
     config.tokens.issuer = "c".repeat(letters);
     config.tokens.not_before_s = Some(253_402_300_799);
     config.incarnation = 9_999;
-    // Names of resources are at most 255 characters, that of a stack 128.
+    // Names of resources have at most 255 characters, names of stacks at most 128.
     let names = 5 * 255 + 128;
     let template = template_of(&config);
     let function = template.resolved_properties("ApiFunction", &Echo).unwrap().unwrap();

@@ -1,11 +1,11 @@
-//! A key of the customer's own: on everything that is stored, and in no hand that needs it not.
+//! Rules of a customer-managed key: it encrypts all stored data, and only roles that need it may use it.
 
 use cellar_stacks::{Config, Template};
 use serde_json::{Value, json};
 
 use super::{KEY, allowed, resources_of, template_of, with_everything, with_key};
 
-/// What is stored, with the property that names the key.
+/// Returns the resources that store data, with the property that names the key.
 fn keys_of(template: &Template) -> Vec<(String, Value)> {
     let key_of = |properties: &serde_json::Map<String, Value>, resource_type: &str| {
         Some(match resource_type {
@@ -24,7 +24,7 @@ fn keys_of(template: &Template) -> Vec<(String, Value)> {
                 by_default["KMSMasterKeyID"].clone()
             }
             "AWS::SQS::Queue" => {
-                // SQS takes one of the two, and never none.
+                // A queue has either a KMS key or SQS-managed encryption.
                 let key = properties.get("KmsMasterKeyId").cloned().unwrap_or_default();
                 assert_eq!(properties.contains_key("SqsManagedSseEnabled"), key.is_null());
                 key
@@ -55,7 +55,7 @@ fn the_key_is_on_everything_that_is_stored_or_on_nothing() {
     }
 }
 
-/// What a role may do with the key: the id of the statement, the actions, the service between.
+/// Returns the permissions of a role for the key: statement id, actions, and the service that calls KMS.
 fn uses(template: &Template, role: &str) -> Vec<(String, Vec<String>, String)> {
     let own = allowed(template).into_iter().filter(|(id, _)| *id == role);
     let of_key = own.filter(|(_, statement)| statement["Action"].to_string().contains("kms:"));
@@ -84,11 +84,11 @@ fn each_function_uses_the_key_only_through_the_services_that_it_calls() {
         ["Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"];
     let both = ["Decrypt", "GenerateDataKey"];
     let tables = || used("KeyOfTables", &read_and_write, "dynamodb");
-    // Objects, and URLs to them: whoever uses one has the rights of whoever signed it.
+    // Objects and presigned URLs, which have the permissions of the role that signed them.
     let bucket = || used("KeyOfBucket", &both, "s3");
     let queues = || used("KeyOfQueues", &both, "sqs");
     assert_eq!(uses(&template, "ApiRole"), [tables(), bucket()]);
-    // It sends jobs, Lambda sends what failed; of objects it only removes tags.
+    // The relay sends jobs and Lambda sends dead letters. The relay only deletes tags of objects.
     let stream = used("KeyOfStream", &["Decrypt"], "dynamodb");
     assert_eq!(uses(&template, "RelayRole"), [stream, queues()]);
     assert_eq!(uses(&template, "SnapshotRole"), [tables(), bucket(), queues()]);
@@ -102,7 +102,7 @@ fn each_function_uses_the_key_only_through_the_services_that_it_calls() {
 }
 
 #[test]
-fn no_finding_is_excused_for_want_of_a_key_where_there_is_one() {
+fn key_rules_are_not_suppressed_if_a_key_is_configured() {
     for (config, wanted) in [(Config::default(), true), (with_everything(), false)] {
         let text = template_of(&config).to_json();
         for rule in ["CKV_AWS_119", "CKV_AWS_27\"", "CKV_AWS_158", "has a monthly price"] {
@@ -112,7 +112,7 @@ fn no_finding_is_excused_for_want_of_a_key_where_there_is_one() {
 }
 
 #[test]
-fn the_topic_of_alarms_is_there_for_an_address_only() {
+fn the_alarm_topic_exists_only_for_an_email_address() {
     let template = template_of(&Config::default());
     assert_eq!(resources_of(&template, "AWS::SNS::Topic").count(), 0);
 }

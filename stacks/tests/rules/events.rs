@@ -1,4 +1,4 @@
-//! The relay, the queues and what functions have in common.
+//! Rules of the functions that read change streams and queues.
 
 use cellar_api::environment;
 use cellar_log::upkeep::LogPolicy;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Echo, arn, resources_of, template_of, with_everything};
 
 #[test]
-fn the_relay_is_told_what_it_reads() {
+fn the_relay_has_its_environment_variables() {
     let template = template_of(&Config::default());
     let function = template.resolved_properties("RelayFunction", &Echo).unwrap().unwrap();
     assert_eq!(
@@ -23,7 +23,7 @@ fn the_relay_is_told_what_it_reads() {
 }
 
 #[test]
-fn the_worker_on_snapshots_is_told_what_it_reads_and_sized_as_configured() {
+fn the_snapshot_function_has_its_variables_and_configured_size() {
     let mut config = Config::default();
     (config.snapshots.memory_mb, config.snapshots.timeout_s) = (512, 900);
     let template = template_of(&config);
@@ -43,7 +43,7 @@ fn the_worker_on_snapshots_is_told_what_it_reads_and_sized_as_configured() {
 }
 
 #[test]
-fn each_snapshot_job_is_a_call_of_its_own_and_failures_are_reported() {
+fn each_snapshot_job_is_a_separate_invocation() {
     let template = template_of(&Config::default());
     assert_eq!(
         Value::Object(template.resource("SnapshotSource").unwrap().properties.clone()),
@@ -58,7 +58,7 @@ fn each_snapshot_job_is_a_call_of_its_own_and_failures_are_reported() {
 }
 
 #[test]
-fn appends_ask_for_snapshots_only_if_that_is_enabled() {
+fn appends_start_snapshots_only_if_enabled() {
     let mut config = Config::default();
     let upkeep = |config: &Config| {
         let template = template_of(config);
@@ -74,7 +74,7 @@ fn appends_ask_for_snapshots_only_if_that_is_enabled() {
 }
 
 #[test]
-fn the_indexer_is_told_what_it_reads_and_writes() {
+fn the_indexer_has_its_environment_variables() {
     let template = template_of(&Config::default());
     let function = template.resolved_properties("IndexerFunction", &Echo).unwrap().unwrap();
     assert_eq!(
@@ -87,7 +87,7 @@ fn the_indexer_is_told_what_it_reads_and_writes() {
     );
 }
 
-/// A source of a function, and the patterns of its filters.
+/// Returns an event source, and the patterns of its filters.
 fn source(id: &str) -> (Value, Vec<Value>) {
     let template = template_of(&Config::default());
     let mut properties = template.resource(id).unwrap().properties.clone();
@@ -110,7 +110,7 @@ fn the_indexer_gets_every_append_and_no_event_batch() {
 }
 
 #[test]
-fn the_indexer_gets_entries_of_logs_only_if_they_are_to_be_in_the_feed() {
+fn the_indexer_reads_log_entries_only_if_configured() {
     let template = template_of(&Config::default());
     assert!(template.resource("IndexerEntrySource").is_none());
     let indexer = |template: &Template| {
@@ -127,17 +127,17 @@ fn the_indexer_gets_entries_of_logs_only_if_they_are_to_be_in_the_feed() {
     let pattern = filters["Filters"][0]["Pattern"].as_str().unwrap();
     let puts = json!({"eventName": ["INSERT"]});
     assert_eq!(serde_json::from_str::<Value>(pattern).unwrap(), puts);
-    // A call for each edit would cost more than the edit.
+    // An invocation for each edit would cost more than the edit.
     assert_eq!(entries.remove("MaximumBatchingWindowInSeconds"), Some(json!(5)));
     let (mut streams, _) = source("IndexerSource");
     streams["EventSourceArn"] = json!({"Fn::GetAtt": ["EntryTable", "StreamArn"]});
-    // Few large batches: those of several shards are in each other's way.
+    // Concurrent batches of several shards wait for each other, so batches are large.
     streams["BatchSize"] = json!(1_000);
     assert_eq!(Value::Object(entries), streams, "but for that, as the other");
 }
 
 #[test]
-fn the_webhook_is_there_only_if_it_is_configured() {
+fn the_webhook_exists_only_if_configured() {
     let template = template_of(&Config::default());
     assert!(!template.to_json().contains("Webhook"));
     assert!(
@@ -162,7 +162,7 @@ fn the_webhook_is_there_only_if_it_is_configured() {
     assert_eq!(function["Environment"]["Variables"], variables);
     let source = template.resource("WebhookSource").unwrap().properties.clone();
     assert_eq!(source["EventSourceArn"], json!({"Fn::GetAtt": ["FeedTable", "StreamArn"]}));
-    // A receiver that is away for half a day gets everything.
+    // A receiver that is down for half a day still gets all items.
     assert_eq!(
         (&source["MaximumRetryAttempts"], &source["BisectBatchOnFunctionError"]),
         (&json!(-1), &json!(false))
@@ -174,7 +174,7 @@ fn the_webhook_is_there_only_if_it_is_configured() {
 }
 
 #[test]
-fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
+fn the_stream_is_read_from_its_start_and_no_record_blocks_it() {
     let (properties, patterns) = source("RelaySource");
     assert_eq!(
         properties,
@@ -208,7 +208,7 @@ fn the_stream_is_read_from_its_beginning_and_no_record_blocks_it_for_ever() {
 }
 
 #[test]
-fn no_message_is_lost_in_silence() {
+fn every_queue_has_dead_letters_or_an_alarm() {
     let template = template_of(&Config::default());
     let queues: Vec<_> = resources_of(&template, "AWS::SQS::Queue").collect();
     assert_eq!(queues.len(), 3);
@@ -228,7 +228,7 @@ fn no_message_is_lost_in_silence() {
         let properties = &queue.properties;
         assert_eq!(properties["MessageRetentionPeriod"], 14 * 24 * 60 * 60, "{id}");
         assert_eq!(properties["SqsManagedSseEnabled"], true, "{id}");
-        // A queue has dead letters, or is one and has an alarm.
+        // A queue either has a dead-letter queue, or is one and has an alarm.
         let watched = resources_of(&template, "AWS::CloudWatch::Alarm").any(|(_, alarm)| {
             alarm.properties["MetricName"] == "ApproximateNumberOfMessagesVisible"
                 && alarm.properties["Dimensions"][0]["Value"]
@@ -239,7 +239,7 @@ fn no_message_is_lost_in_silence() {
     }
     let snapshots = &template.resource("SnapshotQueue").unwrap().properties;
     assert_eq!(snapshots["RedrivePolicy"]["maxReceiveCount"], 1_000);
-    // Six times the longest that Lambda runs: its consumer may be any function.
+    // Six times the maximum timeout of Lambda, which is enough for any consumer.
     assert_eq!(snapshots["VisibilityTimeout"], 6 * 900);
 }
 

@@ -1,4 +1,4 @@
-//! What an operator sees: alarms, the dashboard, tags.
+//! Rules of alarms, the dashboard and tags.
 
 use cellar_stacks::constructs::ResourceType;
 use cellar_stacks::{Config, Template};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{Echo, resources_of, template_of, with_everything};
 
-/// Alarms that an account has for nothing.
+/// Number of free alarms of an account.
 const FREE_ALARMS: usize = 10;
 
-/// Metric and resource of each alarm.
+/// Returns metric and resource of each alarm.
 fn watched(template: &Template) -> Vec<(String, String)> {
     let alarms = resources_of(template, "AWS::CloudWatch::Alarm");
     let of_alarm = |id: &str| {
@@ -22,16 +22,16 @@ fn watched(template: &Template) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
+fn the_alarms_are_free_and_complete() {
     for config in [Config::default(), with_everything()] {
         let template = template_of(&config);
         let mut watched = watched(&template);
-        // Whoever has a webhook pays for one.
+        // A stack with a webhook has one more alarm, which is not free.
         watched.retain(|(_, of)| config.webhook.is_none() || of != "<WebhookFunction>");
         assert!(watched.len() <= FREE_ALARMS, "{}", watched.len());
         watched.sort();
         let wanted = [
-            // Age says of relay, indexer and worker also that they fail or are throttled.
+            // Errors and throttling of relay, indexer and snapshot function increase the age.
             ("ApproximateAgeOfOldestMessage", "<SnapshotQueue.QueueName>"),
             ("ApproximateNumberOfMessagesVisible", "<ChangeStreamDeadLetters.QueueName>"),
             ("ApproximateNumberOfMessagesVisible", "<SnapshotDeadLetters.QueueName>"),
@@ -40,14 +40,14 @@ fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
             ("IteratorAge", "<IndexerFunction>"),
             ("IteratorAge", "<RelayFunction>"),
             ("Throttles", "<ApiFunction>"),
-            // Answers of 500 and more, of calls that failed, too.
+            // 5xx responses, including those of failed invocations.
             ("Url5xxCount", "<ApiFunction>"),
             ("UrlRequestCount", "<ApiFunction>"),
         ];
         assert_eq!(watched, wanted.map(|(metric, of)| (metric.to_owned(), of.to_owned())));
         for (id, alarm) in resources_of(&template, "AWS::CloudWatch::Alarm") {
             let properties = &alarm.properties;
-            // One metric each: an alarm is billed by its metrics.
+            // One metric each, because alarms are billed by metric.
             assert!(!properties.contains_key("Metrics"), "{id}");
             assert_eq!(properties["TreatMissingData"], "notBreaching", "{id}: idle is fine");
         }
@@ -55,7 +55,7 @@ fn the_alarms_are_free_and_watch_what_can_stand_still_or_cost() {
 }
 
 #[test]
-fn a_receiver_that_does_not_accept_is_noticed() {
+fn a_failing_webhook_receiver_triggers_an_alarm() {
     let of_webhook = |config: &Config| {
         let watched = watched(&template_of(config)).into_iter();
         watched.filter(|(_, of)| of == "<WebhookFunction>").map(|(metric, _)| metric).collect()
@@ -66,7 +66,7 @@ fn a_receiver_that_does_not_accept_is_noticed() {
 }
 
 #[test]
-fn use_that_costs_is_alarmed_from_where_the_configuration_says() {
+fn usage_alarms_have_the_configured_thresholds() {
     let mut config = Config::default();
     config.alarms.requests_per_5_minutes = 77;
     config.alarms.write_units_per_5_minutes = 88;
@@ -77,7 +77,7 @@ fn use_that_costs_is_alarmed_from_where_the_configuration_says() {
 }
 
 #[test]
-fn alarms_tell_whom_the_configuration_names() {
+fn alarms_notify_the_configured_recipients() {
     let own = "arn:aws:sns:eu-central-1:123456789012:operators".to_owned();
     let mut config = Config::default();
     let actions = |config: &Config| {
@@ -106,7 +106,7 @@ fn alarms_tell_whom_the_configuration_names() {
 }
 
 #[test]
-fn the_dashboard_is_there_when_it_is_asked_for_and_knows_every_part() {
+fn the_dashboard_is_optional_and_complete() {
     assert!(template_of(&Config::default()).resource("Dashboard").is_none());
     let template = template_of(&with_everything());
     let dashboard = template.resolved_properties("Dashboard", &Echo).unwrap().unwrap();
@@ -118,7 +118,7 @@ fn the_dashboard_is_there_when_it_is_asked_for_and_knows_every_part() {
             seen.push((line[1].as_str().unwrap().to_owned(), line[3].as_str().unwrap().to_owned()));
         }
     }
-    // What has an alarm is on it, and every function, queue and table.
+    // The dashboard shows every metric with an alarm, and every function, queue and table.
     for alarmed in watched(&template) {
         assert!(seen.contains(&alarmed), "{alarmed:?}");
     }
@@ -133,7 +133,7 @@ fn the_dashboard_is_there_when_it_is_asked_for_and_knows_every_part() {
 }
 
 #[test]
-fn tags_are_on_everything_that_takes_them() {
+fn all_taggable_resources_have_the_tags() {
     let config = Config {
         tags: [("team".to_owned(), "books".to_owned()), ("a".to_owned(), String::new())].into(),
         ..with_everything()

@@ -1,4 +1,4 @@
-//! What each function may do: exactly what its code does.
+//! Rules of roles: each function has exactly the permissions that its code uses.
 
 use cellar_stacks::config::Webhook;
 use cellar_stacks::{Config, Template};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{allowed, arn, resources_of, template_of};
 
-/// What a function does to a resource: the id of the statement, the resource, the actions.
+/// A use of a resource by a function: statement id, resource and actions.
 type Use = (&'static str, Value, &'static [&'static str]);
 
-/// What a role allows: the id, the actions and the resources of each statement.
+/// Returns the allowing statements of a role.
 fn allowed_by<'a>(template: &'a Template, role: &str) -> Vec<(&'a str, Vec<&'a str>, &'a Value)> {
     let own = allowed(template).into_iter().filter(|(id, _)| *id == role);
     own.map(|(_, statement)| {
@@ -20,28 +20,28 @@ fn allowed_by<'a>(template: &'a Template, role: &str) -> Vec<(&'a str, Vec<&'a s
     .collect()
 }
 
-/// The objects below a prefix.
+/// Returns the ARN pattern of objects with a prefix.
 fn below(prefix: &str) -> Value {
     json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, format!("/{prefix}/*")]]}])
 }
 
-/// The objects whose keys are like this.
+/// Returns the ARN pattern of objects whose keys match a pattern.
 fn like(pattern: &str) -> Value {
     json!([{"Fn::Join": ["", [{"Fn::GetAtt": ["Bucket", "Arn"]}, format!("/{pattern}")]]}])
 }
 
-/// What every function does without a line of code: Lambda writes its logs.
+/// The use of the log group by Lambda on behalf of a function.
 fn by_lambda(log_group: &str) -> Use {
     ("OwnLogs", arn(log_group), &["logs:CreateLogStream", "logs:PutLogEvents"])
 }
 
-/// What every function does besides if it is traced.
+/// The use of X-Ray by a traced function.
 fn traces() -> Use {
     ("Traces", json!("*"), &["xray:PutTelemetryRecords", "xray:PutTraceSegments"])
 }
 
-/// What the code of the API does. An action that is called and not in the role fails only in AWS,
-/// where it is `AccessDenied`: whoever adds a call adds it here.
+/// Uses of the API. A call without a permission only fails in AWS, with `AccessDenied`, so new calls must be
+/// added here.
 fn api() -> Vec<Use> {
     let mut uses: Vec<Use> = vec![
         (
@@ -72,11 +72,11 @@ fn api() -> Vec<Use> {
             "EventStreamTable",
             arn("EventStreamTable"),
             &[
-                // `Streams::tip`: what the newest events make of a stream.
+                // `Streams::tip`.
                 "dynamodb:GetItem",
                 // `Streams::put_first`, and the event batch of `Streams::split_off`.
                 "dynamodb:PutItem",
-                // `Streams::batches_before`: the events of before.
+                // `Streams::batches_before`: older events.
                 "dynamodb:Query",
                 // `Streams::update`, and the tip of `Streams::split_off`.
                 "dynamodb:UpdateItem",
@@ -112,14 +112,14 @@ fn api() -> Vec<Use> {
         // `Blobs::get` of a read through a snapshot and of a check; `Blobs::presign_get`: chunks for
         // clients.
         ("Sheets", below("sheets"), &["s3:GetObject"]),
-        // No call: it makes `Blobs::get` and `keep` tell what is not there from what is forbidden.
+        // No call: with this permission, S3 responds with 404 for missing objects of `Blobs::get` and `keep`.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
     ];
     uses.push(by_lambda("ApiLogGroup"));
     uses
 }
 
-/// What the relay does, and Lambda on its behalf.
+/// Uses of the relay, and of Lambda on its behalf.
 fn relay() -> Vec<Use> {
     let queues = json!([
         {"Fn::GetAtt": ["SnapshotQueue", "Arn"]}, {"Fn::GetAtt": ["ChangeStreamDeadLetters", "Arn"]}
@@ -133,18 +133,18 @@ fn relay() -> Vec<Use> {
         ),
         // Lambda reads the stream.
         ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
-        // `Jobs::send` (runtime/src/sqs); Lambda sends what failed to the dead letters.
+        // `Jobs::send` (runtime/src/sqs); Lambda sends failed records to the dead-letter queue.
         ("Queues", queues, &["sqs:SendMessage"]),
         // `PendingTags::remove_pending_tag`, which is `Blobs::keep`: it deletes tags and sets none.
         ("UploadTags", below("uploads"), &["s3:DeleteObjectTagging"]),
-        // No call: it makes `keep` tell what is not there from what is forbidden.
+        // No call: with this permission, S3 responds with 404 for missing objects of `keep`.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
     ];
     uses.push(by_lambda("RelayLogGroup"));
     uses
 }
 
-/// What the indexer does, and Lambda on its behalf.
+/// Uses of the indexer, and of Lambda on its behalf.
 fn indexer() -> Vec<Use> {
     let mut uses: Vec<Use> = vec![
         (
@@ -155,7 +155,7 @@ fn indexer() -> Vec<Use> {
         ),
         // Lambda reads the stream.
         ("ListStreams", json!("*"), &["dynamodb:ListStreams"]),
-        // `Streams::tip` and `batches_before`: what is missing, and what lists follow from.
+        // `Streams::tip` and `batches_before`: missing events, and the events from which spreadsheet lists are derived.
         ("ReadStreams", arn("EventStreamTable"), &["dynamodb:GetItem", "dynamodb:Query"]),
         (
             "FeedTable",
@@ -171,14 +171,14 @@ fn indexer() -> Vec<Use> {
                 "dynamodb:UpdateItem",
             ],
         ),
-        // Lambda sends what failed to the dead letters.
+        // Lambda sends failed records to the dead-letter queue.
         ("DeadLetters", arn("ChangeStreamDeadLetters"), &["sqs:SendMessage"]),
     ];
     uses.push(by_lambda("IndexerLogGroup"));
     uses
 }
 
-/// What the webhook does, and Lambda on its behalf.
+/// Uses of the webhook function, and of Lambda on its behalf.
 fn webhook(events: bool) -> Vec<Use> {
     let mut uses: Vec<Use> = vec![
         (
@@ -197,7 +197,7 @@ fn webhook(events: bool) -> Vec<Use> {
         ),
     ];
     if events {
-        // What events say: `Streams::tip` and `batches_before`.
+        // Payloads of events: `Streams::tip` and `batches_before`.
         let read: &[&str] = &["dynamodb:GetItem", "dynamodb:Query"];
         uses.push(("ReadStreams", arn("EventStreamTable"), read));
     }
@@ -205,7 +205,7 @@ fn webhook(events: bool) -> Vec<Use> {
         // `WebhookSecrets::get`.
         ("Secrets", like("webhook/secrets.json"), &["s3:GetObject", "s3:PutObject"]),
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
-        // Lambda sends what failed to the dead letters.
+        // Lambda sends failed records to the dead-letter queue.
         ("DeadLetters", arn("ChangeStreamDeadLetters"), &["sqs:SendMessage"]),
     ]);
     uses.push(by_lambda("WebhookLogGroup"));
@@ -223,7 +223,7 @@ fn the_webhook_may_do_exactly_what_its_code_does() {
     }
 }
 
-/// What the worker on snapshots does, and Lambda on its behalf.
+/// Uses of the snapshot function, and of Lambda on its behalf.
 fn snapshot() -> Vec<Use> {
     let mut uses: Vec<Use> = vec![
         // `Entries::get` and `page`: the builder reads the log.
@@ -248,7 +248,7 @@ fn snapshot() -> Vec<Use> {
         ("Uploads", below("uploads"), &["s3:GetObject"]),
         // `Blobs::get`: entries of offloaded segments.
         ("Offload", below("offloaded"), &["s3:GetObject"]),
-        // No call: it makes `Blobs::get` tell what is not there from what is forbidden.
+        // No call: with this permission, S3 responds with 404 for missing objects of `Blobs::get`.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
         (
             "Jobs",
@@ -256,7 +256,7 @@ fn snapshot() -> Vec<Use> {
             &[
                 // `Jobs::change_visibility`.
                 "sqs:ChangeMessageVisibility",
-                // Lambda deletes what is done, looks at the queue and receives from it.
+                // Lambda receives messages, deletes finished ones, and reads the attributes of the queue.
                 "sqs:DeleteMessage",
                 "sqs:GetQueueAttributes",
                 "sqs:ReceiveMessage",
@@ -281,7 +281,7 @@ fn of_an_entry_nothing_but_its_root_can_be_changed() {
     let updates: Vec<_> = updates.map(|(role, statement)| (role, statement.clone())).collect();
     let [(role, statement)] = updates.as_slice() else { panic!("{updates:?}") };
     assert_eq!((*role, &statement["Action"]), ("SnapshotRole", &json!(["dynamodb:UpdateItem"])));
-    // The keys and the type are in the request's key and condition; `E` is what is set.
+    // Key and condition of the request name the keys and the type; the update sets `E`.
     let attributes = json!({"ForAllValues:StringEquals": {
         "dynamodb:Attributes": ["E", "N", "S", "T"]
     }});

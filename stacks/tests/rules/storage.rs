@@ -1,4 +1,4 @@
-//! Tables and the bucket.
+//! Rules of the tables and the bucket.
 
 use cellar_api::environment;
 use cellar_stacks::{Config, Template};
@@ -17,7 +17,7 @@ fn data_survives_the_stack() {
     for (id, table) in tables {
         let properties = &table.properties;
         assert_eq!(properties["DeletionProtectionEnabled"], true, "{id}");
-        // Always encrypted: with a key that DynamoDB owns, for nothing. Any other key is billed.
+        // Tables are always encrypted with a free key of DynamoDB; any other key is billed.
         assert_eq!(properties.get("SSESpecification"), None, "{id}");
         let recovery = &properties["PointInTimeRecoverySpecification"];
         assert_eq!(recovery["PointInTimeRecoveryEnabled"], true, "{id}");
@@ -31,7 +31,7 @@ fn data_survives_the_stack() {
         ("PendingSnapshotsTable", "Retain"),
         ("SegmentTable", "Retain"),
         ("EventStreamTable", "Retain"),
-        // Whoever makes them in vain takes them away again.
+        // A failed deployment deletes the tables that it has created.
         ("Bucket", "RetainExceptOnCreate"),
         ("BucketPolicy", "RetainExceptOnCreate"),
     ] {
@@ -39,7 +39,7 @@ fn data_survives_the_stack() {
         assert_eq!(resource.deletion_policy.as_deref(), Some(deletion_policy), "{id}");
         assert_eq!(resource.update_replace_policy.as_deref(), Some("Retain"), "{id}");
     }
-    // What holds something that may go says so, too.
+    // Resources without customer data declare that they may be deleted.
     for resource_type in ["AWS::SQS::Queue", "AWS::Logs::LogGroup"] {
         for (id, resource) in resources_of(&template, resource_type) {
             assert_eq!(resource.deletion_policy.as_deref(), Some("Delete"), "{id}");
@@ -49,7 +49,7 @@ fn data_survives_the_stack() {
 }
 
 #[test]
-fn each_incarnation_has_tables_of_its_own_and_the_api_knows_it() {
+fn each_incarnation_has_its_own_tables() {
     let (first, third) = (Config::default(), Config { incarnation: 3, ..Config::default() });
     let template = template_of(&third);
     let tables: Vec<_> =
@@ -75,7 +75,7 @@ fn each_incarnation_has_tables_of_its_own_and_the_api_knows_it() {
     };
     assert_eq!(incarnations(&template), [Some(json!("3")), Some(json!("3"))]);
     assert_eq!(incarnations(&template_of(&first)), [None, None]);
-    // All that names a table names the new one, and nothing else changes.
+    // All references to a table use the new id, and nothing else changes.
     let renamed = template.to_json().replace("TableIncarnation3", "Table");
     let mut renamed: Value = serde_json::from_str(&renamed).unwrap();
     for id in functions {
@@ -157,7 +157,7 @@ fn the_bucket_takes_tls_only_and_forgets_what_is_pending() {
     let rules = &template.resource("Bucket").unwrap().properties["LifecycleConfiguration"]["Rules"];
     assert_eq!(rules[0]["TagFilters"], json!([{"Key": "state", "Value": "pending"}]));
     assert_eq!(rules[0]["ExpirationInDays"], 3);
-    // Wherever they are: uploads, and chunks of imports.
+    // The rule applies to all prefixes: uploads and chunks of imports.
     assert!(rules[0]["Prefix"].is_null() && rules[0]["Filter"].is_null());
     assert_eq!(rules[1]["NoncurrentVersionExpiration"]["NoncurrentDays"], 30);
     assert!(rules[2]["TagFilters"].is_null());

@@ -93,7 +93,7 @@ pub(crate) enum BundleError {
     Zip {
         /// The file.
         path: PathBuf,
-        /// What is wrong with the zip.
+        /// Fault of the zip.
         why: String,
     },
     /// The binary cannot be packed.

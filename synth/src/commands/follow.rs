@@ -35,7 +35,7 @@ pub(super) struct Follower<'a> {
     pub(super) sources: &'a BTreeMap<String, Place>,
 }
 
-/// When to stop waiting.
+/// Condition under which [`Follower::wait_until`] returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitUntil {
     /// The operation has ended; the cleanup may still be in progress.

@@ -15,7 +15,7 @@ use crate::local_cloud::{serve_until_stopped, start};
 /// process has redirected to the log file.
 pub(crate) async fn run(arguments: &LocalCloudArguments, ports: Ports) -> Result<(), SynthError> {
     // A session of its own keeps the process running when its terminal closes, and protects it from
-    // Ctrl-C there. Fails only if the process already leads a session.
+    // Ctrl-C there. `setsid` fails only if the process already leads a session.
     let _ = rustix::process::setsid();
     // The embedded DynamoDB warns of every failed condition, which is normal here.
     let levels =

@@ -29,7 +29,7 @@ struct CellsReport {
     spreadsheet: LogId,
     dry_run: bool,
     cells: Vec<Row>,
-    /// Whether there may be more lost cells than listed.
+    /// Whether the list may be incomplete.
     more: bool,
     /// Positions of the entries that replace the cells.
     positions: Vec<Position>,

@@ -19,11 +19,11 @@ const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
 /// A segment and its outcome.
 pub(super) enum SegmentOutcome {
-    /// Planned, or kept.
+    /// A segment that is to be offloaded, or is kept.
     Planned(PlannedSegment),
-    /// Offloaded and trimmed.
+    /// A segment that was offloaded and trimmed.
     Done(PlannedSegment, OffloadOutcome),
-    /// Failed, with the reason.
+    /// A segment that failed, with the reason.
     Failed(PlannedSegment, String),
 }
 

@@ -10,11 +10,11 @@ use crate::moment::table_time;
 
 /// A deleted spreadsheet and its outcome.
 pub(super) enum PurgeOutcome {
-    /// Planned, or kept.
+    /// A spreadsheet that is to be purged, or is kept.
     Planned(PlannedPurge),
-    /// Purged.
+    /// A spreadsheet that was purged.
     Purged(PlannedPurge, PurgedData),
-    /// Failed, with the reason. Parts of the spreadsheet may be removed.
+    /// A spreadsheet whose purge failed, with the reason. Parts of it may be removed.
     Failed(PlannedPurge, String),
 }
 

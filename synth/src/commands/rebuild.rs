@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cellar_base::identity::LogId;
-use cellar_engine::reprocess::{Begun, RebuildPlan, ToRebuild};
+use cellar_engine::reprocess::{RebuildPlan, RebuildStart, SnapshotToRebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::maintenance::{MaintenanceOptions, MaintenancePlan};
@@ -22,9 +22,9 @@ pub(super) async fn run(
     let step = output.step("Read the log");
     let planned = snapshot_repair.reprocess.plan_rebuild(log).await;
     let planned = step.finish(planned.map_err(MaintenanceError::Rebuild), |planned| {
-        format!("{} entries", planned.seen.entries)
+        format!("{} entries", planned.counts.entries)
     })?;
-    let is_due = |snapshot: &&ToRebuild| snapshot.under_way_s.is_none();
+    let is_due = |snapshot: &&SnapshotToRebuild| snapshot.active_silent_s.is_none();
     let due = planned.snapshots.iter().filter(is_due).count();
     let plan_report = || {
         let mut outcomes: Vec<ReprocessOutcome> = planned
@@ -33,7 +33,7 @@ pub(super) async fn run(
             .map(|snapshot| ReprocessOutcome::ToRebuild(log, snapshot.clone()))
             .collect();
         outcomes.extend(offloaded_outcomes(&planned));
-        Report::new(planned.seen, arguments, outcomes, JobsResult::None)
+        Report::new(planned.counts, arguments, outcomes, JobsResult::None)
     };
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
     let plan = MaintenancePlan {
@@ -50,7 +50,7 @@ pub(super) async fn run(
     let (mut outcomes, jobs) = start_rebuild(snapshot_repair, &planned, output).await?;
     outcomes.extend(offloaded_outcomes(&planned));
     let jobs = snapshot_repair.wait_for_jobs(jobs, output).await;
-    let report = Report::new(planned.seen, arguments, outcomes, jobs);
+    let report = Report::new(planned.counts, arguments, outcomes, jobs);
     output.print_result(&report, &report.text());
     Ok(())
 }
@@ -64,13 +64,13 @@ async fn start_rebuild(
     let mut outcomes = Vec::new();
     let mut jobs = VecDeque::new();
     let step = output.step("Start the rebuild");
-    let record = |snapshot: &ToRebuild, begun: &Begun| {
-        if *begun == Begun::Begun {
+    let record = |snapshot: &SnapshotToRebuild, begun: &RebuildStart| {
+        if *begun == RebuildStart::Started {
             jobs.push_back(SnapshotJob { log: planned.log, position: snapshot.at });
         }
         outcomes.push(ReprocessOutcome::Begun(planned.log, snapshot.clone(), begun.clone()));
     };
-    let started = snapshot_repair.reprocess.begin_rebuild(planned, record).await;
+    let started = snapshot_repair.reprocess.start_rebuild(planned, record).await;
     step.finish(started.map_err(MaintenanceError::Rebuild), |()| {
         format!("{} started", jobs.len())
     })?;

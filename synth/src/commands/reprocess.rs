@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cellar_engine::ports::PortError;
-use cellar_engine::reprocess::{Finding, Mended, Scope};
+use cellar_engine::reprocess::{Finding, RepairOutcome, Scope};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::data::StackData;
@@ -59,8 +59,8 @@ async fn repair(
     let survey = step.finish(survey.map_err(MaintenanceError::ReprocessSurvey), |survey| {
         format!("{} entries, {} findings", survey.entries, findings.len())
     })?;
-    let due = findings.iter().filter(|finding| finding.found.is_due()).count();
-    let lost_before = findings.iter().filter(|finding| finding.found.is_lost()).count();
+    let due = findings.iter().filter(|finding| finding.kind.is_repairable()).count();
+    let lost_before = findings.iter().filter(|finding| finding.kind.is_lost()).count();
     let plan_report = || {
         let outcomes = findings.iter().cloned().map(ReprocessOutcome::Planned).collect();
         Report::new(survey, arguments, outcomes, JobsResult::None)
@@ -115,13 +115,13 @@ async fn repair_all(
     let step = output.step("Send jobs and keep bodies");
     let mut repairs = Repairs::default();
     for finding in findings {
-        match snapshot_repair.reprocess.mend(&finding).await {
+        match snapshot_repair.reprocess.repair(&finding).await {
             Ok(repaired) => {
-                if repaired == Mended::Sent {
+                if repaired == RepairOutcome::Sent {
                     let job = SnapshotJob { log: finding.log, position: finding.at };
                     repairs.sent_jobs.push_back(job);
                 }
-                if repaired == Mended::Lost {
+                if repaired == RepairOutcome::Lost {
                     repairs.lost_meanwhile += 1;
                 }
                 repairs.batch.add(ReprocessOutcome::Done(finding, repaired));

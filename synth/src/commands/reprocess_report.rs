@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::reprocess::{Begun, Finding, Found, Mended, Seen, ToRebuild};
+use cellar_engine::reprocess::{
+    Finding, FindingKind, RebuildStart, RepairOutcome, SnapshotToRebuild, SurveyCounts,
+};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
@@ -18,13 +20,13 @@ pub(super) enum ReprocessOutcome {
     /// A finding that was not repaired yet.
     Planned(Finding),
     /// A finding that was repaired, or needs no repair.
-    Done(Finding, Mended),
+    Done(Finding, RepairOutcome),
     /// A finding whose repair failed, with the reason.
     Failed(Finding, String),
     /// A snapshot to rebuild.
-    ToRebuild(LogId, ToRebuild),
+    ToRebuild(LogId, SnapshotToRebuild),
     /// A snapshot whose rebuild was started.
-    Begun(LogId, ToRebuild, Begun),
+    Begun(LogId, SnapshotToRebuild, RebuildStart),
     /// A snapshot that is not rebuilt because its entry is offloaded.
     Offloaded(LogId, Position),
 }
@@ -101,9 +103,9 @@ struct Total {
 }
 
 impl Report {
-    /// Builds the report of these outcomes.
+    /// Builds the report of `outcomes`.
     pub(super) fn new(
-        survey: Seen,
+        survey: SurveyCounts,
         arguments: &ReprocessArguments,
         outcomes: Vec<ReprocessOutcome>,
         jobs: JobsResult,
@@ -208,8 +210,8 @@ impl Total {
     }
 }
 
-impl From<Seen> for Checked {
-    fn from(survey: Seen) -> Self {
+impl From<SurveyCounts> for Checked {
+    fn from(survey: SurveyCounts) -> Self {
         Self {
             spreadsheets: survey.logs,
             segments: survey.segments,
@@ -229,15 +231,15 @@ impl Row {
             ReprocessOutcome::Failed(finding, why) => {
                 Self { action: "failed", why, ..Self::of_finding(&finding, None) }
             }
-            ReprocessOutcome::ToRebuild(log, snapshot) => match snapshot.under_way_s {
+            ReprocessOutcome::ToRebuild(log, snapshot) => match snapshot.active_silent_s {
                 Some(silent_s) => Self::waiting_for_rebuild(log, &snapshot, silent_s),
                 None => Self::of_snapshot(log, &snapshot, "rebuild"),
             },
-            ReprocessOutcome::Begun(log, snapshot, Begun::Begun) => {
+            ReprocessOutcome::Begun(log, snapshot, RebuildStart::Started) => {
                 Self::of_snapshot(log, &snapshot, "rebuilding")
             }
-            ReprocessOutcome::Begun(log, snapshot, Begun::UnderWay) => {
-                let silent_s = snapshot.under_way_s.unwrap_or_default();
+            ReprocessOutcome::Begun(log, snapshot, RebuildStart::InProgress) => {
+                let silent_s = snapshot.active_silent_s.unwrap_or_default();
                 Self::waiting_for_rebuild(log, &snapshot, silent_s)
             }
             ReprocessOutcome::Offloaded(spreadsheet, position) => {
@@ -249,18 +251,18 @@ impl Row {
         }
     }
 
-    fn of_finding(finding: &Finding, repaired: Option<Mended>) -> Self {
-        let (found, planned_action, why) = describe(&finding.found);
+    fn of_finding(finding: &Finding, repaired: Option<RepairOutcome>) -> Self {
+        let (found, planned_action, why) = describe(&finding.kind);
         let action = match repaired {
-            None | Some(Mended::Nothing) => planned_action,
-            Some(Mended::Sent) => "sent",
-            Some(Mended::Kept) => "kept",
-            Some(Mended::Lost) => "lost",
+            None | Some(RepairOutcome::Nothing) => planned_action,
+            Some(RepairOutcome::Sent) => "sent",
+            Some(RepairOutcome::Kept) => "kept",
+            Some(RepairOutcome::Lost) => "lost",
         };
         Self { spreadsheet: finding.log, position: finding.at, found, action, why }
     }
 
-    fn of_snapshot(log: LogId, snapshot: &ToRebuild, action: &'static str) -> Self {
+    fn of_snapshot(log: LogId, snapshot: &SnapshotToRebuild, action: &'static str) -> Self {
         let why = if snapshot.root.is_some() { "built before" } else { "never built" };
         Self {
             spreadsheet: log,
@@ -271,43 +273,43 @@ impl Row {
         }
     }
 
-    fn waiting_for_rebuild(log: LogId, snapshot: &ToRebuild, silent_s: u64) -> Self {
+    fn waiting_for_rebuild(log: LogId, snapshot: &SnapshotToRebuild, silent_s: u64) -> Self {
         let why = format!("an earlier rebuild was active {silent_s} s ago");
         Self { why, ..Self::of_snapshot(log, snapshot, "wait") }
     }
 }
 
 /// Returns the name of a finding, the planned action, and the reason.
-fn describe(found: &Found) -> (&'static str, &'static str, String) {
+fn describe(found: &FindingKind) -> (&'static str, &'static str, String) {
     match found {
-        Found::NotMade => ("not_made", "send", "the snapshot was not built".to_owned()),
-        Found::PassedOver => {
+        FindingKind::NotBuilt => ("not_made", "send", "the snapshot was not built".to_owned()),
+        FindingKind::Skipped => {
             let why = "a later snapshot is built, so this one is not needed (--rebuild builds it)";
             ("passed_over", "skip", why.to_owned())
         }
-        Found::RootMissing => {
+        FindingKind::RootMissing => {
             let why =
                 "the snapshot is recorded as built but has no root: rebuild it with --rebuild";
             ("root_missing", "lost", why.to_owned())
         }
-        Found::Offloaded => {
+        FindingKind::Offloaded => {
             let why = "the entry was offloaded before its snapshot was built";
             ("offloaded", "skip", why.to_owned())
         }
-        Found::UnderWay { silent_s } => {
+        FindingKind::InProgress { silent_s } => {
             ("under_way", "wait", format!("a worker was active {silent_s} s ago"))
         }
-        Found::Abandoned { silent_s } => {
+        FindingKind::Abandoned { silent_s } => {
             ("abandoned", "send", format!("no worker was active for {silent_s} s"))
         }
-        Found::BodyPending { key } => {
+        FindingKind::BodyPending { key } => {
             ("body_pending", "keep", format!("the body {key} would expire"))
         }
-        Found::BodyLost { key } => {
+        FindingKind::BodyLost { key } => {
             let why = format!("the body {key} was deleted: restore its older version");
             ("body_lost", "lost", why)
         }
-        Found::Unreadable { why } => ("unreadable", "lost", why.clone()),
+        FindingKind::Unreadable { why } => ("unreadable", "lost", why.clone()),
     }
 }
 

@@ -82,7 +82,7 @@ impl SnapshotRepair {
         let mut last_progress = Instant::now();
         loop {
             let jobs_before = jobs.len();
-            self.reprocess.drop_done(jobs).await?;
+            self.reprocess.drop_finished(jobs).await?;
             if jobs.len() < jobs_before {
                 last_progress = Instant::now();
             }

@@ -75,7 +75,7 @@ const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
 const FREE_ALARMS: u64 = 10;
 /// Invocations per hour that X-Ray always traces.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
-/// Of the other invocations, X-Ray traces one of this number.
+/// Sampling of the other invocations: X-Ray traces one in this number.
 const TRACE_SAMPLING: u128 = 20;
 
 /// Expected usage of a stack per month.
@@ -113,7 +113,7 @@ struct Operations {
     deliveries: u128,
 }
 
-/// Estimates the amounts of a month. `policy` is the snapshot policy, `None` if snapshots are disabled.
+/// Estimates the billed amounts of a month. `policy` is the snapshot policy, `None` if snapshots are disabled.
 pub(crate) fn estimate(usage: &Usage, facts: &StackFacts, policy: Option<LogPolicy>) -> Amounts {
     let operations = Operations::new(usage, facts, policy);
     let mut amounts = Amounts::default();

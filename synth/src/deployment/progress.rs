@@ -54,7 +54,7 @@ impl DeploymentProgress {
         Self { seen_ids, ..Self::default() }
     }
 
-    /// Progress of an operation that is already in progress. The events so far are not reported.
+    /// Progress of an operation that is already in progress. Events in `events` are not reported.
     pub(crate) fn in_progress(events: &[DeploymentEvent]) -> Self {
         Self { has_started: true, ..Self::starting_after(events) }
     }

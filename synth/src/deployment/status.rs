@@ -1,6 +1,6 @@
 //! Meaning of a stack's status for a deployment.
 
-/// What a deployment can do with a stack.
+/// Condition of a stack, which decides how it can be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StackCondition {
     /// The stack does not exist, or only has change sets; it can be created.

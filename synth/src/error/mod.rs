@@ -53,7 +53,7 @@ pub(crate) enum SynthError {
              `--config FILE`, or restrict the file and its folder to your account"
         )
     )]
-    Stranger(#[from] cellar::owner::Stranger),
+    Stranger(#[from] cellar::owner::UntrustedFile),
     /// The configuration has no such stage, or has stages and none is selected.
     #[error("{}", stage_message(requested.as_deref()))]
     #[diagnostic(code(synth::stage), help("{}", stage_help(available)))]
@@ -80,7 +80,7 @@ pub(crate) enum SynthError {
     Template {
         /// Name of the file, revision or stack.
         name: String,
-        /// What is wrong with the template.
+        /// Fault of the template.
         cause: DocumentError,
     },
     /// Two templates cannot be compared.
@@ -105,7 +105,7 @@ pub(crate) enum SynthError {
     #[error("{cause}")]
     #[diagnostic(code(synth::local))]
     Local {
-        /// The cause.
+        /// Error of the local stack.
         cause: LocalError,
         /// The remedy, if the cause has one.
         #[help]
@@ -119,7 +119,7 @@ pub(crate) enum SynthError {
         operation: &'static str,
         /// The file.
         path: PathBuf,
-        /// The cause.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// A file under `.cellar/` cannot be read or written.
@@ -373,7 +373,7 @@ pub(crate) enum SynthError {
     StalePlan {
         /// The file.
         path: PathBuf,
-        /// What changed.
+        /// The change that makes the plan invalid.
         cause: StalePlan,
     },
     /// The user pressed Ctrl-C.
@@ -421,7 +421,7 @@ pub(crate) enum SynthError {
     Resources {
         /// The file.
         path: PathBuf,
-        /// What is wrong with the file.
+        /// Fault of the file.
         why: String,
     },
     /// A text template does not render.

@@ -72,7 +72,7 @@ fn spawn(
         .spawn()
         .map_err(SynthError::Process)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // Fails only if the process has already exited; its log contains the reason.
+        // Writing fails only if the process has already exited; its log contains the reason.
         let _ = stdin.write_all(template.as_bytes());
     }
     Ok(BackgroundProcess { child, log_start })

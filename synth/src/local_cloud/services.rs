@@ -20,7 +20,7 @@ use crate::project::Project;
 /// Region in the signatures of requests to local queues.
 const REGION: &str = "local";
 
-/// What the functions do in a local stack that is started for a command.
+/// State of the functions in a local stack that is started for one command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
     /// The functions run, and the API serves requests.

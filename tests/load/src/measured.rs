@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cellar::Attempted;
+use cellar::AttemptOutcome;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -87,7 +87,7 @@ impl Measured {
     }
 
     /// Counts an attempt, and whether what came of it is a fault.
-    pub(crate) fn attempt(&self, kind: Kind, attempted: Attempted) {
+    pub(crate) fn attempt(&self, kind: Kind, attempted: AttemptOutcome) {
         let mut inner = self.inner();
         let name = name(attempted);
         if is_fault(attempted, inner.may_lose) && inner.faults.len() < MAX_FAULTS {
@@ -151,24 +151,24 @@ impl Inner {
     }
 }
 
-fn name(attempted: Attempted) -> String {
+fn name(attempted: AttemptOutcome) -> String {
     match attempted {
-        Attempted::Answered { status, has_retry_after: true } => format!("{status}, Retry-After"),
-        Attempted::Answered { status, has_retry_after: false } => status.to_string(),
-        Attempted::NotConnected => "not connected".to_owned(),
-        Attempted::TimedOut => "timed out".to_owned(),
-        Attempted::Lost => "lost".to_owned(),
+        AttemptOutcome::Answered { status, has_retry_after: true } => format!("{status}, Retry-After"),
+        AttemptOutcome::Answered { status, has_retry_after: false } => status.to_string(),
+        AttemptOutcome::NotConnected => "not connected".to_owned(),
+        AttemptOutcome::TimedOut => "timed out".to_owned(),
+        AttemptOutcome::Lost => "lost".to_owned(),
     }
 }
 
 /// Statuses other than 2xx, 409, 429, and 503 with `Retry-After`, are faults; so is a connection that breaks
 /// or is refused, unless the cloud is killed. Who waits too long asks again: that is seen in the latency.
-fn is_fault(attempted: Attempted, may_lose: bool) -> bool {
+fn is_fault(attempted: AttemptOutcome, may_lose: bool) -> bool {
     match attempted {
-        Attempted::Answered { status: 200..=299 | 409 | 429, .. } => false,
-        Attempted::Answered { status, has_retry_after } => !(status == 503 && has_retry_after),
-        Attempted::TimedOut => false,
-        Attempted::NotConnected | Attempted::Lost => !may_lose,
+        AttemptOutcome::Answered { status: 200..=299 | 409 | 429, .. } => false,
+        AttemptOutcome::Answered { status, has_retry_after } => !(status == 503 && has_retry_after),
+        AttemptOutcome::TimedOut => false,
+        AttemptOutcome::NotConnected | AttemptOutcome::Lost => !may_lose,
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_of_the_contract_is_a_fault() {
-        let answered = |status, has_retry_after| Attempted::Answered { status, has_retry_after };
+        let answered = |status, has_retry_after| AttemptOutcome::Answered { status, has_retry_after };
         for (status, has_retry_after) in
             [(200, false), (299, false), (409, false), (429, false), (503, true)]
         {
@@ -189,16 +189,16 @@ mod tests {
         {
             assert!(is_fault(answered(status, has_retry_after), true), "{status}");
         }
-        for lost in [Attempted::Lost, Attempted::NotConnected] {
+        for lost in [AttemptOutcome::Lost, AttemptOutcome::NotConnected] {
             assert!(is_fault(lost, false) && !is_fault(lost, true), "{lost:?}");
         }
-        assert!(!is_fault(Attempted::TimedOut, false));
+        assert!(!is_fault(AttemptOutcome::TimedOut, false));
     }
 
     #[test]
     fn attempts_and_answers_are_counted_apart() {
         let measured = Measured::new(false).unwrap();
-        let answered = |status| Attempted::Answered { status, has_retry_after: true };
+        let answered = |status| AttemptOutcome::Answered { status, has_retry_after: true };
         measured.attempt(Kind::Append, answered(503));
         measured.given_up(Kind::Append);
         measured.attempt(Kind::Append, answered(200));

@@ -30,7 +30,7 @@ pub(crate) async fn cells(
     let (mut cells, mut from) = (Vec::new(), None);
     loop {
         let (sheet, rectangle) = (SheetName::Number(sheet), all());
-        let query = CellsQuery { sheet, rectangle, at: Some(at), from, seen: None };
+        let query = CellsQuery { sheet, rectangle, at: Some(at), from, min_position: None };
         let read = logs.cells(log, &query).await?;
         cells.extend(
             read.cells.into_iter().map(|placed| ((placed.row, placed.column), placed.cell)),

@@ -23,7 +23,6 @@ macro_rules! problem_kinds {
     ($($(#[$doc:meta])* $name:ident = $urn:literal, $status:literal, $title:literal;)*) => {
         /// The problem types. Each has a fixed HTTP status.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum ProblemKind {
             $($(#[$doc])* #[serde(rename = $urn)] $name,)*
         }
@@ -117,6 +116,21 @@ problem_kinds! {
     /// A temporary fault: retry the unchanged request after `Retry-After`.
     Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
 }
+
+/// Written by hand, because utoipa's derive macro does not see the URNs inside `problem_kinds!`.
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for ProblemKind {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        utoipa::openapi::schema::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::String)
+            .description(Some("Problem type. Each has a fixed HTTP status."))
+            .enum_values(Some(Self::ALL.iter().map(|kind| kind.urn())))
+            .into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for ProblemKind {}
 
 impl Problem {
     /// Creates a problem of the type `kind`; `detail` explains what is wrong and what to do.

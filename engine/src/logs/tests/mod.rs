@@ -91,7 +91,7 @@ fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request
 
 fn everything(at: Option<Position>) -> CellsQuery {
     let rectangle = Rectangle::EVERYTHING;
-    CellsQuery { sheet: SheetName::First, rectangle, at, from: None, seen: None }
+    CellsQuery { sheet: SheetName::First, rectangle, at, from: None, min_position: None }
 }
 
 async fn texts(logs: &Logs, at: Option<Position>) -> Vec<String> {

@@ -191,7 +191,7 @@ async fn replies_include_the_position_that_the_client_has_seen() {
         for service in [&service, &logs(&tables)] {
             let name = format!("hidden from {hidden_from}");
             assert_eq!(service.head(log(), seen).await.unwrap().head, at(1, 0), "{name}");
-            let query = CellsQuery { seen, ..everything(None) };
+            let query = CellsQuery { min_position: seen, ..everything(None) };
             assert_eq!(service.cells(log(), &query).await.unwrap().position, at(1, 0), "{name}");
             let updated = service.update(log(), at(0, 1)).await.unwrap();
             assert!(updated.head >= at(0, 1), "{name}");

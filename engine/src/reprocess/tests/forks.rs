@@ -1,4 +1,5 @@
-//! Forks: what they inherit is looked at and made where it stands; the rest like that of any log.
+//! Tests of forks: inherited entries are surveyed and built with the source, own entries like those
+//! of any log.
 
 use super::*;
 use crate::logs::NewFork;
@@ -14,7 +15,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_fork_makes_its_snapshots_past_those_that_its_source_never_made() {
+async fn a_fork_builds_its_snapshots_despite_missing_snapshots_of_its_source() {
     let world = World::new();
     let mut source = world.create("never made").await;
     world.append(&mut source, 1, 60).await;
@@ -24,7 +25,8 @@ async fn a_fork_makes_its_snapshots_past_those_that_its_source_never_made() {
     world.append(&mut fork, 3, 60).await;
     let of_fork = world.mark(&mut fork).await;
 
-    // Its own two messages were lost as well; what it inherits is the source's to make.
+    // The fork's own two messages were lost as well. Inherited snapshots are built by workers of
+    // the source.
     let mut found = world.findings().await;
     found.sort_by_key(|finding| (finding.log, finding.at));
     let mut expected = [
@@ -35,9 +37,9 @@ async fn a_fork_makes_its_snapshots_past_those_that_its_source_never_made() {
     expected.sort_unstable();
     let places: Vec<_> = found.iter().map(|finding| (finding.log, finding.at)).collect();
     assert_eq!(places, expected);
-    assert!(found.iter().all(|finding| finding.found == Found::NotMade));
+    assert!(found.iter().all(|finding| finding.kind == FindingKind::NotBuilt));
     for finding in found.iter().filter(|finding| finding.log == fork.id) {
-        world.reprocess().mend(finding).await.unwrap();
+        world.reprocess().repair(finding).await.unwrap();
     }
     world.work().await;
     assert!(world.root(&source, lost.position).await.is_none(), "it did not wait for that");
@@ -49,7 +51,7 @@ async fn a_fork_makes_its_snapshots_past_those_that_its_source_never_made() {
 }
 
 #[tokio::test]
-async fn a_family_that_lost_its_objects_is_made_anew_log_by_log() {
+async fn a_family_that_lost_its_objects_is_rebuilt_log_by_log() {
     let world = World::new();
     let mut source = world.create("family").await;
     for seed in 0..2 {
@@ -72,14 +74,14 @@ async fn a_family_that_lost_its_objects_is_made_anew_log_by_log() {
         if lost {
             world.delete_objects("").await;
         }
-        // Rebuilding one of them takes nothing from the other.
+        // Rebuilding one log deletes nothing of the other.
         for log in [&source, &fork] {
             let reprocess = world.reprocess();
             let plan = reprocess.plan_rebuild(log.id).await.unwrap();
             assert!(
                 plan.snapshots.iter().all(|anew| anew.root.is_some() || anew.at == Position::FIRST)
             );
-            reprocess.begin_rebuild(&plan, |_, _| {}).await.unwrap();
+            reprocess.start_rebuild(&plan, |_, _| {}).await.unwrap();
             world.work().await;
             world.assert_right(log, log.tail).await;
             world.assert_right(log, shared).await;

@@ -1,4 +1,4 @@
-//! Lost messages, tags and objects over the ports in memory, with the real workers.
+//! Tests of reprocessing lost messages, tags and objects, with in-memory ports and real workers.
 
 mod forks;
 mod rebuild;
@@ -25,7 +25,7 @@ use crate::sha256::sha256;
 use crate::snapshots::{LevelsBuilder, SnapshotPorts, Snapshots};
 use crate::system::SystemRandom;
 
-/// Where everything begins, Unix milliseconds.
+/// Start time of all tests, in Unix milliseconds.
 const BEGAN_MS: u64 = 1_795_246_133_000;
 const FUNCTION_MS: u64 = 300_000;
 
@@ -37,7 +37,7 @@ struct World {
     queue: Arc<MemoryQueue>,
 }
 
-/// A log, as far as its only client knows it.
+/// A log and the position of its tail, as seen by its only client.
 struct Log {
     id: LogId,
     tail: Position,
@@ -127,7 +127,7 @@ impl World {
         log.tail = position;
     }
 
-    /// Puts a Snapshot entry behind the tail, whose message is lost.
+    /// Appends a Snapshot entry whose message is lost.
     async fn mark(&self, log: &mut Log) -> SnapshotJob {
         let num = log.tail.num() + 1;
         let content = Content::Snapshot { root: None, trimmed_s: None };
@@ -135,7 +135,7 @@ impl World {
         SnapshotJob { log: log.id, position: log.tail }
     }
 
-    /// Puts a large entry, whose body has the tag that the relay did not remove; gives its key.
+    /// Appends a large entry whose body still has its pending tag. Returns the key of the body.
     async fn append_large(&self, log: &mut Log, key: &str) -> BlobKey {
         let value = Some(Value::Text(key.to_owned()));
         let cell = CellEdit { row: 500, column: 0, value, formula: None, format: None };
@@ -166,7 +166,7 @@ impl World {
         key
     }
 
-    /// Ends the segment, whatever is made of it, and begins the next.
+    /// Ends the segment and starts the next one.
     async fn roll(&self, log: &mut Log) {
         let last = log.tail.segment_start();
         self.tables.raise_last_snapshot(log.id, last).await.unwrap();
@@ -175,7 +175,7 @@ impl World {
         log.tail = log.tail.next_segment().unwrap();
     }
 
-    async fn survey(&self, scope: Scope) -> (Vec<Finding>, Seen) {
+    async fn survey(&self, scope: Scope) -> (Vec<Finding>, SurveyCounts) {
         let mut findings = Vec::new();
         let seen = self.reprocess().survey(scope, |finding| findings.push(finding)).await.unwrap();
         (findings, seen)
@@ -185,17 +185,17 @@ impl World {
         self.survey(Scope::default()).await.0
     }
 
-    /// Surveys, and does what there is to do.
-    async fn mend(&self) -> Vec<(Finding, Mended)> {
+    /// Surveys and repairs all findings.
+    async fn repair(&self) -> Vec<(Finding, RepairOutcome)> {
         let mut done = Vec::new();
         for finding in self.findings().await {
-            let mended = self.reprocess().mend(&finding).await.unwrap();
+            let mended = self.reprocess().repair(&finding).await.unwrap();
             done.push((finding, mended));
         }
         done
     }
 
-    /// Runs workers, one after the other, until the queue is empty.
+    /// Runs workers one after another until the queue is empty.
     async fn work(&self) {
         let ends_ms = self.clock.now_ms() + 2 * 60 * 60 * 1_000;
         let workers = self.workers();
@@ -223,7 +223,8 @@ impl World {
             let first = CellName { row: 0, column: 0 };
             let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
             let (rectangle, at) = (Rectangle { first, last }, Some(at));
-            let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, seen: None };
+            let query =
+                CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: None };
             let read = logs.cells(log.id, &query).await.unwrap();
             cells.extend(read.cells.into_iter().map(|c| (c.row, c.column, c.cell)));
             from = read.next;
@@ -233,7 +234,7 @@ impl World {
         }
     }
 
-    /// Whether reads through snapshots show what a replay shows.
+    /// Asserts that reads through snapshots equal a replay.
     async fn assert_right(&self, log: &Log, at: Position) {
         let read = self.logs().workbook(log.id, Some(at), None).await.unwrap();
         let sheet = read.workbook.sheet(SheetId::FIRST).unwrap();

@@ -1,4 +1,4 @@
-//! Everything anew.
+//! Tests of rebuilding all snapshots of a log.
 
 use async_trait::async_trait;
 use cellar_base::limits::{ABANDONED_S, EARLIER_WAIT_S};
@@ -8,7 +8,8 @@ use super::*;
 use crate::ports::PendingSnapshots;
 
 impl World {
-    /// A log with snapshots, all made, and something behind them; the positions of all of it.
+    /// Creates a log with finished snapshots and some entries after them. Returns all its
+    /// positions.
     async fn made(&self, nonce: &str) -> (Log, Vec<Position>) {
         let mut log = self.create(nonce).await;
         let first = SnapshotJob { log: log.id, position: Position::FIRST };
@@ -27,23 +28,25 @@ impl World {
         (log, positions)
     }
 
-    async fn rebuild(&self, log: &Log) -> Vec<(Position, Begun)> {
+    async fn rebuild(&self, log: &Log) -> Vec<(Position, RebuildStart)> {
         let reprocess = self.reprocess();
         let plan = reprocess.plan_rebuild(log.id).await.unwrap();
         let mut begun = Vec::new();
-        let each = |snapshot: &ToRebuild, what: &Begun| begun.push((snapshot.at, what.clone()));
-        reprocess.begin_rebuild(&plan, each).await.unwrap();
+        let each = |snapshot: &SnapshotToRebuild, what: &RebuildStart| {
+            begun.push((snapshot.at, what.clone()))
+        };
+        reprocess.start_rebuild(&plan, each).await.unwrap();
         begun
     }
 }
 
-/// The positions of the snapshots in `made`.
+/// Returns the positions of the snapshots that `made` creates.
 fn marks() -> Vec<Position> {
     [0, 2, 4, 6, 8].map(|num| Position::new(0, num).unwrap()).to_vec()
 }
 
 #[tokio::test]
-async fn whatever_is_lost_of_the_bucket_is_made_anew() {
+async fn all_lost_objects_are_rebuilt() {
     for part in ["/chunks/", "/roots/", ""] {
         let world = World::new();
         let (log, positions) = world.made("anew").await;
@@ -54,7 +57,10 @@ async fn whatever_is_lost_of_the_bucket_is_made_anew() {
         assert!(plan.snapshots.iter().all(|anew| anew.root.is_some()));
         assert!(world.queue.is_empty() && world.pending.is_empty(), "planning changes nothing");
         let begun = world.rebuild(&log).await;
-        assert_eq!(begun, marks().into_iter().map(|at| (at, Begun::Begun)).collect::<Vec<_>>());
+        assert_eq!(
+            begun,
+            marks().into_iter().map(|at| (at, RebuildStart::Started)).collect::<Vec<_>>()
+        );
         assert_eq!(world.queue.len(), 2, "one that begins, and one that watches");
         world.work().await;
         assert!(world.pending.is_empty());
@@ -67,7 +73,7 @@ async fn whatever_is_lost_of_the_bucket_is_made_anew() {
 }
 
 #[tokio::test]
-async fn a_rebuild_of_what_is_whole_changes_no_root_and_may_be_asked_for_twice() {
+async fn rebuilding_an_intact_log_changes_no_root_and_may_be_repeated() {
     let world = World::new();
     let (log, _) = world.made("whole").await;
     let mut roots = Vec::new();
@@ -76,16 +82,16 @@ async fn a_rebuild_of_what_is_whole_changes_no_root_and_may_be_asked_for_twice()
     }
     world.rebuild(&log).await;
     world.clock.advance_ms(1);
-    // At once again: the first one goes on.
+    // A second rebuild at the same time leaves the first one running.
     let again = world.rebuild(&log).await;
-    assert!(again.iter().all(|(_, begun)| *begun == Begun::UnderWay), "{again:?}");
+    assert!(again.iter().all(|(_, begun)| *begun == RebuildStart::InProgress), "{again:?}");
     assert_eq!(world.queue.len(), 2, "nothing more is sent");
     let plan = world.reprocess().plan_rebuild(log.id).await.unwrap();
-    assert!(plan.snapshots.iter().all(|snapshot| snapshot.under_way_s == Some(0)));
-    // When nobody has been on it for long, it begins again.
+    assert!(plan.snapshots.iter().all(|snapshot| snapshot.active_silent_s == Some(0)));
+    // A rebuild without recent writes is started again.
     world.clock.advance_ms(ABANDONED_S * 1_000);
     let again = world.rebuild(&log).await;
-    assert!(again.iter().all(|(_, begun)| *begun == Begun::Begun), "{again:?}");
+    assert!(again.iter().all(|(_, begun)| *begun == RebuildStart::Started), "{again:?}");
     world.work().await;
     for _ in 0..2 {
         for (at, root) in marks().into_iter().zip(&roots) {
@@ -98,7 +104,7 @@ async fn a_rebuild_of_what_is_whole_changes_no_root_and_may_be_asked_for_twice()
 }
 
 #[tokio::test]
-async fn what_was_begun_on_lost_objects_begins_anew() {
+async fn a_snapshot_started_from_lost_objects_is_restarted() {
     let world = World::new();
     let (mut log, mut positions) = world.made("stuck").await;
     world.delete_objects("/roots/").await;
@@ -115,7 +121,7 @@ async fn what_was_begun_on_lost_objects_begins_anew() {
     );
     assert_eq!(world.pending.len(), 1);
     let begun = world.rebuild(&log).await;
-    assert_eq!(begun.last(), Some(&(job.position, Begun::Begun)), "its record, too");
+    assert_eq!(begun.last(), Some(&(job.position, RebuildStart::Started)), "its record, too");
     world.work().await;
     for at in positions {
         world.assert_right(&log, at).await;
@@ -125,14 +131,14 @@ async fn what_was_begun_on_lost_objects_begins_anew() {
 }
 
 #[tokio::test]
-async fn what_was_passed_over_is_made() {
+async fn a_skipped_snapshot_is_rebuilt() {
     let world = World::new();
     let mut log = world.create("passed over").await;
     world.append(&mut log, 1, 600).await;
     let passed = world.mark(&mut log).await.position;
     world.append(&mut log, 2, 600).await;
     let job = world.mark(&mut log).await;
-    // As it is left behind when the one before it is given up.
+    // The state after the previous snapshot was given up.
     let now_s = world.clock.now_ms() / 1_000;
     let rebuild = Some(Rebuild { run: 1, replaces: None });
     let progress = LevelsBuilder::rebuild_progress(None);
@@ -142,7 +148,7 @@ async fn what_was_passed_over_is_made() {
     world.work().await;
     assert_eq!(world.root(&log, passed).await, None);
     let found = world.findings().await;
-    let passed_over = Finding { log: log.id, at: passed, found: Found::PassedOver };
+    let passed_over = Finding { log: log.id, at: passed, kind: FindingKind::Skipped };
     assert_eq!(found, [passed_over]);
     let begun = world.rebuild(&log).await;
     // The first entry has no root and needs none.
@@ -156,17 +162,17 @@ async fn what_was_passed_over_is_made() {
 }
 
 #[tokio::test]
-async fn what_comes_while_it_begins_is_made_anew_too() {
+async fn snapshots_appended_while_a_rebuild_starts_are_rebuilt() {
     let world = World::new();
     let (mut log, _) = world.made("while").await;
     let plan = world.reprocess().plan_rebuild(log.id).await.unwrap();
-    // One whose worker may have begun on what is lost, and is alive.
+    // The worker of this snapshot is alive and may have started from lost objects.
     let late = world.mark(&mut log).await;
     let now_s = world.clock.now_ms() / 1_000;
     assert_eq!(world.pending.create(&record(late, now_s)).await, WriteOutcome::Written);
     let mut begun = Vec::new();
-    let each = |snapshot: &ToRebuild, _: &Begun| begun.push(snapshot.at);
-    world.reprocess().begin_rebuild(&plan, each).await.unwrap();
+    let each = |snapshot: &SnapshotToRebuild, _: &RebuildStart| begun.push(snapshot.at);
+    world.reprocess().start_rebuild(&plan, each).await.unwrap();
     assert_eq!(begun.last(), Some(&late.position));
     assert_eq!(world.pending.len(), plan.snapshots.len() + 1);
     world.work().await;
@@ -174,7 +180,7 @@ async fn what_comes_while_it_begins_is_made_anew_too() {
 }
 
 #[tokio::test]
-async fn a_snapshot_that_comes_behind_waits_for_its_turn() {
+async fn a_later_snapshot_waits_for_its_turn() {
     let world = World::new();
     let (mut log, _) = world.made("behind").await;
     world.rebuild(&log).await;
@@ -186,7 +192,7 @@ async fn a_snapshot_that_comes_behind_waits_for_its_turn() {
 }
 
 #[tokio::test]
-async fn offloaded_snapshots_stay_as_they_are_and_their_entries_are_read() {
+async fn offloaded_snapshots_are_unchanged_and_their_entries_are_read() {
     let world = World::new();
     let (mut log, _) = world.made("offloaded").await;
     let offloaded = marks();
@@ -211,7 +217,7 @@ async fn offloaded_snapshots_stay_as_they_are_and_their_entries_are_read() {
 }
 
 #[tokio::test]
-async fn a_log_that_is_not_whole_is_left_as_it_is() {
+async fn an_incomplete_log_is_not_rebuilt() {
     use crate::ports::Retention as _;
     let world = World::new();
     let nowhere = LogId::from_uuid(uuid::Uuid::nil());
@@ -231,7 +237,7 @@ async fn a_log_that_is_not_whole_is_left_as_it_is() {
     assert!(world.pending.is_empty() && world.queue.is_empty());
 }
 
-/// Says of each write that its outcome is unknown: of every second one, which it does not do, rightly.
+/// Reports the outcome of every write as unknown. Performs only every other write.
 struct Mumbling {
     pending: Arc<MemoryPendingSnapshots>,
     writes: std::sync::atomic::AtomicU32,
@@ -267,7 +273,7 @@ impl PendingSnapshots for Mumbling {
 }
 
 #[tokio::test]
-async fn lost_replies_are_looked_after() {
+async fn unknown_write_outcomes_are_read_back() {
     let world = World::new();
     let (log, positions) = world.made("mumbled").await;
     world.delete_objects("").await;
@@ -276,7 +282,7 @@ async fn lost_replies_are_looked_after() {
     let plan = reprocess.plan_rebuild(log.id).await.unwrap();
     let mut begun = 0;
     reprocess
-        .begin_rebuild(&plan, |_, what| begun += u32::from(*what == Begun::Begun))
+        .start_rebuild(&plan, |_, what| begun += u32::from(*what == RebuildStart::Started))
         .await
         .unwrap();
     assert_eq!((begun, world.pending.len()), (5, 5));
@@ -287,7 +293,7 @@ async fn lost_replies_are_looked_after() {
 }
 
 #[tokio::test]
-async fn the_records_alone_carry_it_when_every_message_is_lost() {
+async fn a_rebuild_survives_the_loss_of_every_message() {
     let world = World::new();
     let (log, positions) = world.made("records").await;
     world.delete_objects("").await;
@@ -297,9 +303,9 @@ async fn the_records_alone_carry_it_when_every_message_is_lost() {
     }
     assert!(world.queue.is_empty());
     world.clock.advance_ms(ABANDONED_S * 1_000);
-    let mended = world.mend().await;
+    let mended = world.repair().await;
     assert_eq!(mended.len(), marks().len());
-    assert!(mended.iter().all(|(_, mended)| *mended == Mended::Sent));
+    assert!(mended.iter().all(|(_, mended)| *mended == RepairOutcome::Sent));
     world.work().await;
     for at in positions {
         world.assert_right(&log, at).await;

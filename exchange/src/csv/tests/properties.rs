@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Property tests for arbitrary texts.
 
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ proptest! {
         match (whole, dripped) {
             (Ok((survey, shown, _)), Ok((other, others, _))) => {
                 prop_assert_eq!((&survey, &shown), (&other, &others));
-                // It counts blank lines as rows in a file of one column only, as this does.
+                // Both libraries count blank lines as rows only in files of one column.
                 let first_fields = csv::ReaderBuilder::new().has_headers(false).flexible(true)
                     .from_reader(text.as_bytes()).records().next().unwrap().unwrap().len();
                 if first_fields > 1 {

@@ -64,9 +64,14 @@ const GROUPS: [Group; 4] = [
 ];
 
 impl Arguments {
+    /// Returns the command line with grouped help.
+    pub(crate) fn grouped() -> clap::Command {
+        with_groups(Self::command(), &GROUPS)
+    }
+
     /// Parses the arguments of this process. The help lists the commands in groups.
     pub(crate) fn parse_grouped() -> Result<Self, clap::Error> {
-        let matches = with_groups(Self::command(), &GROUPS).try_get_matches()?;
+        let matches = Self::grouped().try_get_matches()?;
         Self::from_arg_matches(&matches)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_base::identity::LogId;
 use cellar_engine::ports::{Jobs as _, PendingSnapshots as _};
 use cellar_engine::reprocess::{
-    Begun, RebuildRefusal, Reprocess, ReprocessPorts, Scope, ToRebuild,
+    RebuildRefusal, RebuildStart, Reprocess, ReprocessPorts, Scope, SnapshotToRebuild,
 };
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use tokio::task::JoinHandle;
@@ -179,12 +179,12 @@ impl Pipeline {
             world.violated(format_args!("reprocess: no survey: {error}"));
         }
         for finding in findings {
-            operator.event(format_args!("finds {:?} at {}", finding.found, finding.at));
-            if finding.found.is_lost() {
-                world.violated(format_args!("reprocess: {:?} at {}", finding.found, finding.at));
+            operator.event(format_args!("finds {:?} at {}", finding.kind, finding.at));
+            if finding.kind.is_lost() {
+                world.violated(format_args!("reprocess: {:?} at {}", finding.kind, finding.at));
             }
-            match reprocess.mend(&finding).await {
-                Ok(mended) if finding.found.is_due() => {
+            match reprocess.repair(&finding).await {
+                Ok(mended) if finding.kind.is_repairable() => {
                     world.count(Rare::Reprocessed);
                     operator.event(format_args!("{mended:?}"));
                 }
@@ -201,10 +201,10 @@ impl Pipeline {
         loop {
             let began = match reprocess.plan_rebuild(log).await {
                 Ok(plan) => {
-                    let each = |snapshot: &ToRebuild, begun: &Begun| {
+                    let each = |snapshot: &SnapshotToRebuild, begun: &RebuildStart| {
                         operator.event(format_args!("rebuilds {}: {begun:?}", snapshot.at));
                     };
-                    reprocess.begin_rebuild(&plan, each).await
+                    reprocess.start_rebuild(&plan, each).await
                 }
                 Err(refusal) => Err(refusal),
             };

@@ -1,0 +1,138 @@
+//! The model's events. Each event records the append that produced it and the number of events on
+//! which it was decided.
+
+use std::convert::Infallible;
+
+use cellar_catalog::stream::{Decider, Encoded, InvalidEvent, Kind, UnreadableEvent};
+
+/// Encoded length of an event.
+const EVENT_BYTES: usize = 6;
+
+/// Identity of an append: each decision of each call has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AppendId {
+    /// Index of the client.
+    pub client: u8,
+    /// Index of the client's command.
+    pub command: u8,
+    /// Index of the client's call.
+    pub call: u8,
+    /// Number of earlier decisions of the same call.
+    pub decision: u8,
+}
+
+/// An event of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModelEvent {
+    /// The append that produced the event.
+    pub append: AppendId,
+    /// Index of the event within its append.
+    pub part: u8,
+    /// Number of events in the stream when the append was decided.
+    pub decided_at: u8,
+}
+
+impl ModelEvent {
+    fn to_bytes(self) -> [u8; EVENT_BYTES] {
+        let AppendId { client, command, call, decision } = self.append;
+        [client, command, call, decision, self.part, self.decided_at]
+    }
+
+    fn from_bytes(bytes: [u8; EVENT_BYTES]) -> Self {
+        let [client, command, call, decision, part, decided_at] = bytes;
+        Self { append: AppendId { client, command, call, decision }, part, decided_at }
+    }
+}
+
+/// A command of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Command {
+    /// Identity of the append that the command becomes.
+    pub append: AppendId,
+    /// Number of events that the command produces.
+    pub events: u8,
+    /// Whether the command produces no events if it is already done.
+    pub skip_if_done: bool,
+}
+
+/// Decider of the model. Its state is the list of all events.
+#[derive(Debug, Clone)]
+pub struct EventListDecider {
+    event_kind: Kind,
+    /// Kind of an unfold, which contains all events.
+    unfold_kind: Kind,
+    unfolds: bool,
+}
+
+impl EventListDecider {
+    /// Creates a decider with or without unfolds.
+    ///
+    /// # Errors
+    /// [`InvalidEvent`] if core refuses the event kinds.
+    pub fn new(unfolds: bool) -> Result<Self, InvalidEvent> {
+        Ok(Self { event_kind: Kind::new("Said")?, unfold_kind: Kind::new("All")?, unfolds })
+    }
+}
+
+impl Decider for EventListDecider {
+    type State = Vec<ModelEvent>;
+    type Event = ModelEvent;
+    type Command = Command;
+    type Rejection = Infallible;
+
+    fn initial(&self) -> Vec<ModelEvent> {
+        Vec::new()
+    }
+
+    fn evolve(&self, mut state: Vec<ModelEvent>, event: &ModelEvent) -> Vec<ModelEvent> {
+        state.push(*event);
+        state
+    }
+
+    fn decide(
+        &self,
+        command: &Command,
+        state: &Vec<ModelEvent>,
+    ) -> Result<Vec<ModelEvent>, Infallible> {
+        let Command { append, events, skip_if_done } = *command;
+        let is_same_command = |event: &ModelEvent| {
+            event.append.client == append.client && event.append.command == append.command
+        };
+        if skip_if_done && state.iter().any(is_same_command) {
+            return Ok(Vec::new());
+        }
+        let decided_at = u8::try_from(state.len()).unwrap_or(u8::MAX);
+        Ok((0..events).map(|part| ModelEvent { append, part, decided_at }).collect())
+    }
+
+    fn encode(&self, event: &ModelEvent) -> Encoded {
+        Encoded::new(self.event_kind.clone(), event.to_bytes().to_vec())
+    }
+
+    fn decode(&self, kind: &Kind, data: &[u8]) -> Result<ModelEvent, UnreadableEvent> {
+        if *kind != self.event_kind {
+            return Err(UnreadableEvent::UnknownKind);
+        }
+        data.try_into().map(ModelEvent::from_bytes).map_err(|_| UnreadableEvent::Malformed)
+    }
+
+    fn is_origin(&self, _: &ModelEvent) -> bool {
+        false
+    }
+
+    fn unfold(&self, state: &Vec<ModelEvent>) -> Option<Encoded> {
+        if !self.unfolds {
+            return None;
+        }
+        let data = state.iter().flat_map(|event| event.to_bytes()).collect();
+        Some(Encoded::new(self.unfold_kind.clone(), data))
+    }
+
+    fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Vec<ModelEvent>> {
+        let (events, rest) = data.as_chunks::<EVENT_BYTES>();
+        if *kind != self.unfold_kind || !rest.is_empty() {
+            return None;
+        }
+        Some(events.iter().copied().map(ModelEvent::from_bytes).collect())
+    }
+}
