@@ -27,7 +27,6 @@ pub enum LocalError {
         what: &'static str,
         /// Path of the file.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
     /// The state folder or a part of it is a symbolic link, so that its data is stored elsewhere.
@@ -47,7 +46,6 @@ pub enum LocalError {
     Damaged {
         /// The damaged file.
         path: PathBuf,
-        /// The reason.
         why: String,
     },
     /// A later version of Cellar has written the state folder.
@@ -91,7 +89,6 @@ pub enum LocalError {
     Template {
         /// Logical id of the resource.
         logical_id: String,
-        /// The reason.
         why: String,
     },
     /// A value of the template cannot be resolved.
@@ -112,7 +109,6 @@ pub enum LocalError {
     Server {
         /// The server.
         what: &'static str,
-        /// The reason.
         why: String,
     },
 }
@@ -127,7 +123,6 @@ fn format_location(url: Option<&str>) -> String {
 pub struct FilterError {
     /// Path of the faulty part of the pattern, such as `dynamodb.NewImage.T`.
     pub path: String,
-    /// The reason.
     pub why: String,
 }
 

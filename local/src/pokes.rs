@@ -123,7 +123,7 @@ mod tests {
         followed.clear();
         pokes.poke(log(0), at(1));
         assert!(pokes.follow(log(0), subject(0)).is_ok());
-        assert_eq!(pokes.lock().logs.len(), 1, "nobody follows the others");
+        assert_eq!(pokes.lock().logs.len(), 1, "logs without subscribers are dropped");
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub(crate) async fn start(
     database: Database,
     roles: Arc<Roles>,
 ) -> Result<ServerThread, LocalError> {
-    let answer =
-        async move |headers: HeaderMap, body: Bytes| requests::answer(&database, &headers, &body);
+    let answer = async move |headers: HeaderMap, body: Bytes| {
+        requests::handle_request(&database, &headers, &body)
+    };
     serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(answer)).await
 }

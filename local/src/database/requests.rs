@@ -13,7 +13,7 @@ use crate::roles::tables::VERSION;
 type Reply = Result<Vec<u8>, DynoxideError>;
 
 /// Performs the operation of a request. Blocks the thread until the disk has synced.
-pub(super) fn answer(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
+pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
     let operation = operation(headers, VERSION);
     match perform(database, operation, body) {
         Some(Ok(json)) => reply(StatusCode::OK, json),
@@ -93,7 +93,7 @@ mod tests {
             TARGET.parse().unwrap(),
             HeaderValue::from_str(target).unwrap(),
         )]);
-        let answer = answer(database, &headers, &Bytes::from(body.to_owned()));
+        let answer = handle_request(database, &headers, &Bytes::from(body.to_owned()));
         assert_eq!(answer.headers()[CONTENT_TYPE], JSON);
         let status = answer.status();
         let body = to_bytes(answer.into_body(), 10_000).await.unwrap();

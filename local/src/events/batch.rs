@@ -42,7 +42,7 @@ pub(super) enum BatchOutcome {
     Failed,
 }
 
-/// What to do after an invocation.
+/// The next action after an invocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterInvocation {
     /// Continue with the next batch.

@@ -49,7 +49,7 @@ struct Position {
 /// The result of one poll step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PollStep {
-    /// Records were read or processed; there may be more.
+    /// Records were read or processed; more may follow.
     Worked,
     /// The shard has no new records.
     Idle,

@@ -13,7 +13,7 @@ use crate::names::Names;
 
 const QUEUE: &str = "AWS::SQS::Queue";
 const FUNCTION: &str = "AWS::Lambda::Function";
-/// Defaults of Lambda and SQS.
+/// Values that Lambda and SQS use for missing properties.
 const DEFAULT_BATCH_SIZE: u64 = 10;
 const DEFAULT_VISIBILITY_S: u64 = 30;
 const DEFAULT_CONCURRENCY: u64 = 5;

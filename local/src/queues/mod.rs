@@ -21,7 +21,7 @@ use crate::names::{Names, referenced_id};
 use crate::store::EventStore;
 
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Default of SQS.
+/// Message retention of SQS if the template sets none.
 const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 
 /// The queues of a template, by logical id.

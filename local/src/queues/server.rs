@@ -34,12 +34,12 @@ struct SendMessage {
 /// Serves the queues on a free port until the returned server is dropped.
 pub(crate) async fn start(queues: Queues, roles: Arc<Roles>) -> Result<ServerThread, LocalError> {
     let answer = async move |headers: HeaderMap, body: Bytes| {
-        answer(&queues, operation(&headers, messages::VERSION), &body).await
+        handle_request(&queues, operation(&headers, messages::VERSION), &body).await
     };
     serve_guarded("the local SQS", SERVICE, roles, Router::new().fallback(answer)).await
 }
 
-pub(super) async fn answer(queues: &Queues, operation: &str, body: &[u8]) -> Response {
+pub(super) async fn handle_request(queues: &Queues, operation: &str, body: &[u8]) -> Response {
     let bad_request = |code: &str, why: &str| error(StatusCode::BAD_REQUEST, code, why);
     if operation != "SendMessage" {
         let why = format!("the local stack does not support {operation:?}");

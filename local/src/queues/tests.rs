@@ -133,7 +133,7 @@ async fn rejects_invalid_messages() {
         ("PurgeQueue", json!({"QueueUrl": url}).to_string(), "UnknownOperationException"),
         ("", String::new(), "UnknownOperationException"),
     ] {
-        let reply = server::answer(&served.queues, operation, body.as_bytes()).await;
+        let reply = server::handle_request(&served.queues, operation, body.as_bytes()).await;
         assert_eq!(reply.status(), 400, "{operation} {kind}");
         let bytes = axum::body::to_bytes(reply.into_body(), 10_000).await.unwrap();
         let error: Value = serde_json::from_slice(&bytes).unwrap();
@@ -147,7 +147,7 @@ async fn the_reply_has_the_md5_of_the_body() {
     let served = serve().await;
     let url = served.queues.0["SnapshotQueue"].url.clone();
     let body = json!({ "QueueUrl": url, "MessageBody": "This is a test message" }).to_string();
-    let reply = server::answer(&served.queues, "SendMessage", body.as_bytes()).await;
+    let reply = server::handle_request(&served.queues, "SendMessage", body.as_bytes()).await;
     let bytes = axum::body::to_bytes(reply.into_body(), 10_000).await.unwrap();
     let sent: Value = serde_json::from_slice(&bytes).unwrap();
     // The example in the reference of AWS.
