@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_names_its_long_texts() {
+    fn a_tile_refers_to_its_long_texts() {
         let packed = pack(&chunk::encode(&tile(hash(9))).unwrap(), Bounds::CHUNK).unwrap();
         let named = References::of_tile(packed.chunk.hash, &packed.stored).unwrap();
         assert_eq!(named, References { leaves: vec![hash(9)], ..References::default() });
@@ -200,7 +200,7 @@ mod tests {
     proptest! {
         /// All objects of a level are reachable, whatever the pack limits are and wherever the root stores the level.
         #[test]
-        fn everything_that_a_root_is_made_of_is_named(
+        fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),
         ) {
             let Level { mut sheets } = level;

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_where_it_is_the_smallest() {
+    fn the_smallest_form_is_chosen() {
         assert_eq!(round(&[MAX_ROWS - 1], 0), (Form::One, 5));
         assert_eq!(round(&[7], 7), (Form::One, 1));
         let run: Vec<u32> = (1_000..200_000).collect();
