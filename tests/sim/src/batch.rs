@@ -1,4 +1,4 @@
-//! Many seeds of one scenario, on as many threads as there are.
+//! Runs of many seeds of one scenario, on several threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,34 +10,33 @@ use crate::rare::Rare;
 use crate::run::{Outcome, run};
 use crate::scenarios::Scenario;
 
-/// A seed whose run was not as it must be.
+/// A seed whose run violated an invariant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedSeed {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// The seed.
     pub seed: u64,
-    /// What was wrong first.
+    /// The first violation.
     pub why: String,
 }
 
-/// What came of many seeds of one scenario.
+/// The combined results of many seeds of one scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Summary {
-    /// How many seeds were run.
+    /// Number of seeds that were run.
     pub seeds: u64,
-    /// Those that failed.
+    /// The seeds that failed.
     pub failed: Vec<FailedSeed>,
-    /// How much happened.
+    /// Total number of trace events.
     pub events: u64,
-    /// How much time passed in the runs, milliseconds.
+    /// Total simulated time, in milliseconds.
     pub elapsed_ms: u64,
-    /// What seldom happens, and how often it did.
+    /// How often each rare event happened.
     pub rare: BTreeMap<Rare, u64>,
 }
 
 impl Summary {
-    /// Adds what came of a run.
+    /// Adds the result of a run.
     fn add(&mut self, scenario: Scenario, seed: u64, outcome: Outcome) {
         self.seeds += 1;
         self.events += outcome.events;
@@ -50,7 +49,7 @@ impl Summary {
         }
     }
 
-    /// What the scenario promises and never happened.
+    /// Returns the rare events that the scenario promises and that never happened.
     #[must_use]
     pub fn never_happened(&self, scenario: Scenario) -> Vec<Rare> {
         let promised = scenario.shape().promised.iter();
@@ -58,7 +57,7 @@ impl Summary {
     }
 }
 
-/// Runs these seeds on so many threads and adds what came of them to a summary, in the order of the seeds.
+/// Runs seeds on several threads and adds their results to `summary`, in the order of the seeds.
 pub fn run_seeds(scenario: Scenario, seeds: &[u64], threads: usize, summary: &mut Summary) {
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(BTreeMap::new());
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_tells_what_failed_and_what_never_happened() {
+    fn a_summary_lists_failed_seeds_and_missing_events() {
         let mut summary = Summary::default();
         let violations = vec!["I1".to_owned(), "I2".to_owned()];
         let rare = BTreeMap::from([(Rare::PutLost, 2)]);
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_nothing() {
+    fn the_number_of_threads_does_not_change_the_summary() {
         let summary = |threads| {
             let mut summary = Summary::default();
             run_seeds(Scenario::AppendContention, &[1, 2, 3], threads, &mut summary);

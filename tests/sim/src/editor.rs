@@ -1,5 +1,5 @@
-//! A client that edits: it numbers its mutations, repeats what was not answered, and believes what it is
-//! told.
+//! A client that edits. It numbers its mutations, repeats unanswered requests, and relies on the
+//! answers.
 
 mod upload;
 
@@ -22,28 +22,29 @@ use crate::reading;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// How often a client repeats what was answered.
+/// How often a client repeats a request that was answered.
 const REPEATS: Rate = Rate(800);
 /// How often a client reads between two edits.
 const READS: Rate = Rate(1_500);
-/// How often a client takes back an edit of its own, or everything since one.
+/// How often a client undoes one of its edits.
 const UNDOES: Rate = Rate(400);
-const RESTORES: Rate = Rate(150);
-/// Of how many of its newest edits a client remembers the positions.
+/// How often a client reverts all edits after one of its own.
+const REVERTS: Rate = Rate(150);
+/// Number of the newest edits whose positions a client remembers.
 const REMEMBERED: usize = 8;
-/// Milliseconds that a client waits before it repeats a request, at most.
+/// Maximum wait before a request is repeated, in milliseconds.
 const RETRY_MAX_MS: u64 = 2_000;
 
-/// What a client is to do.
+/// The behavior of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {
-    /// Requests that it sends.
+    /// Number of requests that the client sends.
     pub requests: u64,
-    /// Mutations of one request at most.
+    /// Maximum mutations of one request.
     pub batch: u64,
-    /// Milliseconds between two requests at most.
+    /// Maximum milliseconds between two requests.
     pub think_ms: u64,
-    /// Bytes of a long text; none are written if 0.
+    /// Maximum length of a long text, in bytes; 0 if the client writes none.
     pub text_bytes: u64,
     /// How often an edit is uploaded as an object.
     pub large: Rate,
@@ -51,7 +52,7 @@ pub struct Habits {
 
 /// A client of one log.
 pub(crate) struct Editor {
-    /// The client as a process: only its calls fail.
+    /// The client's process. Its calls fail, but it does not crash or freeze.
     pub process: Process,
     pub(crate) fleet: Arc<Fleet>,
     pub(crate) witness: Arc<Witness>,
@@ -61,12 +62,12 @@ pub(crate) struct Editor {
     next_id: u64,
     acknowledged: u64,
     base: Position,
-    /// Where its newest edits stand.
+    /// Positions of the client's newest edits.
     done: Vec<Position>,
 }
 
 impl Editor {
-    /// A client that has seen the log's first entry.
+    /// Creates a client that has seen only the first entry of the log.
     #[must_use]
     pub(crate) fn new(
         world: &Arc<World>,
@@ -89,13 +90,13 @@ impl Editor {
         }
     }
 
-    /// The same, that has seen the log up to a position.
+    /// Sets the position up to which the client has seen the log.
     #[must_use]
     pub(crate) fn from(self, base: Position) -> Self {
         Self { base, ..self }
     }
 
-    /// The position up to which it has seen the log.
+    /// Returns the position up to which the client has seen the log.
     #[must_use]
     pub(crate) fn base(&self) -> Position {
         self.base
@@ -105,7 +106,7 @@ impl Editor {
         self.process.random()
     }
 
-    /// Edits until it has sent all that it is to send.
+    /// Sends all requests of the client's habits.
     pub(crate) async fn edit(mut self) {
         for _ in 0..self.habits.requests {
             let think_ms = self.random().mostly_short(self.habits.think_ms);
@@ -151,24 +152,27 @@ impl Editor {
         }
     }
 
-    /// What one request says.
+    /// Draws the operations of one request.
     fn operations(&self) -> Vec<Operation> {
         let count = self.random().within(1..=self.habits.batch.max(1));
         (0..count).map(|_| operation(self.random(), self.habits.text_bytes)).collect()
     }
 
-    /// An undo, or a restore, of what it has done; mostly none.
+    /// Draws an undo or a revert of one of the client's edits; mostly returns `None`.
     fn taking_back(&self) -> Option<Operation> {
-        let (undoes, restores) = (self.random().happens(UNDOES), self.random().happens(RESTORES));
+        let (undoes, reverts) = (self.random().happens(UNDOES), self.random().happens(REVERTS));
         let position = *self.random().pick(&self.done)?;
-        match (undoes, restores) {
-            (true, _) => Some(Operation::Undo(Undo { position })),
-            (_, true) => Some(Operation::Revert(Revert { position })),
-            _ => None,
+        if undoes {
+            return Some(Operation::Undo(Undo { position }));
         }
+        if reverts {
+            return Some(Operation::Revert(Revert { position }));
+        }
+        None
     }
 
-    /// Sends a request again and again until it is done; none if it never can be, which is a violation.
+    /// Repeats a request until it succeeds; reports a violation and returns `None` if it fails
+    /// permanently.
     async fn until_answered(&self, request: &Request) -> Option<Appended> {
         let what = format!("append {} mutations", self.next_id - 1);
         let sends = |server| append(server, request.clone());
@@ -183,7 +187,7 @@ impl Editor {
         }
     }
 
-    /// Asks again and again until the answer is no error that passes.
+    /// Retries a request until the answer is not a temporary error.
     async fn until_final<T, F>(&self, what: &str, ask: impl Fn(Server) -> F) -> Result<T, LogError>
     where
         T: Send + 'static,
@@ -234,8 +238,9 @@ impl Editor {
         }
     }
 
-    /// I14: repeating a request changes nothing and gives the same positions, rejections and effects. Whether it is called a
-    /// duplicate says only who saw it first: a copy that is on its way may be.
+    /// Checks I14: a repeated request changes nothing and gets the same positions, rejections and
+    /// effects. The duplicate flag may differ, because a delayed copy of the request may have
+    /// arrived first.
     async fn repeat(&self, request: &Request, first: &Appended) {
         let Some(again) = self.until_answered(request).await else { return };
         self.must_be_same(first, &again);
@@ -257,7 +262,7 @@ impl Editor {
     }
 }
 
-/// Whether an error is one that a client repeats its request after.
+/// Returns whether a client retries after this error.
 #[must_use]
 pub(crate) fn passes(error: &LogError) -> bool {
     match error {

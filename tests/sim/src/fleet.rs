@@ -1,4 +1,4 @@
-//! The API's processes: who asks for one gets any of them, and what dies is replaced.
+//! The API's processes: a request goes to any of them, and dead ones are replaced.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use crate::random::SimRandom;
 use crate::rare::Rare;
 use crate::world::World;
 
-/// Milliseconds after which a client gives a request up.
+/// Request timeout of a client, in milliseconds.
 const REQUEST_TIMEOUT_MS: u64 = 30_000;
 
-/// The log service of a process, as the API has it.
+/// Creates the log service of a process, as the API does.
 #[must_use]
 pub fn logs_of(process: &Process) -> Logs {
     let port = Arc::new(process.clone());
@@ -31,7 +31,7 @@ pub fn logs_of(process: &Process) -> Logs {
     Logs::new(entries, segments, blobs, clock, port as _)
 }
 
-/// The catalog of a process, as the API has it.
+/// Creates the catalog of a process, as the API does.
 #[must_use]
 pub fn catalog_of(process: &Process) -> CatalogStore {
     let port = Arc::new(process.clone());
@@ -41,17 +41,16 @@ pub fn catalog_of(process: &Process) -> CatalogStore {
 /// A process of the API.
 #[derive(Clone)]
 pub struct Server {
-    /// The process.
     pub process: Process,
-    /// What it knows of logs.
+    /// The process's log service, with its caches.
     pub logs: Arc<Logs>,
-    /// What it knows of the catalog.
+    /// The process's catalog.
     pub catalog: CatalogStore,
-    /// When it puts Snapshot entries, and rolls.
+    /// When the process puts Snapshot entries and rolls.
     pub policy: LogPolicy,
 }
 
-/// The API's processes.
+/// The processes of the API.
 pub struct Fleet {
     world: Arc<World>,
     random: SimRandom,
@@ -65,7 +64,7 @@ struct State {
 }
 
 impl Fleet {
-    /// So many processes, which keep logs up like this.
+    /// Starts `count` processes with an upkeep policy.
     #[must_use]
     pub fn new(world: &Arc<World>, count: u32, policy: LogPolicy) -> Self {
         let state = Mutex::new(State { policy, made: 0, servers: Vec::new() });
@@ -91,13 +90,13 @@ impl Fleet {
         Server { process, logs, catalog, policy: state.policy }
     }
 
-    /// The process that the next request comes to.
+    /// Returns the process that gets the next request.
     #[must_use]
     pub fn pick(&self) -> Server {
         let mut state = self.lock();
         let count = u32::try_from(state.servers.len()).unwrap_or(u32::MAX);
         let index = usize::try_from(self.random.below(count)).unwrap_or(0);
-        // Where one stands still another is started sooner or later; it may wake up beside that.
+        // A frozen process is replaced sooner or later, and may wake up while its successor runs.
         let answers = |server: &&Server| {
             let process = &server.process;
             !process.is_dead() && (!process.is_frozen() || self.random.below(3) > 0)
@@ -112,13 +111,13 @@ impl Fleet {
         })
     }
 
-    /// Every process there is now.
+    /// Returns the processes that currently get requests.
     #[must_use]
     pub fn all(&self) -> Vec<Server> {
         self.lock().servers.clone()
     }
 
-    /// A new version is deployed: new processes take over, old ones end what they do.
+    /// Deploys a new version: new processes take over, and the old ones finish their work.
     pub fn redeploy(&self, policy: LogPolicy) {
         let mut state = self.lock();
         state.policy = policy;
@@ -132,7 +131,8 @@ impl Fleet {
         self.world.event("fleet", format_args!("another version is deployed"));
     }
 
-    /// Sends a request of a client to one of them. None: no answer came, whatever was done.
+    /// Sends a client's request to one process; returns `None` if no answer arrived, although the
+    /// request may have been executed.
     pub async fn ask<T, F>(
         &self,
         client: &Process,
@@ -153,13 +153,14 @@ impl Fleet {
     }
 }
 
-/// Appends as the API does: the request, then what the log needs.
+/// Appends like the API: the request, followed by the log's upkeep.
 pub async fn append(server: Server, request: Request) -> Result<Appended, LogError> {
     let (log, logs) = (request.log(), Arc::clone(&server.logs));
-    // An undo or a restore is put anew behind what others did, and looks for itself at what it takes back.
+    // An undo or a revert is put again after edits of other clients, and reads the entries that it
+    // reverses by itself.
     let (max_puts, max_reads) = match request.to_resolve() {
         Some(_) => (MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, u32::MAX),
-        // The check of an import reads the log for itself.
+        // The check of an import reads the log by itself.
         None if request.imports().next().is_some() => (MAX_PUT_ATTEMPTS, u32::MAX),
         None => (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS),
     };
@@ -167,7 +168,7 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
     kept_up(server, log, (max_puts, max_reads), Box::pin(appends)).await
 }
 
-/// Completes an upload as the API does.
+/// Completes an upload like the API.
 pub async fn complete(
     server: Server,
     log: LogId,
@@ -201,7 +202,7 @@ async fn kept_up(
     appended
 }
 
-/// What follows an append, within its time; losing it costs nothing.
+/// Runs the log's upkeep after an append, within its time limit. Losing the upkeep does no harm.
 pub async fn upkeep(server: &Server, log: LogId) {
     let upkeep = server.logs.upkeep(log, &server.policy);
     let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;

@@ -1,5 +1,5 @@
-//! A call of a process to a service: it travels for itself, so that what was sent may be done after its
-//! sender has given up or died.
+//! A call of a process to a service. It runs as a task of its own, so that it may be executed after
+//! its sender has given up or died.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use tokio::time::{Duration, Instant};
 use crate::process::Process;
 use crate::rare::Rare;
 
-/// Age of a signature from which on services refuse a request: AWS does so after 5 to 15 minutes. So a
-/// process that stands still with a request in its hands never sends it a day later.
+/// Age at which services refuse a signed request. AWS refuses requests that are 5 to 15 minutes
+/// old, so that a frozen process cannot send a request a day later.
 const SIGNATURE_MAX: Duration = Duration::from_secs(15 * 60);
-/// Milliseconds after which a caller gives up.
+/// Call timeout, in milliseconds.
 const CALL_TIMEOUT_MS: u64 = 3_000;
 
-/// What becomes of a call.
+/// How a call ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Done,
@@ -51,10 +51,11 @@ impl Process {
         self.random().within(1..=self.world().plan().latency_max_ms.max(1))
     }
 
-    /// Calls a service. `effect` is what the service does, at once when the call arrives.
+    /// Calls a service. `effect` is the service's work, executed when the call arrives.
     ///
     /// # Errors
-    /// A temporary [`PortError`] if there was no reply: it may have been done, may be done later, or never.
+    /// A temporary [`PortError`] if no reply arrived: the call may have been executed, or may be
+    /// executed later or never.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         what: String,
@@ -103,10 +104,10 @@ impl Process {
         result
     }
 
-    /// Calls the bucket, which also fails and is slow on its own.
+    /// Calls the bucket, which has additional failures and delays.
     ///
     /// # Errors
-    /// As [`Self::call`].
+    /// Same as [`Self::call`].
     pub(crate) async fn call_bucket<T: Send + 'static>(
         &self,
         what: String,
@@ -128,7 +129,8 @@ impl Process {
         self.call(what, slowly).await
     }
 
-    /// The way of a call, whatever becomes of its sender. None if the service panicked.
+    /// Executes a call after `way_ms`, even if its sender has died; returns `None` if the service
+    /// panicked.
     fn travel<T: Send + 'static>(
         &self,
         way_ms: u64,

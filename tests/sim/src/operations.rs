@@ -1,4 +1,4 @@
-//! What clients write.
+//! Random operations of clients.
 
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{
@@ -7,13 +7,13 @@ use cellar_sheet::operation::{
 
 use crate::random::SimRandom;
 
-/// Rows and columns that are edited: few, so that edits meet.
+/// Numbers of rows and columns that are edited. They are small, so that edits conflict.
 const ROWS: u32 = 40;
 const COLUMNS: u32 = 8;
-/// Cells of one operation at most.
+/// Maximum cells of one operation.
 const CELLS: u32 = 4;
 
-/// An operation that some client might send.
+/// Draws an operation that a client may send.
 pub(crate) fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
     let sheet = SheetId(if random.below(8) == 0 { 1 } else { 0 });
     let before = random.below(ROWS);
@@ -30,7 +30,7 @@ pub(crate) fn operation(random: &SimRandom, text_bytes: u64) -> Operation {
     }
 }
 
-/// An operation that may be uploaded.
+/// Draws an operation that may be uploaded as an external body.
 pub(crate) fn cells(random: &SimRandom, text_bytes: u64) -> Operation {
     set(random, SheetId::FIRST, text_bytes)
 }
@@ -57,7 +57,7 @@ fn value(random: &SimRandom, text_bytes: u64) -> Value {
     }
 }
 
-/// A text that hardly gets shorter when it is compressed.
+/// Draws a text that is nearly incompressible.
 fn noise(random: &SimRandom, bytes: u64) -> String {
     let letter = |_| char::from(b'!' + u8::try_from(random.below(90)).unwrap_or(0));
     (0..random.within(bytes / 2..=bytes)).map(letter).collect()

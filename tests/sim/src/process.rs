@@ -1,4 +1,5 @@
-//! A process: its ports, its clock, its randomness; it may die, or stand still and wake up.
+//! A simulated process with its ports, its clock and its randomness. It may crash, or freeze and
+//! resume.
 
 use std::fmt;
 use std::future::Future;
@@ -13,16 +14,16 @@ use crate::random::SimRandom;
 use crate::rare::Rare;
 use crate::world::World;
 
-/// What becomes of a process when a fault strikes.
+/// Whether faults of the plan affect a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mortality {
-    /// It dies and freezes as the plan says.
+    /// The process crashes and freezes according to the plan.
     Mortal,
-    /// Only its calls fail: for those who watch, and operators.
+    /// Only the process's calls fail. Observers and operators are spared.
     Spared,
 }
 
-/// A process, or a handle to it. All ports are implemented for it, in `ports`.
+/// A handle to a process. The module `ports` implements all ports for it.
 #[derive(Clone)]
 pub struct Process {
     inner: Arc<Inner>,
@@ -33,7 +34,7 @@ struct Inner {
     world: Arc<World>,
     random: SimRandom,
     mortality: Mortality,
-    /// How far its clock is behind (milliseconds; half of them are ahead).
+    /// Clock skew in milliseconds; `is_ahead` is its sign.
     skew_ms: u64,
     is_ahead: bool,
     is_dead: AtomicBool,
@@ -41,12 +42,12 @@ struct Inner {
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
-/// The process died before the work was done, or the work panicked.
+/// The process crashed before the work was done, or the work panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Died;
 
 impl Process {
-    /// A new one in a world.
+    /// Creates a process in a world.
     #[must_use]
     pub fn new(world: &Arc<World>, name: impl Into<String>, mortality: Mortality) -> Self {
         let random = world.random.fork();
@@ -68,31 +69,31 @@ impl Process {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Its name.
+    /// Returns the name of the process.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// Where it is.
+    /// Returns the world in which the process runs.
     #[must_use]
     pub fn world(&self) -> &Arc<World> {
         &self.inner.world
     }
 
-    /// Its own randomness.
+    /// Returns the randomness of the process.
     #[must_use]
     pub fn random(&self) -> &SimRandom {
         &self.inner.random
     }
 
-    /// Whether it has died.
+    /// Returns whether the process has crashed.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.inner.is_dead.load(Ordering::SeqCst)
     }
 
-    /// What its clock shows at this true time, Unix milliseconds.
+    /// Converts true time to the time that the process's clock shows, in Unix milliseconds.
     #[must_use]
     pub fn shown_ms(&self, true_ms: u64) -> u64 {
         match self.inner.is_ahead {
@@ -106,10 +107,10 @@ impl Process {
         self.inner.world.event(&self.inner.name, what);
     }
 
-    /// Does work in it, unless it dies before the work is done.
+    /// Runs `work` in the process until it completes or the process crashes.
     ///
     /// # Errors
-    /// [`Died`].
+    /// [`Died`] if the process crashed, or `work` panicked.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -136,31 +137,31 @@ impl Process {
         tasks.push(task);
     }
 
-    /// It dies: nothing of it goes on, but what it has sent is on its way.
+    /// Crashes the process: its tasks are aborted, but requests that it has sent still arrive.
     pub fn die(&self) {
         if self.inner.is_dead.swap(true, Ordering::SeqCst) {
             return;
         }
         self.inner.world.count(Rare::Crashed);
-        self.event(format_args!("dies"));
+        self.event(format_args!("crashes"));
         let tasks = self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.iter().for_each(AbortHandle::abort);
     }
 
-    /// It stands still for so many milliseconds from now on.
+    /// Freezes the process for `frozen_ms` milliseconds.
     pub fn freeze(&self, frozen_ms: u64) {
         let world = &self.inner.world;
         world.count(Rare::Froze);
         if frozen_ms > LEASE_S * 1_000 {
             world.count(Rare::FrozePastLease);
         }
-        self.event(format_args!("stands still for {frozen_ms} ms"));
+        self.event(format_args!("freezes for {frozen_ms} ms"));
         let until = Instant::now() + Duration::from_millis(frozen_ms);
         let mut frozen = self.inner.frozen_until.lock().unwrap_or_else(PoisonError::into_inner);
         *frozen = (*frozen).max(Some(until));
     }
 
-    /// Goes on only while the process does: never if it has died, and not before it wakes up.
+    /// Waits while the process is frozen, and forever if it has crashed.
     pub async fn awake(&self) {
         if self.is_dead() {
             std::future::pending::<()>().await;
@@ -181,13 +182,13 @@ impl Process {
         until.filter(|until| *until > Instant::now())
     }
 
-    /// Whether it stands still.
+    /// Returns whether the process is frozen.
     #[must_use]
     pub fn is_frozen(&self) -> bool {
         self.frozen_until().is_some()
     }
 
-    /// A point at which it may die or freeze, as the plan says; goes on if it does.
+    /// May crash or freeze the process, with the rates of the plan; then waits until it runs again.
     pub(crate) async fn step(&self) {
         let (world, random) = (&self.inner.world, &self.inner.random);
         if self.inner.mortality == Mortality::Mortal {

@@ -1,4 +1,4 @@
-//! What clients read while everything fails: it is compared with the log in the end.
+//! Reads by clients during faults. The checks compare them with the log at the end of the run.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -11,16 +11,16 @@ use cellar_sheet::operation::SheetId;
 use crate::editor::{Editor, passes};
 use crate::witness::CellsSeen;
 
-/// Everything there can be.
+/// Returns the rectangle of all possible cells.
 pub(crate) fn all() -> Rectangle {
     let first = CellName { row: 0, column: 0 };
     Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
 }
 
-/// All cells of a sheet at a position, page by page.
+/// Reads all cells of a sheet at a position, page by page.
 ///
 /// # Errors
-/// As [`Logs::cells`].
+/// Same as [`Logs::cells`].
 pub(crate) async fn cells(
     logs: &Logs,
     log: LogId,
@@ -42,7 +42,7 @@ pub(crate) async fn cells(
     }
 }
 
-/// Loads the log, or reads its cells, once; what fails for a while is left alone.
+/// Loads the log or reads its cells once, without a retry.
 pub(crate) async fn read(editor: &Editor) {
     let at = editor.base();
     if editor.process.random().below(2) == 0 || !editor.witness.wants_cells() {

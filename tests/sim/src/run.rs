@@ -1,4 +1,4 @@
-//! Runs a scenario with a seed, on a runtime of its own whose time is virtual.
+//! Runs a scenario with a seed, on its own runtime with virtual time.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,24 +7,24 @@ use crate::rare::Rare;
 use crate::scenarios::Scenario;
 use crate::simulation::Simulation;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// What was not as it must be; nothing if all went well.
+    /// The violated invariants; empty if the run succeeded.
     pub violations: Vec<String>,
-    /// The hash of everything that happened.
+    /// Hash of all trace events.
     pub trace_hash: u64,
-    /// How much happened.
+    /// Number of trace events.
     pub events: u64,
-    /// How much time passed in the run, milliseconds.
+    /// Simulated time, in milliseconds.
     pub elapsed_ms: u64,
-    /// What seldom happens.
+    /// How often each rare event happened.
     pub rare: BTreeMap<Rare, u64>,
-    /// What happened, line by line, if that was asked for.
+    /// The lines of the trace, if requested.
     pub lines: Vec<String>,
 }
 
-/// Runs a scenario with a seed.
+/// Runs a scenario with a seed. `keep_text` keeps the lines of the trace.
 #[must_use]
 pub fn run(scenario: Scenario, seed: u64, keep_text: bool) -> Outcome {
     let runtime =

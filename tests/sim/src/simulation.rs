@@ -1,5 +1,5 @@
-//! One run: clients and whoever else acts, while everything fails; then the faults stop, what was begun
-//! must be finished, and everything is checked.
+//! One run: clients and other actors work under faults; then the faults stop, unfinished work must
+//! complete, and all invariants are checked.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,39 +23,39 @@ use crate::scenarios::{Scenario, Shape};
 use crate::witness::Witness;
 use crate::world::{Beginning, World};
 
-/// True time after which the faults stop although clients still edit, milliseconds.
+/// True time after which the faults stop even if clients still edit, in milliseconds.
 const CHAOS_MAX_MS: u64 = 14 * 24 * 60 * 60 * 1_000;
-/// True time within which clients are done once nothing fails any more, milliseconds: far more than they
-/// need. Half of that is what somebody waits who was told to come back later.
+/// True time within which clients must finish once the faults have stopped, in milliseconds: far
+/// more than they need. Half of it is the longest wait of a client that was told to retry later.
 const PATIENCE_MS: u64 = 2 * 24 * 60 * 60 * 1_000;
-/// Milliseconds for which everything fails while snapshots are made anew.
+/// Duration of the faults during a rebuild, in milliseconds.
 const REBUILD_MS: u64 = 2 * 60 * 60 * 1_000;
-/// Rounds of an operator's reprocessing after which nothing may be left.
+/// Maximum runs of `synth reprocess`, after which no work may be left.
 const REPROCESS_ROUNDS: u32 = 3;
 
-/// What a run has.
+/// The state of a run.
 pub(crate) struct Simulation {
-    /// Which scenario it is.
+    /// The scenario.
     pub scenario: Scenario,
-    /// Its figures, as they were drawn.
+    /// The parameters drawn for this run.
     pub shape: Shape,
-    /// The services.
+    /// The simulated services.
     pub world: Arc<World>,
-    /// The API.
+    /// The API's processes.
     pub fleet: Arc<Fleet>,
-    /// What clients saw.
+    /// Records of the clients' observations.
     pub witness: Arc<Witness>,
-    /// What follows an entry, if anything does.
+    /// The relay, the queue and the workers, if the scenario has workers.
     pub pipeline: Option<Pipeline>,
-    /// What follows a change of the catalog, where it is changed.
+    /// The indexer and the webhook, if the scenario changes the catalog.
     pub feed: Option<FeedPipeline>,
-    /// The log that clients edit.
+    /// The log that the clients edit.
     pub log: LogId,
-    /// Forks of it.
+    /// Forks of the log.
     forks: Mutex<Vec<LogId>>,
 }
 
-/// Figures of one run: policies at most as long as the scenario's.
+/// Draws the parameters of a run; the scenario's policy is the upper limit.
 fn drawn(shape: Shape, random: &SimRandom) -> Shape {
     let policy = shape.policy;
     let snapshot_entries = match policy.snapshot_entries {
@@ -79,7 +79,7 @@ fn drawn(shape: Shape, random: &SimRandom) -> Shape {
 }
 
 impl Simulation {
-    /// Everything there is at the beginning.
+    /// Creates the services and starts the functions of a run.
     #[must_use]
     pub(crate) fn new(scenario: Scenario, seed: u64, keep_text: bool) -> Arc<Self> {
         let random = SimRandom::of_seed(seed);
@@ -99,7 +99,7 @@ impl Simulation {
         Arc::new(Self { scenario, shape, world, fleet, witness, pipeline, feed, log, forks })
     }
 
-    /// Another log is to be checked in the end: a fork.
+    /// Adds a fork, which is checked at the end.
     pub(crate) fn add_log(&self, log: LogId) {
         let mut forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
         if !forks.contains(&log) {
@@ -107,13 +107,13 @@ impl Simulation {
         }
     }
 
-    /// Every log that is checked in the end.
+    /// Returns all logs that are checked at the end.
     fn logs(&self) -> Vec<LogId> {
         let forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
         std::iter::once(self.log).chain(forks.iter().copied()).collect()
     }
 
-    /// Runs it to its end.
+    /// Runs all phases of the simulation.
     pub(crate) async fn run(self: &Arc<Self>) {
         let actors = tokio::spawn(actors::act(self.scenario, Arc::clone(self)));
         let bucket = tokio::spawn(bucket::expire(Arc::clone(&self.world)));
@@ -155,7 +155,7 @@ impl Simulation {
         tokio::time::timeout(Duration::from_millis(patience_ms), work).await.ok()
     }
 
-    /// The clients of the log, the first of which makes it.
+    /// Starts the clients of the log and the actors that are waited for.
     fn clients(self: &Arc<Self>) -> JoinSet<()> {
         let mut clients = JoinSet::new();
         clients.spawn(actors::work(self.scenario, Arc::clone(self)));
@@ -173,7 +173,7 @@ impl Simulation {
         clients
     }
 
-    /// Creates the log, whether or not others do the same.
+    /// Creates the log, or finds it already created by another client.
     pub(crate) async fn create(&self, creator: &Process) {
         let log = self.log;
         loop {
@@ -193,7 +193,7 @@ impl Simulation {
         }
     }
 
-    /// From now on nothing fails; what is on its way still arrives, who is frozen still wakes up.
+    /// Stops all faults. Delayed calls still arrive, and frozen processes still resume.
     pub(crate) fn heal(&self) {
         self.world.set_plan(self.world.plan().healed());
         self.world.event("world", format_args!("the faults stop"));
@@ -205,14 +205,14 @@ impl Simulation {
         }
     }
 
-    /// Waits until whatever was sent has arrived, and whoever was frozen has woken up.
+    /// Waits until all delayed calls have arrived and all frozen processes have resumed.
     async fn calm_down(&self) {
         let worst = self.shape.worst;
         let longest = worst.freeze_max_ms.max(worst.late_max_ms).max(worst.delay_max_ms);
         self.world.sleep_ms(2 * longest).await;
     }
 
-    /// I10: what was begun is finished, with an operator's help where messages were lost.
+    /// Checks I10: all snapshots complete. An operator helps if messages were lost.
     async fn finish_snapshots(&self) {
         let Some(pipeline) = &self.pipeline else { return };
         let mut drained = pipeline.drain(PATIENCE_MS).await;
@@ -229,7 +229,7 @@ impl Simulation {
         }
     }
 
-    /// All objects of snapshots are lost, and an operator has them made anew while everything fails.
+    /// Loses all objects of snapshots, and lets an operator rebuild them under faults.
     async fn rebuild(&self) {
         let (world, Some(pipeline)) = (&self.world, &self.pipeline) else { return };
         world.lose_snapshots().await;

@@ -1,5 +1,5 @@
-//! People who change what the catalog says of a few spreadsheets, all at once; and an operator who builds the
-//! feed anew while they do, and for whom functions cannot be called for a while.
+//! People who change the catalog entries of a few spreadsheets concurrently, and an operator who
+//! rebuilds the feed or suffers an outage of all functions meanwhile.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -20,34 +20,35 @@ use crate::process::{Mortality, Process};
 use crate::rare::Rare;
 use crate::simulation::Simulation;
 
-/// Spreadsheets: few, so that people meet at the first ones; the last ones are seldom changed.
+/// Number of spreadsheets. It is small, and people prefer the first ones, so that their changes
+/// conflict.
 const LOGS: u32 = 6;
-/// People who change them.
+/// Number of people who change the catalog.
 const PEOPLE: u32 = 4;
-/// Changes that each of them wants.
+/// Number of changes that each person makes.
 const CHANGES: u32 = 24;
-/// Times that somebody asks for the same change until it is known what became of it.
+/// Maximum attempts of one change.
 const TRIES: u32 = 30;
-/// Milliseconds between two of these times, at most.
+/// Maximum wait between two attempts, in milliseconds.
 const AGAIN_MS: u64 = 4_000;
-/// How long no function can be called, milliseconds: from less to more than the age of a record that is given
-/// up, and than the stream remembers.
+/// Duration of an outage of all functions, in milliseconds: the bounds include both less and more
+/// than the maximum age of a record and the retention of the stream.
 const OUTAGE_MS: RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=30 * 60 * 60 * 1_000;
 
-/// The spreadsheets.
+/// Returns the ids of the spreadsheets.
 pub(crate) fn logs() -> Vec<LogId> {
     let subject = SubjectKey::new("sim", "catalog");
     let log = |number| LogId::derive(&subject, &format!("sheet {number}")).ok();
     (0..LOGS).filter_map(log).collect()
 }
 
-/// The people.
+/// Returns the people who change the catalog.
 pub(crate) fn people() -> Vec<Person> {
     let person = |number| Person::new("sim", &format!("person {number}")).ok();
     (0..PEOPLE).filter_map(person).collect()
 }
 
-/// Changes the catalog, everybody for themselves.
+/// Lets all people change the catalog concurrently.
 pub(super) async fn change(simulation: &Arc<Simulation>) {
     let mut tasks = JoinSet::new();
     for (number, person) in people().into_iter().enumerate() {
@@ -61,7 +62,7 @@ pub(super) async fn change(simulation: &Arc<Simulation>) {
     while tasks.join_next().await.is_some() {}
 }
 
-/// An operator builds the feed anew, and functions cannot be called, each in every third run.
+/// In a third of the runs rebuilds the feed, and in another third stops all functions for a while.
 pub(super) async fn operate(simulation: &Simulation) {
     let (world, Some(feed)) = (&simulation.world, &simulation.feed) else { return };
     let think_ms = simulation.shape.habits.think_ms;
@@ -112,7 +113,7 @@ impl Somebody {
         logs().get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Something to do. No two names are the same, so that each can be found again.
+    /// Draws the next change. Names are unique, so that the checks can find each of them.
     fn wanted(&self, number: u32) -> Option<CatalogAction> {
         let random = self.process.random();
         let somebody = || people().get(usize::try_from(random.below(PEOPLE)).ok()?).cloned();
@@ -129,7 +130,7 @@ impl Somebody {
         })
     }
 
-    /// How many changes somebody sees who looks.
+    /// Reads the spreadsheet's listing; returns its number of changes.
     async fn looked(&self, log: LogId) -> Option<u64> {
         let look = move |server: Server| async move {
             server.catalog.read_listing(log, Right::Token(Role::Owner)).await
@@ -139,7 +140,7 @@ impl Somebody {
         Some(looked?.ok()??.changes)
     }
 
-    /// Asks for it until it is known what became of it.
+    /// Requests a change until its outcome is known.
     async fn until_done(&self, log: LogId, action: CatalogAction, seen: Option<u64>) {
         let world = &self.simulation.world;
         let right = Right::Token(Role::Owner);
@@ -186,7 +187,7 @@ impl Somebody {
     }
 }
 
-/// Whether somebody may expect that it goes away.
+/// Returns whether a retry may succeed.
 fn passes(error: &StreamError) -> bool {
     match error {
         StreamError::Store(error) => error.temporary,

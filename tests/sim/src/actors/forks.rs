@@ -1,4 +1,4 @@
-//! Who forks a log while others write to it, and writes to the forks.
+//! An actor that forks a log during writes, and clients that write to the forks.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::process::{Mortality, Process};
 use crate::rare::Rare;
 use crate::simulation::Simulation;
 
-/// Forks of one run.
+/// Number of forks in a run.
 const FORKS: u8 = 3;
-/// Clients of each.
+/// Number of clients of each fork.
 const EDITORS: u8 = 2;
-/// Numbers of their clients begin here.
+/// Number of the first client of a fork.
 const FIRST_NUMBER: u8 = 100;
 
-/// Forks the log, and forks of it, at places that somebody has seen.
+/// Forks the log, and forks of the log, at positions that clients have seen.
 pub(super) async fn fork(simulation: &Arc<Simulation>) {
     let forker = Process::new(&simulation.world, "forker", Mortality::Spared);
     let mut clients = JoinSet::new();
@@ -42,14 +42,14 @@ pub(super) async fn fork(simulation: &Arc<Simulation>) {
     while clients.join_next().await.is_some() {}
 }
 
-/// A log, and a position of it that a client was told; the newest if none.
+/// Draws a log and a position that a client was told; no position means the newest.
 fn place(simulation: &Simulation, forker: &Process) -> Option<(LogId, Option<Position>)> {
     let seen = simulation.witness.seen();
     let (log, _, at) = *forker.random().pick(&seen.acknowledged)?;
     Some((log, (forker.random().below(3) > 0).then_some(at)))
 }
 
-/// Forks, again and again until it is known that the fork is there.
+/// Retries until the fork exists.
 async fn until_forked(
     simulation: &Simulation,
     forker: &Process,

@@ -1,4 +1,5 @@
-//! A tenant who asks for what is not his, and stores what nobody can read: others never notice.
+//! A tenant who requests logs of others and stores unreadable bytes. Other tenants must not be
+//! affected.
 
 use std::sync::Arc;
 
@@ -21,12 +22,12 @@ use crate::rare::Rare;
 use crate::reading::cells;
 use crate::simulation::Simulation;
 
-/// Requests of a run.
+/// Number of requests in a run.
 const REQUESTS: u32 = 60;
-/// Bytes of an object of his at most.
+/// Maximum length of an object that the tenant stores.
 const OBJECT_BYTES: u64 = 400;
 
-/// Makes trouble.
+/// Runs the hostile tenant.
 pub(super) async fn trouble(simulation: &Arc<Simulation>) {
     let process = Process::new(&simulation.world, "hostile", Mortality::Spared);
     let Some(own) = own_log(simulation, &process).await else { return };
@@ -59,8 +60,8 @@ async fn own_log(simulation: &Simulation, process: &Process) -> Option<LogId> {
     }
 }
 
-/// Bytes that are no object where one is expected, and an entry of his own log that names them: he could
-/// upload that much.
+/// Stores random bytes where an object is expected, and an entry of the tenant's own log that names
+/// them, as after an upload.
 async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
     let (world, random) = (&simulation.world, process.random());
     let byte = |_| u8::try_from(random.below(256)).unwrap_or(0);
@@ -94,7 +95,8 @@ async fn store_garbage(simulation: &Simulation, process: &Process, own: LogId) {
     drop(world.tables.put(&entry).await);
 }
 
-/// Reads a log: an unknown one is not there, and garbage is an error of his own.
+/// Reads a log. An unknown log must be reported as missing; garbage must cause an error in the
+/// tenant's own log only.
 async fn ask(simulation: &Simulation, process: &Process, log: LogId, is_unknown: bool) {
     let way = process.random().below(4);
     let work = move |server: Server| async move {
@@ -117,7 +119,7 @@ async fn ask(simulation: &Simulation, process: &Process, log: LogId, is_unknown:
     }
 }
 
-/// Appends to a log that is not there.
+/// Appends to a log that does not exist.
 async fn append_to(simulation: &Simulation, process: &Process, log: LogId) {
     let operation = operation(process.random(), 0);
     let mutation = NewMutation { id: 1, base: Position::FIRST, operation };

@@ -1,5 +1,5 @@
-//! A machine of a sync group that is often offline: it pushes what it has, pulls what is new, and restarts
-//! with what it had kept.
+//! A machine of a sync group that is often offline. It pushes its pending mutations, pulls new
+//! entries, and may restart from an older saved state.
 
 use std::sync::Arc;
 
@@ -21,29 +21,28 @@ use crate::world::World;
 
 /// How often a machine goes offline between two syncs.
 const OFFLINE: Rate = Rate(3_000);
-/// For how long, milliseconds at most.
+/// Maximum duration of being offline, in milliseconds.
 const OFFLINE_MAX_MS: u64 = 12 * 60 * 60 * 1_000;
-/// How often it restarts with what it had kept.
+/// How often a machine restarts from its saved state.
 const RESTARTS: Rate = Rate(1_500);
-/// How often it sends its mutations without the first.
+/// How often a machine pushes without its first pending mutation.
 const SKIPS: Rate = Rate(1_000);
-/// Syncs within which everything is through once nothing fails.
+/// Maximum syncs until all mutations are acknowledged once the faults have stopped.
 const MAX_SYNCS: u32 = 2_000;
-/// The group of all machines.
+/// Client group of all machines.
 const GROUP: &str = "group";
 
-/// What a machine keeps.
+/// The persistent state of a machine.
 #[derive(Debug, Clone, Default)]
 struct Kept {
     cookie: Option<Cookie>,
-    /// The entries of its view, from a root or the log's beginning on.
+    /// The entries of the machine's view, from a root or from the beginning of the log.
     view: Vec<Arc<Entry>>,
     pending: Vec<(u64, Position, Operation)>,
     acknowledged: u64,
     next_id: u64,
 }
 
-/// A machine.
 pub(super) struct Machine {
     process: Process,
     fleet: Arc<Fleet>,
@@ -51,12 +50,12 @@ pub(super) struct Machine {
     subject: SubjectKey,
     name: ClientName,
     now: Kept,
-    /// An older state of its disk: what it restarts with has the same mutations, but an older view.
+    /// An older saved state. After a restart the machine has this view, but its current mutations.
     older: Kept,
 }
 
 impl Machine {
-    /// A machine that has seen nothing.
+    /// Creates a machine that has pulled nothing.
     pub(super) fn new(simulation: &Simulation, number: u8) -> Option<Self> {
         let process =
             Process::new(&simulation.world, format!("machine-{number}"), Mortality::Spared);
@@ -84,7 +83,7 @@ impl Machine {
         self.process.random()
     }
 
-    /// Edits, now and then offline, until everything it made is acknowledged.
+    /// Edits and syncs, with offline periods, until all mutations are acknowledged.
     pub(super) async fn live(mut self, habits: Habits) {
         for _ in 0..habits.requests {
             self.world().sleep_ms(self.random().mostly_short(habits.think_ms)).await;
@@ -120,7 +119,7 @@ impl Machine {
         }
     }
 
-    /// Its mutations are always on its disk; its view may be older there.
+    /// Restarts with an older view, or saves the current state. Mutations are always saved.
     fn restart(&mut self) {
         if self.random().happens(RESTARTS) {
             self.world().count(Rare::ClientRestarted);
@@ -140,7 +139,7 @@ impl Machine {
         self.pull().await;
     }
 
-    /// Pushes what is pending, but for the first few.
+    /// Pushes the pending mutations except the first `skipped` ones.
     async fn push(&self, skipped: usize) {
         let Some(cookie) = self.now.cookie else { return };
         let pending = self.now.pending.iter().skip(skipped);
@@ -167,7 +166,8 @@ impl Machine {
         }
     }
 
-    /// I15: what skips a mutation is refused, unless the skipped one got through before.
+    /// Checks I15: a push that skips a mutation is refused, unless an earlier push delivered that
+    /// mutation.
     fn pushed(&self, first: u64, skipped: usize, outcome: &PushOutcome) {
         let is_refused = outcome.gap.is_some() || outcome.unknown_client;
         self.process.event(format_args!("pushed from {first}, refused={is_refused}"));
@@ -216,7 +216,7 @@ impl Machine {
         }
     }
 
-    /// Whatever is acknowledged is not pending any more.
+    /// Drops acknowledged mutations and stores the new cookie.
     fn learn(&mut self, news: &PullDelta) {
         let last_id = news.last_ids.get(self.name.client()).copied().unwrap_or(0);
         self.now.acknowledged = self.now.acknowledged.max(last_id);
@@ -230,7 +230,7 @@ impl Machine {
         self.process.event(format_args!("has {acknowledged} acknowledged"));
     }
 
-    /// I16: what it shows has no hole, and ends where its cookie says.
+    /// Checks I16: the view has no hole and ends at the cookie's position.
     fn check_view(&self) {
         let next = |pair: &[Arc<Entry>]| match pair {
             [one, other] => one.next_position() == Some(other.position),
@@ -245,7 +245,7 @@ impl Machine {
     }
 }
 
-/// A push as the API does it: run by run, until one of them stops.
+/// Pushes like the API: run by run, until one is refused.
 async fn push(
     server: Server,
     log: LogId,

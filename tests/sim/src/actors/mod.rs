@@ -1,4 +1,4 @@
-//! Who else acts in a scenario, besides its clients.
+//! Actors of a scenario besides its editing clients.
 
 pub(crate) mod catalog;
 mod forks;
@@ -16,15 +16,15 @@ use self::machine::Machine;
 use crate::scenarios::Scenario;
 use crate::simulation::Simulation;
 
-/// Machines of the scenario with clients that are offline.
+/// Number of machines in the scenario with offline clients.
 const MACHINES: u8 = 4;
-/// How often another version is deployed.
+/// Number of deployments of a new version in a run.
 const DEPLOYMENTS: u32 = 3;
-/// How long nothing may be called, milliseconds: from less than a record's age to more than the stream's
-/// retention.
+/// Duration of an outage of all functions, in milliseconds: the bounds include both less than the
+/// maximum age of a record and more than the stream's retention.
 const OUTAGE_MS: std::ops::RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=40 * 60 * 60 * 1_000;
 
-/// Those whose work ends by itself and is waited for, as that of clients.
+/// Runs the actors whose work ends by itself. The run waits for them as for its clients.
 pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
         Scenario::OfflineClients => machines(&simulation).await,
@@ -37,7 +37,7 @@ pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
     }
 }
 
-/// Those who act until the faults stop.
+/// Runs the actors that act until the faults stop.
 pub(crate) async fn act(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
         Scenario::ZombieAfterTrim => offloader::offload(&simulation).await,
@@ -57,7 +57,7 @@ async fn machines(simulation: &Arc<Simulation>) {
     while machines.join_next().await.is_some() {}
 }
 
-/// Functions cannot be called for long, some time after the beginning.
+/// Stops all functions for a long time, some time after the start.
 async fn outage(simulation: &Simulation) {
     let (world, Some(pipeline)) = (&simulation.world, &simulation.pipeline) else { return };
     let think_ms = simulation.shape.habits.think_ms;
@@ -67,7 +67,7 @@ async fn outage(simulation: &Simulation) {
     pipeline.set_outage(false);
 }
 
-/// Another version is deployed now and then: processes of both are there, with other limits.
+/// Deploys new versions with other limits, so that processes of both versions run concurrently.
 async fn deploy(simulation: &Simulation) {
     let (world, policy) = (&simulation.world, simulation.shape.policy);
     for _ in 0..DEPLOYMENTS {

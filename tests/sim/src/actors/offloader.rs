@@ -1,4 +1,4 @@
-//! An operator who offloads and trims.
+//! An operator who offloads and trims segments.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::simulation::Simulation;
 /// Milliseconds between two runs of the command.
 const EVERY_MS: u64 = 6 * 60 * 60 * 1_000;
 
-/// Offloads and trims what may be, again and again.
+/// Runs `synth offload` repeatedly.
 pub(super) async fn offload(simulation: &Simulation) {
     let operator = Process::new(&simulation.world, "offloader", Mortality::Spared);
     let port = Arc::new(operator.clone());

@@ -1,4 +1,4 @@
-//! I7, as clients see it: cells that were read are those that a replay of the log has there.
+//! Invariant I7 for clients: cells that were read equal those of a replay of the log.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::reading::all;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// The cells of a sheet by a replay of the log; empty if there is no such sheet.
+/// Returns the cells of all sheets at a position, by a replay of the log.
 pub(super) async fn replayed(
     logs: &Logs,
     log: LogId,
@@ -26,12 +26,12 @@ pub(super) async fn replayed(
     Ok(sheets.map(|(number, sheet)| (number, sheet.cells_in(all()).collect())).collect())
 }
 
-/// A service that knows nothing yet and to which nothing happens.
+/// Returns a log service with an empty cache, in a process without faults.
 pub(super) fn onlooker(world: &Arc<World>) -> Logs {
     logs_of(&Process::new(world, "check", Mortality::Spared))
 }
 
-/// Checks the cells that clients read of a log.
+/// Checks the cells that clients have read of a log.
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, stored: &Stored) {
     let logs = onlooker(world);
     let seen: Vec<_> = {

@@ -1,5 +1,5 @@
-//! What the catalog, the lists and the receiver of the webhook have in the end: what people were told, and each
-//! stream's events in their order.
+//! Checks of the catalog, the spreadsheet lists and the webhook's receiver after a run:
+//! acknowledged changes exist, and the events of each stream arrived in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -21,17 +21,17 @@ use crate::rare::Rare;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Spreadsheets of a page of a list: all that there are.
+/// Page size of a spreadsheet list: more than the number of spreadsheets.
 const PAGE: u32 = 100;
 
-/// What the stream of a spreadsheet says.
+/// The event stream of a spreadsheet, and the listing derived from it.
 struct Listed {
     log: LogId,
     listing: Option<Arc<Listing>>,
     events: Vec<CatalogEvent>,
 }
 
-/// Checks what is left of a run in which the catalog was changed.
+/// Checks the final state of a run that changed the catalog.
 pub(crate) async fn check(world: &Arc<World>, witness: &Witness) {
     let checker = Process::new(world, "checker", Mortality::Spared);
     for log in logs() {
@@ -66,7 +66,7 @@ async fn read(checker: &Process, log: LogId) -> Result<Listed, StreamError> {
     }
 }
 
-/// What is known at once is what all events come to.
+/// Checks that the stored listing equals the listing derived from all events.
 fn check_listing(world: &World, listed: &Listed) {
     let folded = listed.events.iter().fold(None, |listing, event| event.apply(listing));
     if folded.as_ref() != listed.listing.as_deref() {
@@ -75,8 +75,8 @@ fn check_listing(world: &World, listed: &Listed) {
     }
 }
 
-/// Whoever was told that something is done finds it: where they said what they had seen, right behind that, and
-/// there only.
+/// Checks that every acknowledged change is in the stream. A change that was conditional on the
+/// number of seen events must come directly after those, and only once.
 fn check_told(world: &World, witness: &Witness, listed: &Listed) {
     let Listed { log, events, .. } = listed;
     let seen = witness.seen();
@@ -101,7 +101,7 @@ fn check_told(world: &World, witness: &Witness, listed: &Listed) {
     }
 }
 
-/// A list says what the listing says.
+/// Checks that a person's list agrees with the listing.
 async fn check_list(world: &World, person: &Person, listed: &Listed) {
     let Listed { log, listing, .. } = listed;
     let page = match world.index.listed(person, None, PAGE).await {
@@ -117,14 +117,15 @@ async fn check_list(world: &World, person: &Person, listed: &Listed) {
     }
 }
 
-/// The receiver has had all events of the newest feed, and of no feed one before those before it.
+/// Checks that the receiver got all events of the newest generation of the feed, each generation in
+/// order.
 fn check_received(world: &World, listed: &Listed) {
     let Ok(stream) = stream_of(listed.log) else { return };
     let stream = stream.to_string();
     let received = world.received.lock().unwrap_or_else(PoisonError::into_inner);
     let mut next: BTreeMap<&str, usize> = BTreeMap::new();
     let mut newest = None;
-    // What was given up before the webhook's first call is before its beginning.
+    // Events that were dropped before the webhook's first call are before its start.
     let may_begin_later = world.rare.has(Rare::RecordExpired);
     for delivery in received.iter() {
         let Some(feed) = delivery.data.generation.as_deref() else {
@@ -150,7 +151,7 @@ fn check_received(world: &World, listed: &Listed) {
     }
 }
 
-/// How many events the receiver has had behind this span.
+/// Checks one delivered span; returns the number of events delivered so far.
 fn check_span(world: &World, listed: &Listed, span: &EventRange, expected: usize) -> usize {
     let first = usize::try_from(span.first).unwrap_or(usize::MAX);
     if first > expected {

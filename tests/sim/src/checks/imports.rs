@@ -1,5 +1,5 @@
-//! Imports can be read by a new process, no sheet has a lost text, and no object has the bytes of another
-//! name.
+//! Checks of imports: a process with an empty cache can read them, no sheet has a lost text, and
+//! every object has the bytes that its name states.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::reading::cells;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Checks the imports that were acknowledged, by a process that knows nothing yet.
+/// Checks the acknowledged imports, each with an empty cache.
 pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId]) {
     let imports = witness.seen().imports.clone();
     for seen in imports {
@@ -41,7 +41,7 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
     objects(world).await;
 }
 
-/// Reads all sheets of a log: no member had an unreadable import appended.
+/// Reads all sheets of a log, to check that no member appended an unreadable import.
 async fn all_sheets(world: &Arc<World>, log: LogId) -> Result<(), cellar_engine::logs::LogError> {
     let cold = onlooker(world);
     let view = cold.view(log, None, None).await?;
@@ -56,7 +56,7 @@ async fn all_sheets(world: &Arc<World>, log: LogId) -> Result<(), cellar_engine:
     Ok(())
 }
 
-/// Every object under the name of a chunk has the bytes of that name.
+/// Checks that every object named after a hash has the bytes with that hash.
 async fn objects(world: &World) {
     let Ok(page) = world.blobs.list("sheets/", None, u16::MAX).await else { return };
     for blob in page.blobs {

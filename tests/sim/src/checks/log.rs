@@ -1,4 +1,4 @@
-//! I1-I5, I13 and I23 of a log.
+//! Checks of invariants I1-I5, I13 and I23 of a log.
 
 use std::sync::Arc;
 
@@ -19,22 +19,23 @@ use cellar_log::segment::Segment;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Everything that is stored of a log.
+/// All stored data of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// Which log.
+    /// Id of the log.
     pub log: LogId,
-    /// Its segments' records, in ascending order.
+    /// Records of the log's segments, in ascending order.
     pub segments: Vec<Segment>,
-    /// Its entries in the table, in ascending order.
+    /// The log's entries in the table, in ascending order. They include inherited entries of a
+    /// fork.
     pub table: Vec<Arc<Entry>>,
-    /// The entries in its offloads.
+    /// The entries of the offloaded segments.
     pub offloaded: Vec<Arc<Entry>>,
-    /// Where it was forked, if it is a fork: what it inherits is among its entries, as its own.
+    /// The origin of a fork; `None` if the log is no fork.
     pub lineage: Option<Lineage>,
 }
 
-/// Reads everything that is stored of a log; none, and a violation, if it cannot be read.
+/// Reads all stored data of a log; reports a violation and returns `None` if that fails.
 pub async fn stored(world: &World, log: LogId) -> Option<Stored> {
     let read = with_inherited(world, log).await;
     if let Err(error) = &read {
@@ -43,7 +44,7 @@ pub async fn stored(world: &World, log: LogId) -> Option<Stored> {
     read.ok()
 }
 
-/// A log, and if it is a fork what it inherits of its source as well.
+/// Reads a log and, if it is a fork, adds the entries that it inherits from its source.
 async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
     let mut chain = vec![read(world, log).await?];
     while let Some(lineage) = chain.last().and_then(|last| last.lineage) {
@@ -53,7 +54,7 @@ async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> 
     whole.ok_or_else(|| PortError::permanent("there is no such log"))
 }
 
-/// A fork with what it inherits, as if that were its own.
+/// Adds to a fork the entries and segments that it inherits from its source.
 fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
     let Some(lineage) = fork.lineage else { return fork };
     let history = source.history();
@@ -112,14 +113,14 @@ async fn offload(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
 }
 
 impl Stored {
-    /// All that ever was in it.
+    /// Returns every entry that was ever in the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
         history(&self.table, &self.offloaded)
     }
 }
 
-/// Checks a log's structure, and what its clients know of it.
+/// Checks a log's structure, and its clients' acknowledgements and reads.
 pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
     let told = |name: &str, result: Result<(), Violation>| {
         if let Err(violation) = result {
@@ -153,7 +154,7 @@ fn stands(entries: &[Arc<Entry>], id: u64, at: Position) -> bool {
     })
 }
 
-/// I2 of a run that begins anywhere.
+/// Checks I2 for consecutive entries that may start anywhere in the log.
 fn check_run(run: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let Some(first) = run.first() else { return Ok(()) };
     let from = history.iter().position(|entry| entry.position >= first.position);

@@ -1,4 +1,4 @@
-//! All invariants of a run that is over, by core's predicates.
+//! Checks of all invariants after a run, by core's predicates.
 
 mod cells;
 mod feed;
@@ -18,7 +18,7 @@ use crate::world::World;
 pub(crate) use feed::check as feed;
 pub use log::{Stored, stored};
 
-/// Checks what is left of a run against what its clients were told and saw.
+/// Checks the final state of a run against everything that its clients were told and have seen.
 pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_snapshots: bool) {
     for log in logs {
         let Some(stored) = log::stored(world, *log).await else { continue };

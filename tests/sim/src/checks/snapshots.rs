@@ -1,5 +1,5 @@
-//! I7, I10, I11 and I12: each snapshot is the replay of its log, whatever happened while it was made, and
-//! nothing else is left of it.
+//! Checks of invariants I7, I10, I11 and I12: each snapshot equals a replay of its log, despite all
+//! faults, and no other objects remain.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,15 +23,15 @@ use crate::random::SimRandom;
 use crate::reading::cells;
 use crate::world::{Beginning, World};
 
-/// Pieces of work of one snapshot: far more than any takes.
+/// Maximum compaction steps of one snapshot: far more than any needs.
 const MAX_PIECES: usize = 10_000;
 
-/// Snapshots of one log that are compared with a replay, which takes long: the newest, and others. All of
-/// them are compared with what an undisturbed worker makes.
+/// Number of a log's snapshots, including the newest, that are compared with a replay, because a
+/// replay is slow. All snapshots are compared with the result of an undisturbed worker.
 const MAX_REPLAYS: usize = 4;
 
-/// Checks the snapshots of a log. Forks have their objects among those of the log that they come from: which
-/// of these are left over is known only if there are none.
+/// Checks the snapshots of a log. Forks share the object folder of their source, so surplus objects
+/// can be detected only if the log has no forks.
 pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: bool) {
     let history = stored.history();
     let mut made = Vec::new();
@@ -59,7 +59,7 @@ pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: boo
     }
 }
 
-/// The sheets that were imported: a replay has no cells of them.
+/// Returns the imported sheets: a replay lacks their cells.
 fn imported(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
     let mutations = history.iter().filter_map(|entry| Some(&entry.edits()?.mutations)).flatten();
     let operations = mutations.flat_map(|mutation| mutation.effective());
@@ -70,7 +70,7 @@ fn imported(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
     imported.collect()
 }
 
-/// I7: the cells at a snapshot, read through its root, are those of the log.
+/// Checks I7: the cells read through the root of a snapshot equal those of the log.
 async fn reads_like_a_replay(world: &Arc<World>, entry: &Entry, imported: &BTreeSet<SheetId>) {
     let (logs, log, at) = (onlooker(world), entry.log, entry.position);
     let sheets = match replayed(&logs, log, at).await {
@@ -86,7 +86,7 @@ async fn reads_like_a_replay(world: &Arc<World>, entry: &Entry, imported: &BTree
     }
 }
 
-/// I11 and I12: where nothing fails the same roots are made of the same objects.
+/// Checks I11 and I12: without faults, a worker makes the same roots from the same objects.
 async fn is_as_undisturbed(
     world: &Arc<World>,
     stored: &Stored,
@@ -127,7 +127,7 @@ async fn is_as_undisturbed(
     }
 }
 
-/// Copies the chunks, as imports name some.
+/// Copies the chunks, because imports reference some of them.
 async fn copy_chunks(from: &World, to: &World, log: LogId) {
     let prefix = format!("sheets/{log}/chunks/");
     for key in objects(from, &prefix).await {
@@ -144,7 +144,7 @@ async fn copy_chunks(from: &World, to: &World, log: LogId) {
     }
 }
 
-/// Large entries have their bodies there, too.
+/// Copies the external bodies of large entries.
 async fn copy_bodies(from: &World, to: &World, history: &[Arc<Entry>]) {
     for entry in history {
         let Content::External(external) = &entry.content else { continue };
@@ -168,7 +168,7 @@ fn root_of(entry: &Entry) -> Option<(Position, String)> {
     }
 }
 
-/// The entry as it was put.
+/// Returns the entry as it was put, without its root.
 fn plain(entry: &Entry) -> Entry {
     match entry.content {
         Content::Snapshot { .. } => {

@@ -1,4 +1,5 @@
-//! I4 and I11 of large entries: the body of each is there for good, and no other upload is.
+//! Checks of invariants I4 and I11 for large entries: each external body is stored permanently, and
+//! no other upload remains.
 
 use std::collections::BTreeSet;
 

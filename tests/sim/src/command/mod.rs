@@ -1,4 +1,4 @@
-//! The command `sim`: arguments in, progress and a table out.
+//! The command `sim`: parses arguments, runs scenarios, prints progress and results.
 
 mod arguments;
 mod progress;
@@ -17,19 +17,19 @@ use crate::kept;
 use crate::run::run;
 use crate::scenarios::Scenario;
 
-/// Exit code of wrong usage.
+/// Exit code of a usage error.
 const USAGE: u8 = 64;
-/// Seeds between two lines of progress, and between two writes of the file to go on from.
+/// Number of seeds after which progress is printed and saved.
 const STRIDE: usize = 50;
 
-/// Runs the command of this process: 0 if all is well, 1 if a seed failed or something that is promised
-/// never happened, 64 for wrong usage.
+/// Runs the command. The exit code is 0 on success, 1 if a seed failed or a promised event never
+/// happened, and 64 for a usage error.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Nothing is left to do if the terminal is gone.
+            // An error of the terminal cannot be reported anywhere.
             let _ = error.print();
             let is_help =
                 matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs one seed; whether all was well.
+/// Runs one seed of each scenario; returns whether all runs succeeded.
 fn one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
     let mut is_well = true;
     for scenario in arguments.scenarios() {
@@ -61,7 +61,7 @@ fn one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
     Ok(is_well)
 }
 
-/// Runs many seeds; whether all was well.
+/// Runs many seeds; returns whether all runs succeeded and all promised events happened.
 fn many(arguments: &Arguments) -> io::Result<bool> {
     let mut progress = Progress::read(arguments.resume.as_deref())?;
     let mut is_well = true;

@@ -1,4 +1,4 @@
-//! How far a long run has come, in a file from which it goes on.
+//! The saved progress of a long run, from which a later run resumes.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::Summary;
 use crate::scenarios::Scenario;
 
-/// What was done so far.
+/// The progress of all scenarios, and the file where it is saved.
 pub(super) struct Progress {
     file: Option<PathBuf>,
     reached: BTreeMap<String, Reached>,
@@ -17,13 +17,13 @@ pub(super) struct Progress {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Reached {
-    /// The seed to go on with.
+    /// The next seed to run.
     next: u64,
     summary: Summary,
 }
 
 impl Progress {
-    /// Reads the file, if one is named and there is one.
+    /// Reads the progress from a file; it is empty without a file or if the file does not exist.
     pub(super) fn read(file: Option<&Path>) -> io::Result<Self> {
         let reached = match file.map(std::fs::read) {
             Some(Ok(bytes)) => serde_json::from_slice(&bytes)?,
@@ -33,13 +33,13 @@ impl Progress {
         Ok(Self { file: file.map(Path::to_path_buf), reached })
     }
 
-    /// What came of a scenario so far, and the seed to go on with.
+    /// Returns the summary of a scenario so far, and its next seed.
     pub(super) fn of(&self, scenario: Scenario) -> Option<(Summary, u64)> {
         let reached = self.reached.get(scenario.name())?;
         Some((reached.summary.clone(), reached.next))
     }
 
-    /// A scenario has come so far. The file is replaced as a whole.
+    /// Updates the progress of a scenario. The file is replaced atomically.
     pub(super) fn reached(
         &mut self,
         scenario: Scenario,
@@ -61,7 +61,7 @@ mod tests {
     use crate::rare::Rare;
 
     #[test]
-    fn a_run_goes_on_where_it_was() {
+    fn a_run_resumes_from_its_saved_progress() {
         let name = format!("cellar-sim-progress-{}.json", std::process::id());
         let file = std::env::temp_dir().join(name);
         let _ = std::fs::remove_file(&file);

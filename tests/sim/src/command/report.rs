@@ -1,4 +1,4 @@
-//! What the command says: progress on stderr, results on stdout.
+//! Output of the command: progress on stderr, results on stdout.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -9,20 +9,19 @@ use crate::batch::Summary;
 use crate::run::Outcome;
 use crate::scenarios::Scenario;
 
-/// Milliseconds in a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 fn tell(line: fmt::Arguments<'_>) {
-    // Nothing is left to do if the terminal is gone.
+    // An error of the terminal cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Says why the command ended.
+/// Prints the error that ended the command.
 pub(super) fn error(error: &io::Error) {
     tell(format_args!("error: {error}"));
 }
 
-/// Says how far a scenario has come.
+/// Prints the progress of a scenario.
 pub(super) fn progress(scenario: Scenario, summary: &Summary, total: u64, json: bool) {
     if !json {
         let (seeds, failed) = (summary.seeds, summary.failed.len());
@@ -30,7 +29,7 @@ pub(super) fn progress(scenario: Scenario, summary: &Summary, total: u64, json: 
     }
 }
 
-/// Reports one run.
+/// Prints the result of one run.
 pub(super) fn one(scenario: Scenario, seed: u64, outcome: &Outcome, json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let Outcome { violations, trace_hash, events, elapsed_ms, rare, lines } = outcome;
@@ -53,7 +52,7 @@ pub(super) fn one(scenario: Scenario, seed: u64, outcome: &Outcome, json: bool) 
     writeln!(out, "{scenario} {seed}: {state}, {events} events in {seconds} s, trace {hash}")
 }
 
-/// Reports many runs.
+/// Prints the results of many runs.
 pub(super) fn many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if json {

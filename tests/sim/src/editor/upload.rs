@@ -1,4 +1,4 @@
-//! Large edits: an object that is uploaded first, and then becomes an entry.
+//! Large edits: the client uploads an object, which then becomes an entry.
 
 use bytes::Bytes;
 use cellar_engine::contract::UrlRequest;
@@ -17,21 +17,22 @@ use crate::rare::Rare;
 
 /// How often an upload is never completed.
 const ABANDONED: Rate = Rate(1_500);
-/// How often a client sleeps between an upload and its completion.
+/// How often a client waits between an upload and its completion.
 const SLEEPS: Rate = Rate(1_000);
-/// How often a client never comes back after it has asked for a completion.
+/// How often a client disappears after it has requested a completion.
 const VANISHES: Rate = Rate(1_000);
-/// For how long it sleeps, milliseconds at most: longer than the bucket keeps what is not completed.
+/// Maximum wait before a completion, in milliseconds: longer than the bucket keeps pending uploads.
 const SLEEP_MAX_MS: u64 = 5 * 24 * 60 * 60 * 1_000;
 
-/// An object that is to become an entry.
+/// The object of a large edit.
 struct Body {
     bytes: Bytes,
     sha256: Sha256,
 }
 
 impl Editor {
-    /// Uploads an edit and completes it, or leaves it; none if it never can be done, which is a violation.
+    /// Uploads an edit and completes it or abandons it; returns `None` after a permanent failure,
+    /// which is a violation.
     pub(super) async fn edit_large(&mut self) -> Option<()> {
         let count = self.random().within(1..=self.habits.batch.max(1));
         let operations: Vec<_> =
@@ -69,8 +70,8 @@ impl Editor {
         }
     }
 
-    /// Asks for the completion once, and is never seen again: whatever came of it, the upload is an entry's body
-    /// for good, or goes.
+    /// Requests the completion once and disappears. The upload must either become an entry's body
+    /// or be deleted.
     async fn vanish(&self, completion: Completion) -> Option<()> {
         let log = self.log;
         let asks = |server| complete(server, log, completion);
@@ -99,7 +100,7 @@ impl Editor {
         self.until_final(&format!("complete upload {}", completion.upload), completes).await
     }
 
-    /// I14 of a completion.
+    /// Checks I14 for a completion.
     async fn repeat_completion(&self, completion: &Completion, first: &Appended) -> Option<()> {
         if !self.random().happens(REPEATS) {
             return Some(());
@@ -111,7 +112,7 @@ impl Editor {
         Some(())
     }
 
-    /// Uploads an object under a new name, however often that takes.
+    /// Uploads an object under a new name, retrying until it succeeds.
     async fn upload(&self, body: &Body) -> Option<Uuid> {
         let random = self.random();
         let upload = Uuid::from_u64_pair(random.next(), random.next());
@@ -123,21 +124,21 @@ impl Editor {
             };
             match self.until_final("a grant to upload", asks).await {
                 Ok(grant) if self.send(&grant, body).await => return Some(upload),
-                // It has expired, or no answer came.
+                // The URL has expired, or no answer arrived.
                 Ok(_) => {}
                 Err(error) => return self.cannot("be granted an upload", &error),
             }
         }
     }
 
-    /// Whether the object is there.
+    /// Uploads the object; returns whether it exists now.
     async fn send(&self, grant: &PresignedRequest, body: &Body) -> bool {
         let PresignedRequest { method, url, headers, .. } = grant.clone();
         let request = UrlRequest { method, url, headers, body: body.bytes.clone() };
         let process = self.process.clone();
         let effect = async move { process.world().blobs.send(&request) };
         let reply = self.process.call_bucket("upload an object".to_owned(), effect).await;
-        // 412: an earlier try has put it there.
+        // Status 412: an earlier attempt has stored the object.
         reply.is_ok_and(|reply| matches!(reply.status, 200 | 412))
     }
 

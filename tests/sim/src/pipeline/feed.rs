@@ -1,4 +1,5 @@
-//! What follows a change of the catalog: the indexer, the feed, and the webhook, as Lambda runs them.
+//! The functions that process a catalog change: the indexer and the webhook, called as Lambda calls
+//! them.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,12 +22,12 @@ use crate::rare::Rare;
 use crate::stream::{Record, Stream};
 use crate::world::World;
 
-/// Items of a partition: few, so that partitions end.
+/// Partition size of the feed. It is small, so that partitions end during a run.
 const PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 8 };
-/// Rounds of an operator's repair after which nothing may be missing.
+/// Maximum repairs by an operator, after which the feed must be complete.
 const REPAIR_ROUNDS: u32 = 3;
 
-/// The indexer in a process.
+/// Creates the indexer of a process.
 fn indexer(process: &Process) -> Indexer {
     let port = Arc::new(process.clone());
     let lists = CatalogLists::new(
@@ -40,7 +41,7 @@ fn indexer(process: &Process) -> Indexer {
         .with_partition_policy(PARTITIONS)
 }
 
-/// The webhook in a process.
+/// Creates the webhook of a process.
 fn webhook(process: &Process) -> Webhook {
     let port = Arc::new(process.clone());
     let ports = WebhookPorts {
@@ -52,7 +53,8 @@ fn webhook(process: &Process) -> Webhook {
     Webhook::new(ports, "sim")
 }
 
-/// The indexer, on the EventStream table's stream.
+/// The indexer function, attached to the stream of the EventStream table. The webhook function,
+/// attached to the stream of the Feed table.
 struct IndexerFunction;
 
 /// The webhook, on the Feed table's stream.
@@ -161,7 +163,7 @@ impl Handler for Delivering {
     }
 }
 
-/// The event sources and their functions.
+/// The event sources of the indexer and the webhook.
 pub(crate) struct FeedPipeline {
     shared: Arc<Shared>,
     indexed: Arc<ReadTo>,
@@ -170,7 +172,7 @@ pub(crate) struct FeedPipeline {
 }
 
 impl FeedPipeline {
-    /// Begins.
+    /// Starts the event sources.
     pub(crate) fn begin(world: &Arc<World>) -> Self {
         let shared = Shared::new(world, 0, 0);
         let (mut sources, indexed) = begin(&shared, Arc::new(IndexerFunction));
@@ -179,7 +181,7 @@ impl FeedPipeline {
         Self { shared, indexed, delivered, sources: Mutex::new(sources) }
     }
 
-    /// From now on no function can be called, or they can again.
+    /// Starts or ends an outage in which no function can be called.
     pub(crate) fn set_outage(&self, is_out: bool) {
         self.shared.set_outage(is_out);
     }
@@ -190,7 +192,7 @@ impl FeedPipeline {
             && is_read(&world.index_stream, &self.delivered)
     }
 
-    /// An operator builds the feed anew, while everything fails.
+    /// Rebuilds the feed as an operator does, under faults.
     pub(crate) async fn rebuild(&self) {
         let (operator, auditor) = self.operator();
         self.shared.world.count(Rare::FeedRebuildBegun);
@@ -212,8 +214,9 @@ impl FeedPipeline {
         (operator, auditor)
     }
 
-    /// Waits until everything is indexed and delivered, by true time at most so long; what was lost an operator
-    /// repairs and delivers. Then the feed has everything that the streams have.
+    /// Waits until everything is indexed and delivered, at most `patience_ms` of true time for each
+    /// attempt. An operator repairs and delivers what was lost. Afterwards the feed must contain
+    /// all events of the streams.
     pub(crate) async fn finish(&self, patience_ms: u64) {
         let world = &self.shared.world;
         self.drain(patience_ms).await;
@@ -228,7 +231,7 @@ impl FeedPipeline {
             }
             let has_lost = self.shared.has_lost.load(Ordering::SeqCst);
             let repairable = audit.findings.iter().all(Finding::can_be_repaired);
-            // A rebuild that did not end has left the rest to be repaired.
+            // An unfinished rebuild leaves the rest to be repaired.
             if round == REPAIR_ROUNDS || !repairable || !(has_lost || self.was_rebuilt()) {
                 return world.violated(format_args!("the feed: {:?}", audit.findings));
             }
@@ -257,7 +260,7 @@ impl FeedPipeline {
         }
     }
 
-    /// `synth webhook deliver`, if the webhook gave something up.
+    /// Runs `synth webhook deliver`, which is needed only if the webhook has dropped a record.
     async fn deliver_what_is_left(&self, operator: &Process) {
         let (world, reader) = (&self.shared.world, FeedReader::new(Arc::new(operator.clone()), 0));
         let (mut from, mut last): (Option<Checkpoint>, Option<Checkpoint>) = (None, None);
@@ -286,7 +289,7 @@ impl FeedPipeline {
         }
     }
 
-    /// Ends it.
+    /// Stops the event sources.
     pub(crate) fn end(&self) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.drain(..).for_each(|source| source.abort());

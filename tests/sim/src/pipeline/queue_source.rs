@@ -1,4 +1,5 @@
-//! Lambda between the queue and the workers on snapshots: one message a call, several calls at once.
+//! The event source between the queue and the snapshot workers: one message per invocation, several
+//! concurrent invocations.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,12 +16,12 @@ use crate::process::Process;
 use crate::random::Rate;
 use crate::rare::Rare;
 
-/// Seconds for which the queue hides what a function was called with.
+/// Visibility timeout of a received message, in seconds.
 const VISIBILITY_S: u32 = 6 * 15 * 60;
-/// How often a message that is done is not deleted, while anything fails.
+/// How often the deletion of a finished message fails, while faults are active.
 const NOT_DELETED: Rate = Rate(500);
 
-/// A process of the worker function, and what it has built last.
+/// A process of the worker function, with its caches.
 struct Worker {
     process: Process,
     snapshots: Snapshots,
@@ -43,7 +44,7 @@ impl Worker {
     }
 }
 
-/// Takes messages for ever.
+/// Polls the queue forever.
 pub(super) async fn run(shared: Arc<Shared>) {
     let idle: Arc<Mutex<Vec<Worker>>> = Arc::default();
     let mut looks = Idle::new();
@@ -63,7 +64,7 @@ pub(super) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Begins to call a worker that is free, or a new one.
+/// Invokes an idle worker, or a new one.
 fn begin(shared: &Arc<Shared>, idle: &Arc<Mutex<Vec<Worker>>>, message: Received) {
     shared.in_flight.fetch_add(1, Ordering::SeqCst);
     let (shared, idle) = (Arc::clone(shared), Arc::clone(idle));
@@ -78,7 +79,7 @@ fn begin(shared: &Arc<Shared>, idle: &Arc<Mutex<Vec<Worker>>>, message: Received
     }));
 }
 
-/// Calls a worker; whether it can be called again.
+/// Invokes a worker; returns whether it can be invoked again.
 async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     let (world, process) = (&shared.world, &worker.process);
     let Ok(job) = SnapshotJob::decode(&message.body) else {
@@ -93,7 +94,7 @@ async fn call(shared: &Shared, worker: &Worker, message: Received) -> bool {
     let Ok(ended) = tokio::time::timeout(Duration::from_millis(shared.function_ms), called).await
     else {
         world.count(Rare::FunctionTimedOut);
-        // One that stands still may wake up though nobody waits for it any more.
+        // A frozen worker may wake up after its invocation has timed out.
         if shared.random.below(2) == 0 {
             process.die();
         }

@@ -1,4 +1,4 @@
-//! The relay, on the Entry table's stream.
+//! The relay function, attached to the stream of the Entry table.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Lambda between a shard of a table's stream and a function: batches in their order, split where they fail,
-//! and given up when they are too old or failed too often.
+//! The event source between a shard of a table's stream and a function: it delivers batches in
+//! order, splits failed batches, and drops records that are too old or failed too often.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,44 +15,44 @@ use crate::rare::Rare;
 use crate::stream::{Record, SHARDS, Stream};
 use crate::world::World;
 
-/// Records of one batch.
+/// Maximum records of one batch.
 const BATCH: usize = 100;
-/// Age at which a record is given up, milliseconds.
+/// Age at which a record is dropped, in milliseconds.
 const RECORD_AGE_MS: u64 = 12 * 60 * 60 * 1_000;
-/// How long a function may take, milliseconds.
+/// Timeout of an invocation, in milliseconds.
 pub(super) const TIMEOUT_MS: u64 = 60_000;
-/// Longest wait before a batch is tried again, milliseconds.
+/// Maximum wait before a batch is retried, in milliseconds.
 const RETRY_MAX_MS: u64 = 30_000;
-/// How often a batch that fails is tried again by default.
+/// Default number of retries of a failed batch.
 pub(super) const RETRIES: u32 = 10;
 
-/// A function on the stream of a table.
+/// A function that is attached to the stream of a table.
 pub(super) trait StreamFunction: Send + Sync {
-    /// Its name.
+    /// Returns the function's name.
     fn name(&self) -> &'static str;
 
-    /// The stream.
+    /// Returns the table's stream.
     fn stream<'a>(&self, world: &'a World) -> &'a Stream;
 
-    /// The template's filters.
+    /// Applies the event filter of the template.
     fn passes(&self, record: &Record) -> bool;
 
-    /// How often a batch that fails is tried again; until its records are too old if absent. Whoever says
-    /// how often has it split, too.
+    /// Returns how often a failed batch is retried; `None` retries until its records are too old.
+    /// With a limit, failed batches are also split.
     fn retries(&self) -> Option<u32>;
 
-    /// A process of it begins.
+    /// Starts an instance of the function.
     fn begin(&self, process: &Process) -> Arc<dyn Handler>;
 }
 
-/// What a process of a function does with batches.
+/// An instance of a function.
 #[async_trait]
 pub(super) trait Handler: Send + Sync {
-    /// Does a batch; how many records are done.
+    /// Processes a batch; returns the number of records that succeeded.
     async fn handle(&self, records: &[Record]) -> usize;
 }
 
-/// How far each shard was read.
+/// The last number read of each shard. A function and its position in each shard.
 pub(super) type ReadTo = [AtomicU64; SHARDS];
 
 /// A function and its sources.
@@ -62,13 +62,13 @@ pub(super) struct Source {
     pub(super) read_to: Arc<ReadTo>,
 }
 
-/// A process of the function, and what it knows.
+/// A process of the function and its handler.
 struct Instance {
     process: Process,
     handler: Arc<dyn Handler>,
 }
 
-/// Whether every record of a stream was read.
+/// Returns whether all records of a stream were read.
 pub(super) fn is_read(stream: &Stream, read_to: &ReadTo) -> bool {
     stream.is_read_to(std::array::from_fn(|shard| {
         read_to.get(shard).map_or(0, |read| read.load(Ordering::SeqCst))
@@ -76,7 +76,7 @@ pub(super) fn is_read(stream: &Stream, read_to: &ReadTo) -> bool {
 }
 
 impl Source {
-    /// Reads one shard for ever.
+    /// Reads one shard forever.
     pub(super) async fn run(self: Arc<Self>, shard: usize) {
         let shared = &self.shared;
         let (mut instance, mut idle) = (self.instance(), Idle::new());
@@ -124,7 +124,7 @@ impl Source {
             let retries = self.function.retries();
             match (records.is_empty(), rest.is_empty()) {
                 (_, true) => {}
-                // Progress: what is left was not tried yet.
+                // The batch made progress, so the rest counts as untried.
                 (false, false) => batches.push_front((rest, 0)),
                 (true, false) if rest.len() > 1 && retries.is_some() => {
                     shared.world.count(Rare::BatchSplit);
@@ -144,7 +144,7 @@ impl Source {
         }
     }
 
-    /// Calls the function; gives how many records are done.
+    /// Invokes the function; returns the number of records that succeeded.
     async fn call(&self, instance: &mut Instance, records: &[Record]) -> usize {
         if instance.process.is_dead() {
             *instance = self.instance();

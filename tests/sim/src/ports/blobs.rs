@@ -1,4 +1,4 @@
-//! The bucket.
+//! The simulated bucket.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use cellar_engine::ports::{
 use crate::process::Process;
 use crate::rare::Rare;
 
-/// What keys of offloaded segments begin with.
+/// Key prefix of offloaded segments.
 const OFFLOADED: &str = "offload";
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! The Entry table.
+//! The simulated Entry table.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -17,11 +17,11 @@ use crate::process::Process;
 use crate::rare::Rare;
 
 tokio::task_local! {
-    /// The attempts of the append that is under way in this task.
+    /// Attempts of the append that runs in this task.
     static ATTEMPTS: RefCell<Attempts>;
 }
 
-/// Does one append, and says how often it tried (I6).
+/// Runs an append and counts its attempts (I6).
 pub(crate) async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T, Attempts) {
     ATTEMPTS
         .scope(RefCell::default(), async {
@@ -32,7 +32,7 @@ pub(crate) async fn counting_attempts<T>(append: impl Future<Output = T>) -> (T,
 }
 
 fn tried(event: &AppendEvent) {
-    // Whoever does not append is not counted.
+    // Requests outside of an append are not counted.
     let _ = ATTEMPTS.try_with(|attempts| attempts.borrow_mut().record(event));
 }
 
@@ -44,7 +44,7 @@ fn counted<T>(read: Result<T, PortError>) -> Result<T, PortError> {
 }
 
 impl Process {
-    /// Cuts a page, as DynamoDB does at 1 MB.
+    /// Truncates a page, as DynamoDB does at 1 MB.
     fn cut(&self, mut page: Page) -> Page {
         let limit = usize::try_from(self.world().plan().page_entries).unwrap_or(usize::MAX);
         if limit > 0 && page.entries.len() > limit {
@@ -54,7 +54,7 @@ impl Process {
         page
     }
 
-    /// What the replica shows of a part of a segment, in ascending order.
+    /// Returns the entries of a range of one segment that the replica shows, in ascending order.
     fn shown_entries(&self, log: LogId, from: Position, to: Position) -> Vec<Arc<Entry>> {
         let world = self.world();
         let shown = world.entries_shown.range((log, from)..=(log, to), world.time.elapsed_ms());
@@ -197,7 +197,7 @@ impl Entries for Process {
                     world.count(Rare::RootStood);
                 }
                 if stands != root {
-                    // Who makes a snapshot again makes the same objects (I7, I12).
+                    // A worker that builds a snapshot again must make the same objects (I7, I12).
                     let why =
                         format_args!("I12: {position} has root {stands}, another made {root}");
                     world.violated(why);

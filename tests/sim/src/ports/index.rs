@@ -1,4 +1,4 @@
-//! The Feed table.
+//! The simulated Feed table.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The ports, as a process has them: each call may be late, lost, done twice or answered by a replica.
+//! The ports of a simulated process: each call may be delayed, lost, executed twice or answered by
+//! a replica.
 
 mod blobs;
 mod clock;
@@ -19,12 +20,12 @@ use crate::process::Process;
 use crate::rare::Rare;
 
 impl Process {
-    /// Whether a read is answered by a replica now.
+    /// Decides whether a replica answers a read.
     fn is_stale(&self, consistent: bool) -> bool {
         !consistent && self.random().happens(self.world().plan().stale)
     }
 
-    /// Hands on what a replica shows, and counts it if the leader has another answer.
+    /// Returns a replica's answer, and counts it as stale if the leader's answer differs.
     fn shown<T: PartialEq>(&self, shown: T, leader: &T) -> T {
         if shown != *leader {
             self.event(format_args!("a stale read"));

@@ -1,4 +1,4 @@
-//! The PendingSnapshots table.
+//! The simulated PendingSnapshots table.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::process::Process;
 use crate::rare::Rare;
 use crate::world::World;
 
-/// The record of a job, if there is one.
+/// Returns the record of a job, if it exists.
 async fn there(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
     let (segment, num) = (job.position.segment(), job.position.num());
     let before = match num.checked_sub(1) {
@@ -25,7 +25,7 @@ async fn there(world: &World, job: SnapshotJob) -> Option<PendingSnapshot> {
     first.ok().flatten().filter(|record| record.job == job)
 }
 
-/// Looks at a record that was written over by another one (I8).
+/// Checks I8 for a record that was replaced.
 fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnapshot) {
     let at = new.job.position;
     let Some(old) = old else {
@@ -42,8 +42,8 @@ fn check_replaced(world: &World, old: Option<PendingSnapshot>, new: &PendingSnap
     }
 }
 
-/// Counts a record of a snapshot that is made: it was sent before, and arrived behind the deletion of
-/// another worker's. The next snapshot of the log takes it away, or an operator.
+/// Counts a record of a finished snapshot: its write was delayed until another worker had deleted
+/// its own record. The log's next snapshot or an operator removes it.
 async fn count_came_back(world: &World, record: &PendingSnapshot) {
     let SnapshotJob { log, position } = record.job;
     let entry = world.tables.get(log, position).await.ok().flatten();

@@ -1,4 +1,4 @@
-//! The queue of snapshot jobs: it gives messages twice, late and in any order.
+//! The simulated queue of snapshot jobs: it delivers messages twice, late and in any order.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::process::Process;
 use crate::rare::Rare;
 use crate::world::World;
 
-/// Puts a message into the queue, with what happens to messages on the way.
+/// Sends a message to the queue, with the faults of the plan.
 async fn deliver(world: &Arc<World>, body: String) -> Result<(), PortError> {
     let (plan, random) = (world.plan(), &world.random);
     if random.happens(plan.lost) {

@@ -1,4 +1,4 @@
-//! The Segment table, and its transactions.
+//! The simulated Segment table and its transactions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::process::Process;
 use crate::rare::Rare;
 use crate::world::World;
 
-/// What a transaction wrote: replicas show each of its records for itself.
+/// Records the items that a transaction wrote. Replicas show each of them independently.
 async fn written(world: &World, segments: &[&Segment], entries: &[&Entry]) {
     for segment in segments {
         world.segment_changed(segment.log, segment.num).await;

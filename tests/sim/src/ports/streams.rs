@@ -1,4 +1,4 @@
-//! The EventStream table.
+//! The simulated EventStream table.
 
 use std::sync::Arc;
 
@@ -50,7 +50,8 @@ impl Streams for Process {
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
-            // A replica may have none of what a tip that it shows does not say yet.
+            // A replica may lack the event batches that the tip on the replica does not yet
+            // reference.
             let known = process.shown_tip(&of).map_or(0, |tip| tip.first());
             let shown = leader.iter().filter(|batch| batch.index < known).cloned().collect();
             Ok(process.shown(shown, &leader))
@@ -94,7 +95,7 @@ impl Streams for Process {
 }
 
 impl Process {
-    /// What follows a write.
+    /// Records the effects of a write.
     fn written(&self, outcome: &StreamOutcome, batch: Option<&EventBatch>, tip: &Arc<Tip>) {
         let world = self.world();
         match outcome {

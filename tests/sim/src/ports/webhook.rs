@@ -1,4 +1,4 @@
-//! How far the webhook has come, and its receiver.
+//! The webhook's progress, and its receiver.
 
 use std::sync::{Arc, PoisonError};
 

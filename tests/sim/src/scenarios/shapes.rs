@@ -1,4 +1,4 @@
-//! Figures of each scenario.
+//! The parameters of each scenario.
 
 use cellar_log::upkeep::LogPolicy;
 
@@ -8,12 +8,11 @@ use crate::plan::FaultPlan;
 use crate::random::Rate;
 use crate::rare::Rare;
 
-/// Milliseconds in an hour.
 const HOUR_MS: u64 = 60 * 60 * 1_000;
-/// How long a function may run in AWS, milliseconds.
+/// Timeout of a function in AWS, in milliseconds.
 const FUNCTION_MS: u64 = 15 * 60 * 1_000;
 
-/// Logs that are never kept up.
+/// The policy of logs without upkeep.
 const NO_UPKEEP: LogPolicy = LogPolicy {
     snapshot_entries: u32::MAX,
     snapshot_bytes: u64::MAX,
@@ -37,7 +36,7 @@ fn calm() -> Shape {
     }
 }
 
-/// What a scenario is made of.
+/// Returns the parameters of a scenario.
 pub(super) fn of(scenario: Scenario) -> Shape {
     match scenario {
         Scenario::AppendContention => append_contention(),

@@ -1,4 +1,4 @@
-//! Some hundred seeds of each scenario, and those that failed once.
+//! Runs some hundred seeds of each scenario, and the seeds that failed once.
 
 use cellar_sim::batch::{Summary, run_seeds};
 use cellar_sim::kept;
@@ -50,7 +50,7 @@ scenarios! {
 }
 
 #[test]
-fn what_failed_once_does_not_fail_again() {
+fn failed_seeds_do_not_fail_again() {
     for failed in kept::read().unwrap() {
         let scenario: Scenario = failed.scenario.parse().unwrap();
         let violations = run(scenario, failed.seed, false).violations;

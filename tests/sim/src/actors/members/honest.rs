@@ -1,4 +1,4 @@
-//! A member who imports sheets and reads them, while other members attack.
+//! A member who imports sheets and reads them while other members attack.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::rare::Rare;
 use crate::simulation::Simulation;
 use crate::witness::ImportSeen;
 
-/// Sheets that it imports.
+/// Number of sheets that a member imports.
 const IMPORTS: u32 = 2;
-/// Choices of a sheet's content: few.
+/// Number of distinct contents of a sheet. It is small, so that members import the same ones.
 pub(super) const CHOICES: u32 = 8;
 
-/// Imports, one sheet after the other.
+/// Imports a few sheets, one after the other.
 pub(super) async fn import(simulation: Arc<Simulation>, number: u32) {
     let member = Member::new(&simulation, &format!("importer-{number}"), simulation.log);
     for _ in 0..IMPORTS {
@@ -37,7 +37,7 @@ pub(super) async fn import(simulation: Arc<Simulation>, number: u32) {
     }
 }
 
-/// Imports a sheet until it is known to be in the log, and reads it.
+/// Imports a sheet, retrying until it is in the log, and reads it.
 async fn one(member: &Member, content: &Content) -> Result<(), LogError> {
     let (client, (base, sheet)) = (member.another_client(), member.look().await?);
     let Some(request) = member.request(client, base, content.operation(sheet)) else {
@@ -107,7 +107,8 @@ async fn added(
     Ok(())
 }
 
-/// The number that the sheet got. The answer to a repeated request does not have it.
+/// Finds the number that the imported sheet got in the log: the answer to a repeated request lacks
+/// it.
 async fn number(
     member: &Member,
     client: ClientKey,
@@ -129,14 +130,14 @@ async fn number(
         }
         match news.entries.last() {
             Some(last) if last.position > after => after = last.position,
-            // The replica that answers has not got it yet.
+            // The replica that answered does not have the entry yet.
             _ => member.think(1_000).await,
         }
     }
     Ok(None)
 }
 
-/// Reads what was imported.
+/// Reads the imported sheet and compares its cells.
 async fn read(member: &Member, seen: &ImportSeen, at: Position) -> Result<(), LogError> {
     let read = member.cells(at, seen.sheet).await?;
     let values: Vec<_> = read.into_iter().map(|(place, cell)| (place, cell.value)).collect();

@@ -1,5 +1,5 @@
-//! A member with as few rights as there are: a viewer in a fork, or an editor. It sends the worst requests
-//! that these rights allow, and requests that they do not.
+//! A member with minimal rights: a viewer in a fork, or an editor. It sends the worst requests that
+//! these rights allow, and some that they do not.
 
 use std::sync::Arc;
 
@@ -17,31 +17,31 @@ use super::member::Member;
 use crate::rare::Rare;
 use crate::simulation::Simulation;
 
-/// Requests of a run, each of several steps.
+/// Number of attacks in a run.
 const ATTACKS: u32 = 12;
 
-/// The aim of an attack of several steps.
+/// An attack of several steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attack {
-    /// Other bytes under the names of objects that honest members upload.
+    /// Uploads other bytes under the names of objects that honest members upload.
     OccupyNames,
-    /// Objects of another kind, checked as tiles and as indexes.
+    /// Has objects of the wrong kind checked as tiles and as tile indexes.
     WrongKind,
-    /// An import of objects that were never uploaded.
+    /// Imports objects that were never uploaded.
     NothingUploaded,
-    /// A tile whose text was never uploaded.
+    /// Imports a tile whose text was never uploaded.
     TextMissing,
-    /// A tile that says another length of a text.
+    /// Imports a tile that states a wrong length of a text.
     TextLength,
-    /// A tile that says another beginning of a text.
+    /// Imports a tile that states a wrong preview of a text.
     TextBeginning,
-    /// An index that was never checked.
+    /// Imports a tile index that was never checked.
     IndexUnchecked,
-    /// Other bytes, uploaded after the right ones were checked.
+    /// Uploads other bytes after the right ones were checked.
     ExchangedLater,
-    /// The same sheet as an honest member's, in another order, and twice.
+    /// Imports an honest member's sheet, in another order, and twice.
     ValidTwice,
-    /// Cells of a sheet that never was.
+    /// Sets cells of a sheet that never existed.
     NoSuchSheet,
 }
 
@@ -58,7 +58,7 @@ const ALL: [Attack; 10] = [
     Attack::NoSuchSheet,
 ];
 
-/// Attacks a log, one way after the other.
+/// Attacks a log repeatedly, each time in a random way.
 pub(super) async fn attack(simulation: Arc<Simulation>, name: &'static str, log: LogId) {
     let member = Member::new(&simulation, name, log);
     for _ in 0..ATTACKS {
@@ -72,20 +72,20 @@ pub(super) async fn attack(simulation: Arc<Simulation>, name: &'static str, log:
             Some(false) => simulation.world.count(Rare::HostileRefused),
             None => {}
         }
-        // Each attack is followed by a read, so that a process may keep wrong bytes.
+        // A read follows each attack, so that a process may cache wrong bytes.
         if let Ok((at, _)) = member.look().await {
             drop(member.cells(at, SheetId(member.random().below(6))).await);
         }
     }
 }
 
-/// Whether it was accepted; none if the attack did not come so far.
+/// Runs an attack; returns whether it was accepted, or `None` if it could not be completed.
 async fn tried(member: &Member, attack: Attack, choice: u32, content: &Content) -> Option<bool> {
     let client = member.another_client();
     match attack {
         Attack::OccupyNames => {
             occupy(member, client, content).await?;
-            // Honest members may have published the very objects meanwhile.
+            // Honest members may have published exactly these objects meanwhile.
             import(member, client, content, true).await
         }
         Attack::WrongKind => wrong_kind(member, client, content).await,
@@ -145,7 +145,7 @@ async fn tried(member: &Member, attack: Attack, choice: u32, content: &Content) 
     }
 }
 
-/// Uploads as far as it goes, in any order.
+/// Uploads all objects in a random order, ignoring errors.
 async fn upload_all(member: &Member, client: ClientKey, content: &Content) {
     let mut objects: Vec<&PackedObject> = content.objects().collect();
     if member.random().below(2) == 0 {
@@ -156,13 +156,13 @@ async fn upload_all(member: &Member, client: ClientKey, content: &Content) {
     }
 }
 
-/// Uploads garbage under every name, and has it checked.
+/// Uploads garbage under the name of every object, and has it checked.
 async fn occupy(member: &Member, client: ClientKey, content: &Content) -> Option<()> {
     let byte = |_| u8::try_from(member.random().below(256)).unwrap_or(0);
     for object in content.objects() {
         let stored: Vec<u8> = match member.random().below(3) {
             0 => (0..1 + member.random().below(300)).map(byte).collect(),
-            // Bytes that are well packed, of something else.
+            // Correctly packed bytes of different content.
             1 => pack(b"something else", Bounds::CHUNK).ok()?.stored,
             _ => object.stored.iter().copied().take(object.stored.len() / 2).chain([0]).collect(),
         };
@@ -176,7 +176,7 @@ async fn occupy(member: &Member, client: ClientKey, content: &Content) -> Option
     Some(())
 }
 
-/// A text as a tile, and a tile as an index.
+/// Uses a text as a tile and a tile as a tile index.
 async fn wrong_kind(member: &Member, client: ClientKey, content: &Content) -> Option<bool> {
     upload_all(member, client, content).await;
     let text = content.texts.first()?.chunk;
@@ -199,7 +199,7 @@ async fn wrong_kind(member: &Member, client: ClientKey, content: &Content) -> Op
     Some(false)
 }
 
-/// Appends the import, and reads the sheet if that was accepted.
+/// Appends the import of a sheet.
 async fn import(
     member: &Member,
     client: ClientKey,
@@ -210,7 +210,7 @@ async fn import(
     append(member, client, base, content.operation(sheet), may_be).await
 }
 
-/// Appends an operation, twice; what cannot be must not be accepted.
+/// Appends an operation twice; reports a violation if it is accepted although `may_be` is false.
 async fn append(
     member: &Member,
     client: ClientKey,

@@ -1,4 +1,4 @@
-//! A member as a client of the API: what it asks, and what comes of it.
+//! A member, as a client of the API.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::random::SimRandom;
 use crate::reading;
 use crate::simulation::Simulation;
 
-/// Milliseconds between two tries at most.
+/// Maximum wait between two attempts, in milliseconds.
 const RETRY_MAX_MS: u64 = 2_000;
 
-/// Somebody with access to a log.
+/// A client with access to one log.
 pub(super) struct Member {
     pub(super) simulation: Arc<Simulation>,
     pub(super) process: Process,
@@ -42,7 +42,7 @@ impl Member {
         self.process.random()
     }
 
-    /// A client key that is used by no other member.
+    /// Returns a client key that no other member uses.
     pub(super) fn another_client(&self) -> ClientKey {
         ClientKey(self.random().next().to_be_bytes())
     }
@@ -51,7 +51,7 @@ impl Member {
         self.simulation.world.sleep_ms(self.random().within(0..=most_ms)).await;
     }
 
-    /// Asks once; none if no answer came.
+    /// Sends a request once; returns `None` if no answer arrived.
     pub(super) async fn ask<T, F>(
         &self,
         what: &str,
@@ -64,7 +64,7 @@ impl Member {
         self.simulation.fleet.ask(&self.process, what.to_owned(), work).await
     }
 
-    /// Asks until the answer is no error that passes.
+    /// Retries a request until the answer is not a temporary error.
     pub(super) async fn until_final<T, F>(
         &self,
         what: &str,
@@ -84,7 +84,7 @@ impl Member {
         }
     }
 
-    /// Grants an upload under a name, and sends bytes; gives whether they are there now.
+    /// Requests an upload URL for an object and uploads it; returns whether the object exists now.
     pub(super) async fn upload(
         &self,
         client: ClientKey,
@@ -104,7 +104,7 @@ impl Member {
         let process = self.process.clone();
         let effect = async move { process.world().blobs.send(&request) };
         let reply = self.process.call_bucket("upload a chunk".to_owned(), effect).await;
-        // 412: an earlier try has put it there.
+        // Status 412: an earlier attempt has stored the object.
         Ok(reply.is_ok_and(|reply| matches!(reply.status, 200 | 412)))
     }
 
@@ -122,7 +122,7 @@ impl Member {
         self.until_final("a check of chunks", checks).await
     }
 
-    /// The newest position, and the number of the next sheet there.
+    /// Returns the newest position, and the number of the next new sheet at that position.
     pub(super) async fn look(&self) -> Result<(Position, SheetId), LogError> {
         let log = self.log;
         let looks = move |server: Server| async move {
@@ -132,7 +132,7 @@ impl Member {
         self.until_final("a look", looks).await
     }
 
-    /// The first mutation of a client.
+    /// Returns a request with the client's first mutation.
     pub(super) fn request(
         &self,
         client: ClientKey,
@@ -147,7 +147,7 @@ impl Member {
         self.until_final("append", |server| append(server, request.clone())).await
     }
 
-    /// The cells of a sheet, read by one of the processes.
+    /// Reads all cells of a sheet from one of the API's processes.
     pub(super) async fn cells(
         &self,
         at: Position,

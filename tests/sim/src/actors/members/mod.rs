@@ -1,5 +1,5 @@
-//! Members of one spreadsheet: some import, and two are hostile: a viewer, who may do nothing but fork it,
-//! and an editor.
+//! Members of one spreadsheet: two who import, and two hostile ones: an editor, and a viewer who
+//! works in a fork.
 
 mod content;
 mod honest;
@@ -18,14 +18,14 @@ use self::member::Member;
 use crate::fleet::Server;
 use crate::simulation::Simulation;
 
-/// Members who import.
+/// Number of members who import.
 const IMPORTERS: u32 = 2;
 
-/// All of them.
+/// Runs all members.
 pub(super) async fn meet(simulation: &Arc<Simulation>) {
     let owner = Member::new(simulation, "owner", simulation.log);
     simulation.create(&owner.process).await;
-    // Other clients edit this sheet as well: no import must get its number.
+    // Other clients edit this sheet too, so no import may get its number.
     let add = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
     let client = owner.another_client();
     if let Some(request) = owner.request(client, Position::FIRST, Operation::AddSheet(add))
@@ -49,7 +49,7 @@ pub(super) async fn meet(simulation: &Arc<Simulation>) {
     }
 }
 
-/// The viewer's fork: it is of the same family, and its own.
+/// Creates the viewer's fork. It belongs to the same family of logs, but the viewer owns it.
 async fn fork(viewer: &Member) -> Option<LogId> {
     let (source, subject) = (viewer.log, SubjectKey::new("sim", "viewer"));
     let log = LogId::derive_fork(&subject, source, "attack").ok()?;
