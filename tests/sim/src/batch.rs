@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::rare::Rare;
-use crate::run::{Outcome, run};
+use crate::rare::RareEvent;
+use crate::run::{RunOutcome, run};
 use crate::scenarios::Scenario;
 
 /// A seed whose run violated an invariant.
@@ -32,12 +32,12 @@ pub struct Summary {
     /// Total simulated time, in milliseconds.
     pub elapsed_ms: u64,
     /// How often each rare event happened.
-    pub rare: BTreeMap<Rare, u64>,
+    pub rare: BTreeMap<RareEvent, u64>,
 }
 
 impl Summary {
     /// Adds the result of a run.
-    fn add(&mut self, scenario: Scenario, seed: u64, outcome: Outcome) {
+    fn add(&mut self, scenario: Scenario, seed: u64, outcome: RunOutcome) {
         self.seeds += 1;
         self.events += outcome.events;
         self.elapsed_ms = self.elapsed_ms.saturating_add(outcome.elapsed_ms);
@@ -51,7 +51,7 @@ impl Summary {
 
     /// Returns the rare events that the scenario promises and that never happened.
     #[must_use]
-    pub fn never_happened(&self, scenario: Scenario) -> Vec<Rare> {
+    pub fn missing_events(&self, scenario: Scenario) -> Vec<RareEvent> {
         let promised = scenario.shape().promised.iter();
         promised.copied().filter(|rare| !self.rare.contains_key(rare)).collect()
     }
@@ -85,17 +85,18 @@ mod tests {
     fn a_summary_lists_failed_seeds_and_missing_events() {
         let mut summary = Summary::default();
         let violations = vec!["I1".to_owned(), "I2".to_owned()];
-        let rare = BTreeMap::from([(Rare::PutLost, 2)]);
-        let outcome = Outcome { violations, rare, events: 5, elapsed_ms: 7, ..Outcome::default() };
+        let rare = BTreeMap::from([(RareEvent::PutLost, 2)]);
+        let outcome =
+            RunOutcome { violations, rare, events: 5, elapsed_ms: 7, ..RunOutcome::default() };
         summary.add(Scenario::AppendContention, 3, outcome.clone());
-        summary.add(Scenario::AppendContention, 4, Outcome { violations: vec![], ..outcome });
+        summary.add(Scenario::AppendContention, 4, RunOutcome { violations: vec![], ..outcome });
         assert_eq!((summary.seeds, summary.events, summary.elapsed_ms), (2, 10, 14));
-        assert_eq!(summary.rare, BTreeMap::from([(Rare::PutLost, 4)]));
+        assert_eq!(summary.rare, BTreeMap::from([(RareEvent::PutLost, 4)]));
         let failed: Vec<_> =
             summary.failed.iter().map(|failed| (failed.seed, &failed.why)).collect();
         assert_eq!(failed, [(3, &"I1".to_owned())]);
-        let never = summary.never_happened(Scenario::AppendContention);
-        assert!(never.contains(&Rare::Throttled) && !never.contains(&Rare::PutLost));
+        let never = summary.missing_events(Scenario::AppendContention);
+        assert!(never.contains(&RareEvent::Throttled) && !never.contains(&RareEvent::PutLost));
     }
 
     #[test]

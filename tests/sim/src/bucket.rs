@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cellar_engine::ports::{BlobKey, Blobs as _, Clock as _};
 
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
 /// Seconds in a day: the interval of the lifecycle rule.
@@ -30,7 +30,7 @@ pub(crate) async fn expire(world: Arc<World>) {
             if is_old && world.blobs.pending(&key).await == Ok(Some(true)) {
                 let deleted = world.blobs.delete(&key).await.is_ok();
                 world.event("bucket", format_args!("{key} expires: {deleted}"));
-                world.count(Rare::UploadExpired);
+                world.count(RareEvent::UploadExpired);
             }
         }
     }

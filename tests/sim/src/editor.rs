@@ -14,10 +14,10 @@ use cellar_log::invariants::MutationId;
 use cellar_sheet::operation::{Operation, Revert, Undo};
 
 use crate::fleet::{Fleet, Server, append};
-use crate::operations::operation;
+use crate::operations::draw_operation;
 use crate::process::{Mortality, Process};
 use crate::random::{Rate, SimRandom};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::reading;
 use crate::witness::Witness;
 use crate::world::World;
@@ -31,7 +31,7 @@ const UNDOES: Rate = Rate(400);
 /// How often a client reverts all edits after one of its own.
 const REVERTS: Rate = Rate(150);
 /// Number of the newest edits whose positions a client remembers.
-const REMEMBERED: usize = 8;
+const MAX_EDIT_POSITIONS: usize = 8;
 /// Maximum wait before a request is repeated, in milliseconds.
 const RETRY_MAX_MS: u64 = 2_000;
 
@@ -63,7 +63,7 @@ pub(crate) struct Editor {
     acknowledged: u64,
     base: Position,
     /// Positions of the client's newest edits.
-    done: Vec<Position>,
+    edit_positions: Vec<Position>,
 }
 
 impl Editor {
@@ -86,7 +86,7 @@ impl Editor {
             next_id: 1,
             acknowledged: 0,
             base: Position::FIRST,
-            done: Vec::new(),
+            edit_positions: Vec::new(),
         }
     }
 
@@ -109,7 +109,7 @@ impl Editor {
     /// Sends all requests of the client's habits.
     pub(crate) async fn edit(mut self) {
         for _ in 0..self.habits.requests {
-            let think_ms = self.random().mostly_short(self.habits.think_ms);
+            let think_ms = self.random().draw_mostly_small(self.habits.think_ms);
             self.process.world().sleep_ms(think_ms).await;
             if self.random().happens(READS) {
                 reading::read(&self).await;
@@ -118,23 +118,23 @@ impl Editor {
                 let Some(()) = self.edit_large().await else { return };
                 continue;
             }
-            let Some(request) = self.request() else { return };
-            let Some(appended) = self.until_answered(&request).await else { return };
+            let Some(request) = self.next_request() else { return };
+            let Some(appended) = self.append_until_answered(&request).await else { return };
             let took_effect = appended.results.iter().all(|result| result.rejection.is_none());
             if request.to_resolve().is_some() && took_effect {
-                self.process.world().count(Rare::TakenBack);
+                self.process.world().count(RareEvent::TakenBack);
             }
-            self.believe(&appended);
+            self.record_answer(&appended);
             if self.random().happens(REPEATS) {
                 self.repeat(&request, &appended).await;
             }
         }
     }
 
-    fn request(&mut self) -> Option<Request> {
-        let operations = match self.taking_back() {
+    fn next_request(&mut self) -> Option<Request> {
+        let operations = match self.draw_reversal() {
             Some(operation) => vec![operation],
-            None => self.operations(),
+            None => self.draw_operations(),
         };
         let (base, first) = (self.base, self.next_id);
         let mutations: Vec<_> = (first..)
@@ -146,22 +146,24 @@ impl Editor {
         match Request::new(log, key, None, 0, acknowledged, mutations) {
             Ok(request) => Some(request),
             Err(error) => {
-                self.process.world().violated(format_args!("a request is invalid: {error}"));
+                self.process
+                    .world()
+                    .report_violation(format_args!("a request is invalid: {error}"));
                 None
             }
         }
     }
 
     /// Draws the operations of one request.
-    fn operations(&self) -> Vec<Operation> {
-        let count = self.random().within(1..=self.habits.batch.max(1));
-        (0..count).map(|_| operation(self.random(), self.habits.text_bytes)).collect()
+    fn draw_operations(&self) -> Vec<Operation> {
+        let count = self.random().draw_in(1..=self.habits.batch.max(1));
+        (0..count).map(|_| draw_operation(self.random(), self.habits.text_bytes)).collect()
     }
 
     /// Draws an undo or a revert of one of the client's edits; mostly returns `None`.
-    fn taking_back(&self) -> Option<Operation> {
+    fn draw_reversal(&self) -> Option<Operation> {
         let (undoes, reverts) = (self.random().happens(UNDOES), self.random().happens(REVERTS));
-        let position = *self.random().pick(&self.done)?;
+        let position = *self.random().pick(&self.edit_positions)?;
         if undoes {
             return Some(Operation::Undo(Undo { position }));
         }
@@ -173,22 +175,26 @@ impl Editor {
 
     /// Repeats a request until it succeeds; reports a violation and returns `None` if it fails
     /// permanently.
-    async fn until_answered(&self, request: &Request) -> Option<Appended> {
+    async fn append_until_answered(&self, request: &Request) -> Option<Appended> {
         let what = format!("append {} mutations", self.next_id - 1);
         let sends = |server| append(server, request.clone());
-        match self.until_final(&what, sends).await {
+        match self.retry_until_final(&what, sends).await {
             Ok(appended) => Some(appended),
             Err(error) => {
                 let name = self.process.name();
                 let why = format_args!("{name} was told what cannot be: {error}");
-                self.process.world().violated(why);
+                self.process.world().report_violation(why);
                 None
             }
         }
     }
 
     /// Retries a request until the answer is not a temporary error.
-    async fn until_final<T, F>(&self, what: &str, ask: impl Fn(Server) -> F) -> Result<T, LogError>
+    async fn retry_until_final<T, F>(
+        &self,
+        what: &str,
+        ask: impl Fn(Server) -> F,
+    ) -> Result<T, LogError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, LogError>> + Send + 'static,
@@ -197,14 +203,14 @@ impl Editor {
         let mut attempt = 0_u64;
         loop {
             if attempt > 0 {
-                world.count(Rare::RequestRepeated);
-                world.sleep_ms(self.random().within(0..=RETRY_MAX_MS)).await;
+                world.count(RareEvent::RequestRepeated);
+                world.sleep_ms(self.random().draw_in(0..=RETRY_MAX_MS)).await;
             }
             attempt += 1;
             match self.fleet.ask(&self.process, what.to_owned(), &ask).await {
                 Some(Ok(answer)) => return Ok(answer),
-                Some(Err(error)) if passes(&error) => {
-                    world.count(Rare::AppendGaveUp);
+                Some(Err(error)) if is_temporary(&error) => {
+                    world.count(RareEvent::AppendGaveUp);
                     self.process.event(format_args!("is told: {error}"));
                 }
                 Some(Err(error)) => return Err(error),
@@ -213,24 +219,24 @@ impl Editor {
         }
     }
 
-    fn believe(&mut self, appended: &Appended) {
+    fn record_answer(&mut self, appended: &Appended) {
         let world = self.process.world();
         for result in &appended.results {
             if result.duplicate {
-                world.count(Rare::DuplicateAnswered);
+                world.count(RareEvent::DuplicateAnswered);
             }
             if result.committed.is_some() {
-                world.count(Rare::Transformed);
+                world.count(RareEvent::Transformed);
             }
             if let (Some(at), None) = (result.position, &result.rejection) {
                 let mutation = MutationId { client: self.key, id: result.id };
-                self.witness.acknowledged(self.log, mutation, at);
-                self.witness.effect(self.log, mutation, result.no_effect);
-                self.done.retain(|done| *done != at);
-                self.done.push(at);
+                self.witness.record_acknowledged(self.log, mutation, at);
+                self.witness.record_effect(self.log, mutation, result.no_effect);
+                self.edit_positions.retain(|done| *done != at);
+                self.edit_positions.push(at);
             }
         }
-        self.done.drain(..self.done.len().saturating_sub(REMEMBERED));
+        self.edit_positions.drain(..self.edit_positions.len().saturating_sub(MAX_EDIT_POSITIONS));
         self.process.event(format_args!("has all up to {}", appended.tail));
         self.acknowledged = self.next_id - 1;
         if appended.missing_from.is_none() {
@@ -242,11 +248,11 @@ impl Editor {
     /// effects. The duplicate flag may differ, because a delayed copy of the request may have
     /// arrived first.
     async fn repeat(&self, request: &Request, first: &Appended) {
-        let Some(again) = self.until_answered(request).await else { return };
-        self.must_be_same(first, &again);
+        let Some(again) = self.append_until_answered(request).await else { return };
+        self.check_same_answer(first, &again);
     }
 
-    fn must_be_same(&self, first: &Appended, again: &Appended) {
+    fn check_same_answer(&self, first: &Appended, again: &Appended) {
         let same = again.results.iter().zip(&first.results).all(|(again, first)| {
             let answer = |result: &MutationResult| {
                 (result.position, result.rejection.clone(), result.no_effect)
@@ -257,14 +263,14 @@ impl Editor {
         if !same || again.results.len() != first.results.len() {
             let (first, again) = (&first.results, &again.results);
             let why = format_args!("I14: a repetition was answered {again:?}, not {first:?}");
-            self.process.world().violated(why);
+            self.process.world().report_violation(why);
         }
     }
 }
 
 /// Returns whether a client retries after this error.
 #[must_use]
-pub(crate) fn passes(error: &LogError) -> bool {
+pub(crate) fn is_temporary(error: &LogError) -> bool {
     match error {
         LogError::Store(error) => error.temporary,
         LogError::Refused(refusal) => matches!(

@@ -16,7 +16,7 @@ use cellar_log::upkeep::LogPolicy;
 use crate::ports::counting_attempts;
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
 /// Request timeout of a client, in milliseconds.
@@ -59,7 +59,7 @@ pub struct Fleet {
 
 struct State {
     policy: LogPolicy,
-    made: u32,
+    started_count: u32,
     servers: Vec<Server>,
 }
 
@@ -67,11 +67,11 @@ impl Fleet {
     /// Starts `count` processes with an upkeep policy.
     #[must_use]
     pub fn new(world: &Arc<World>, count: u32, policy: LogPolicy) -> Self {
-        let state = Mutex::new(State { policy, made: 0, servers: Vec::new() });
+        let state = Mutex::new(State { policy, started_count: 0, servers: Vec::new() });
         let fleet = Self { world: Arc::clone(world), random: world.random.fork(), state };
         let mut state = fleet.lock();
         for _ in 0..count {
-            let server = fleet.started(&mut state);
+            let server = fleet.start_server(&mut state);
             state.servers.push(server);
         }
         drop(state);
@@ -82,9 +82,10 @@ impl Fleet {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn started(&self, state: &mut State) -> Server {
-        state.made += 1;
-        let process = Process::new(&self.world, format!("api-{}", state.made), Mortality::Mortal);
+    fn start_server(&self, state: &mut State) -> Server {
+        state.started_count += 1;
+        let process =
+            Process::new(&self.world, format!("api-{}", state.started_count), Mortality::Mortal);
         let logs = Arc::new(logs_of(&process));
         let catalog = catalog_of(&process);
         Server { process, logs, catalog, policy: state.policy }
@@ -95,15 +96,15 @@ impl Fleet {
     pub fn pick(&self) -> Server {
         let mut state = self.lock();
         let count = u32::try_from(state.servers.len()).unwrap_or(u32::MAX);
-        let index = usize::try_from(self.random.below(count)).unwrap_or(0);
+        let index = usize::try_from(self.random.draw_below(count)).unwrap_or(0);
         // A frozen process is replaced sooner or later, and may wake up while its successor runs.
         let answers = |server: &&Server| {
             let process = &server.process;
-            !process.is_dead() && (!process.is_frozen() || self.random.below(3) > 0)
+            !process.is_dead() && (!process.is_frozen() || self.random.draw_below(3) > 0)
         };
         let alive = state.servers.get(index).filter(answers).cloned();
         alive.unwrap_or_else(|| {
-            let server = self.started(&mut state);
+            let server = self.start_server(&mut state);
             if let Some(place) = state.servers.get_mut(index) {
                 *place = server.clone();
             }
@@ -122,12 +123,12 @@ impl Fleet {
         let mut state = self.lock();
         state.policy = policy;
         for index in 0..state.servers.len() {
-            let server = self.started(&mut state);
+            let server = self.start_server(&mut state);
             if let Some(place) = state.servers.get_mut(index) {
                 *place = server;
             }
         }
-        self.world.count(Rare::Redeployed);
+        self.world.count(RareEvent::Redeployed);
         self.world.event("fleet", format_args!("another version is deployed"));
     }
 
@@ -165,7 +166,7 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
         None => (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS),
     };
     let appends = async move { logs.append(request).await };
-    kept_up(server, log, (max_puts, max_reads), Box::pin(appends)).await
+    append_with_upkeep(server, log, (max_puts, max_reads), Box::pin(appends)).await
 }
 
 /// Completes an upload like the API.
@@ -177,10 +178,10 @@ pub async fn complete(
     let logs = Arc::clone(&server.logs);
     let max = (MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS);
     let appends = async move { logs.complete_upload(log, completion).await };
-    kept_up(server, log, max, Box::pin(appends)).await
+    append_with_upkeep(server, log, max, Box::pin(appends)).await
 }
 
-async fn kept_up(
+async fn append_with_upkeep(
     server: Server,
     log: LogId,
     (max_puts, max_reads): (u32, u32),
@@ -191,25 +192,25 @@ async fn kept_up(
     let (appended, attempts) = counting_attempts(appends).await;
     let took_ms = world.time.elapsed_ms() - began_ms;
     if appended.is_err() && took_ms > MAX_APPEND_AGE_S * 1_000 {
-        world.count(Rare::AppendTooOld);
+        world.count(RareEvent::AppendTooOld);
     }
     if let Err(violation) = attempts.check_within(max_puts, max_reads) {
-        world.violated(format_args!("I6: {violation}"));
+        world.report_violation(format_args!("I6: {violation}"));
     }
     if appended.is_ok() {
-        upkeep(&server, log).await;
+        run_upkeep(&server, log).await;
     }
     appended
 }
 
 /// Runs the log's upkeep after an append, within its time limit. Losing the upkeep does no harm.
-pub async fn upkeep(server: &Server, log: LogId) {
+pub async fn run_upkeep(server: &Server, log: LogId) {
     let upkeep = server.logs.upkeep(log, &server.policy);
     let upkept = tokio::time::timeout(Duration::from_millis(MAX_UPKEEP_MS), upkeep).await;
     let world = server.process.world();
     match upkept {
         Ok(Ok(cellar_engine::logs::UpkeepOutcome::Snapshot(at))) => {
-            world.count(Rare::SnapshotEntryPut);
+            world.count(RareEvent::SnapshotEntryPut);
             server.process.event(format_args!("Snapshot entry {at}"));
         }
         Ok(Ok(_)) | Err(_) => {}

@@ -64,7 +64,7 @@ impl FaultPlan {
 
     /// Returns the plan after the faults have stopped: only the clock skew stays.
     #[must_use]
-    pub fn healed(self) -> Self {
+    pub fn without_faults(self) -> Self {
         Self { skew_max_ms: self.skew_max_ms, ..Self::none() }
     }
 
@@ -102,12 +102,12 @@ impl FaultPlan {
     /// faults entirely, because many concurrent faults hide the effects of a single one.
     #[must_use]
     pub fn draw(&self, random: &SimRandom) -> Self {
-        let rate = |worst: Rate| match random.below(3) {
+        let rate = |worst: Rate| match random.draw_below(3) {
             0 => Rate(0),
-            _ => Rate(u16::try_from(random.within(0..=u64::from(worst.0))).unwrap_or(worst.0)),
+            _ => Rate(u16::try_from(random.draw_in(0..=u64::from(worst.0))).unwrap_or(worst.0)),
         };
         let longest =
-            |worst: u64| if worst < 2 { worst } else { random.within(worst / 64..=worst) };
+            |worst: u64| if worst < 2 { worst } else { random.draw_in(worst / 64..=worst) };
         Self {
             throttled: rate(self.throttled),
             never: rate(self.never),
@@ -119,11 +119,15 @@ impl FaultPlan {
             latency_max_ms: longest(self.latency_max_ms).max(1),
             stale: rate(self.stale),
             lag_max_ms: longest(self.lag_max_ms),
-            page_entries: if random.below(2) == 0 { 0 } else { longest(self.page_entries).max(2) },
+            page_entries: if random.draw_below(2) == 0 {
+                0
+            } else {
+                longest(self.page_entries).max(2)
+            },
             crash: rate(self.crash),
             freeze: rate(self.freeze),
             freeze_max_ms: longest(self.freeze_max_ms),
-            skew_max_ms: if random.below(2) == 0 { 0 } else { longest(self.skew_max_ms) },
+            skew_max_ms: if random.draw_below(2) == 0 { 0 } else { longest(self.skew_max_ms) },
             bucket_fails: rate(self.bucket_fails),
             bucket_slow_ms: longest(self.bucket_slow_ms),
             duplicated: rate(self.duplicated),

@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 
 use crate::random::SimRandom;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::world::World;
 
 /// Whether faults of the plan affect a process.
@@ -51,8 +51,8 @@ impl Process {
     #[must_use]
     pub fn new(world: &Arc<World>, name: impl Into<String>, mortality: Mortality) -> Self {
         let random = world.random.fork();
-        let skew_ms = random.within(0..=world.plan().skew_max_ms);
-        let (name, is_ahead) = (name.into(), random.below(2) == 0);
+        let skew_ms = random.draw_in(0..=world.plan().skew_max_ms);
+        let (name, is_ahead) = (name.into(), random.draw_below(2) == 0);
         let (is_dead, frozen_until) = (AtomicBool::new(false), Mutex::default());
         let (world, tasks) = (Arc::clone(world), Mutex::default());
         let inner = Inner {
@@ -95,7 +95,7 @@ impl Process {
 
     /// Converts true time to the time that the process's clock shows, in Unix milliseconds.
     #[must_use]
-    pub fn shown_ms(&self, true_ms: u64) -> u64 {
+    pub fn to_process_time_ms(&self, true_ms: u64) -> u64 {
         match self.inner.is_ahead {
             true => true_ms.saturating_add(self.inner.skew_ms),
             false => true_ms.saturating_sub(self.inner.skew_ms),
@@ -124,7 +124,9 @@ impl Process {
             Ok(value) => Ok(value),
             Err(error) => {
                 if error.is_panic() {
-                    self.inner.world.violated(format_args!("{} panicked: {error}", self.name()));
+                    self.inner
+                        .world
+                        .report_violation(format_args!("{} panicked: {error}", self.name()));
                 }
                 Err(Died)
             }
@@ -142,7 +144,7 @@ impl Process {
         if self.inner.is_dead.swap(true, Ordering::SeqCst) {
             return;
         }
-        self.inner.world.count(Rare::Crashed);
+        self.inner.world.count(RareEvent::Crashed);
         self.event(format_args!("crashes"));
         let tasks = self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.iter().for_each(AbortHandle::abort);
@@ -151,9 +153,9 @@ impl Process {
     /// Freezes the process for `frozen_ms` milliseconds.
     pub fn freeze(&self, frozen_ms: u64) {
         let world = &self.inner.world;
-        world.count(Rare::Froze);
+        world.count(RareEvent::Froze);
         if frozen_ms > LEASE_S * 1_000 {
-            world.count(Rare::FrozePastLease);
+            world.count(RareEvent::FrozePastLease);
         }
         self.event(format_args!("freezes for {frozen_ms} ms"));
         let until = Instant::now() + Duration::from_millis(frozen_ms);
@@ -162,7 +164,7 @@ impl Process {
     }
 
     /// Waits while the process is frozen, and forever if it has crashed.
-    pub async fn awake(&self) {
+    pub async fn wait_until_running(&self) {
         if self.is_dead() {
             std::future::pending::<()>().await;
         }
@@ -171,8 +173,8 @@ impl Process {
             tokio::time::sleep_until(until).await;
         }
         let fence = Duration::from_secs(TRIM_FENCE_S);
-        if began.elapsed() > fence && self.inner.world.rare.has(Rare::Trimmed) {
-            self.inner.world.count(Rare::ZombieWoke);
+        if began.elapsed() > fence && self.inner.world.rare.has(RareEvent::Trimmed) {
+            self.inner.world.count(RareEvent::ZombieWoke);
             self.event(format_args!("wakes up after {} s", began.elapsed().as_secs()));
         }
     }
@@ -197,9 +199,9 @@ impl Process {
                 self.die();
             }
             if random.happens(plan.freeze) {
-                self.freeze(random.mostly_short(plan.freeze_max_ms));
+                self.freeze(random.draw_mostly_small(plan.freeze_max_ms));
             }
         }
-        self.awake().await;
+        self.wait_until_running().await;
     }
 }

@@ -43,13 +43,13 @@ impl SimRandom {
 
     /// Draws a number in a range.
     #[must_use]
-    pub fn within(&self, range: RangeInclusive<u64>) -> u64 {
+    pub fn draw_in(&self, range: RangeInclusive<u64>) -> u64 {
         self.lock().u64(range)
     }
 
     /// Draws a number below `end`, which is at least 1.
     #[must_use]
-    pub fn below(&self, end: u32) -> u32 {
+    pub fn draw_below(&self, end: u32) -> u32 {
         self.lock().u32(0..end.max(1))
     }
 
@@ -62,9 +62,9 @@ impl SimRandom {
 
     /// Draws a mostly small number of at most `max`; half of all are below a sixteenth of `max`.
     #[must_use]
-    pub fn mostly_short(&self, max: u64) -> u64 {
-        let bound = max >> self.within(0..=8);
-        self.within(0..=bound)
+    pub fn draw_mostly_small(&self, max: u64) -> u64 {
+        let bound = max >> self.draw_in(0..=8);
+        self.draw_in(0..=bound)
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
     fn equal_seeds_give_equal_numbers() {
         let numbers = |seed| {
             let random = SimRandom::of_seed(seed);
-            (0..9).map(|_| random.within(0..=u64::MAX)).collect::<Vec<_>>()
+            (0..9).map(|_| random.draw_in(0..=u64::MAX)).collect::<Vec<_>>()
         };
         assert_eq!(numbers(7), numbers(7));
         assert_ne!(numbers(7), numbers(8));

@@ -9,11 +9,11 @@ macro_rules! rare_events {
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
         )]
-        pub enum Rare {
+        pub enum RareEvent {
             $(#[doc = concat!("`", $text, "`.")] $name,)*
         }
 
-        impl Rare {
+        impl RareEvent {
             /// All rare events.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
@@ -111,25 +111,25 @@ rare_events! {
 /// How often each rare event happened.
 #[derive(Debug, Default)]
 pub struct RareCounts {
-    counts: Mutex<BTreeMap<Rare, u64>>,
+    counts: Mutex<BTreeMap<RareEvent, u64>>,
 }
 
 impl RareCounts {
     /// Counts an event.
-    pub fn count(&self, rare: Rare) {
+    pub fn count(&self, rare: RareEvent) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         *counts.entry(rare).or_default() += 1;
     }
 
     /// Returns whether the event ever happened.
     #[must_use]
-    pub fn has(&self, rare: Rare) -> bool {
+    pub fn has(&self, rare: RareEvent) -> bool {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&rare)
     }
 
     /// Returns the number of occurrences of each event.
     #[must_use]
-    pub fn all(&self) -> BTreeMap<Rare, u64> {
+    pub fn all(&self) -> BTreeMap<RareEvent, u64> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

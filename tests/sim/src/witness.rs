@@ -82,27 +82,27 @@ impl Witness {
     }
 
     /// Records that a mutation was acknowledged as effective.
-    pub fn acknowledged(&self, log: LogId, mutation: MutationId, at: Position) {
+    pub fn record_acknowledged(&self, log: LogId, mutation: MutationId, at: Position) {
         self.seen().acknowledged.push((log, mutation, at));
     }
 
     /// Records whether an acknowledged mutation has an effect.
-    pub fn effect(&self, log: LogId, mutation: MutationId, no_effect: bool) {
+    pub fn record_effect(&self, log: LogId, mutation: MutationId, no_effect: bool) {
         self.seen().effects.entry(log).or_default().insert(mutation, no_effect);
     }
 
     /// Records an acknowledged change of the catalog.
-    pub fn changed(&self, log: LogId, seen: Option<u64>, events: Vec<CatalogEvent>) {
+    pub fn record_change(&self, log: LogId, seen: Option<u64>, events: Vec<CatalogEvent>) {
         self.seen().changes.push(CatalogChange { log, seen, events });
     }
 
     /// Records an import.
-    pub fn imported(&self, import: ImportSeen) {
+    pub fn record_import(&self, import: ImportSeen) {
         self.seen().imports.push(import);
     }
 
     /// Records consecutive entries that were read.
-    pub fn read(&self, log: LogId, entries: &[Arc<Entry>]) {
+    pub fn record_read(&self, log: LogId, entries: &[Arc<Entry>]) {
         if !entries.is_empty() {
             self.seen().runs.push((log, entries.to_vec()));
         }
@@ -115,7 +115,7 @@ impl Witness {
     }
 
     /// Records cells that were read.
-    pub fn read_cells(&self, cells: CellsSeen) {
+    pub fn record_cells(&self, cells: CellsSeen) {
         self.seen().cells.push(cells);
     }
 }

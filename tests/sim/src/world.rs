@@ -25,7 +25,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::plan::FaultPlan;
 use crate::random::SimRandom;
-use crate::rare::{Rare, RareCounts};
+use crate::rare::{RareCounts, RareEvent};
 use crate::replica::Versions;
 use crate::stream::{MODIFY, Stream};
 use crate::trace::Trace;
@@ -104,7 +104,7 @@ pub struct World {
 
 /// The initial settings of a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beginning {
+pub struct WorldConfig {
     /// Start time of the services' clock, Unix milliseconds.
     pub start_ms: u64,
     /// The fault plan.
@@ -115,7 +115,7 @@ pub struct Beginning {
     pub keep_text: bool,
 }
 
-impl Beginning {
+impl WorldConfig {
     /// Creates settings with a fault plan; the other settings are those of AWS.
     #[must_use]
     pub fn with(plan: FaultPlan) -> Self {
@@ -129,8 +129,8 @@ const MAX_VIOLATIONS: usize = 20;
 impl World {
     /// Creates a world without data.
     #[must_use]
-    pub fn new(random: SimRandom, beginning: Beginning) -> Arc<Self> {
-        let Beginning { start_ms, plan, receives, keep_text } = beginning;
+    pub fn new(random: SimRandom, beginning: WorldConfig) -> Arc<Self> {
+        let WorldConfig { start_ms, plan, receives, keep_text } = beginning;
         let time = TrueTime { began: Instant::now(), start_ms };
         let clock: Arc<dyn Clock> = Arc::new(time);
         let dead_letters = Arc::new(MemoryQueue::new(Arc::clone(&clock), QueueRules::LONGEST));
@@ -183,7 +183,7 @@ impl World {
 
     /// Starts an outage of all services for `out_ms` milliseconds.
     pub(crate) fn begin_outage(&self, out_ms: u64) {
-        self.count(Rare::Outage);
+        self.count(RareEvent::Outage);
         self.event("world", format_args!("nothing answers for {out_ms} ms"));
         let until_ms = self.time.elapsed_ms().saturating_add(out_ms);
         self.out_until_ms.fetch_max(until_ms, Ordering::SeqCst);
@@ -195,7 +195,7 @@ impl World {
     }
 
     /// Records a violation: the run has failed.
-    pub fn violated(&self, what: impl fmt::Display) {
+    pub fn report_violation(&self, what: impl fmt::Display) {
         let what = what.to_string();
         self.event("VIOLATION", format_args!("{what}"));
         let mut violations = self.violations.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,7 +220,7 @@ impl World {
         let (plan, now_ms) = (self.plan(), self.time.elapsed_ms());
         match plan.stale.0 {
             0 => now_ms,
-            _ => now_ms.saturating_add(self.random.mostly_short(plan.lag_max_ms)),
+            _ => now_ms.saturating_add(self.random.draw_mostly_small(plan.lag_max_ms)),
         }
     }
 
@@ -228,7 +228,7 @@ impl World {
     /// stream gets a record.
     pub(crate) async fn entry_changed(&self, log: LogId, at: Position, is_new: bool) {
         let entry = self.tables.get(log, at).await.unwrap_or_else(|error| {
-            self.violated(format_args!("the leader cannot read {at} of {log}: {error}"));
+            self.report_violation(format_args!("the leader cannot read {at} of {log}: {error}"));
             None
         });
         let now_ms = self.time.elapsed_ms();
@@ -274,7 +274,9 @@ impl World {
     pub(crate) fn item_put(&self, at: Checkpoint, item: &Item) {
         let record = match encode_item(at, item) {
             Ok(record) => record,
-            Err(error) => return self.violated(format_args!("an item of the feed: {error}")),
+            Err(error) => {
+                return self.report_violation(format_args!("an item of the feed: {error}"));
+            }
         };
         let partition = feed_partition_key(at.partition());
         self.index_stream.push(partition.as_bytes(), self.time.now_ms(), INSERT, record);
@@ -297,14 +299,14 @@ impl World {
             }
             for key in listed.blobs.iter().filter_map(|blob| BlobKey::new(&blob.key).ok()) {
                 if let Err(error) = self.blobs.delete(&key).await {
-                    self.violated(format_args!("{key} is not deleted: {error}"));
+                    self.report_violation(format_args!("{key} is not deleted: {error}"));
                 }
             }
         }
     }
 
     /// Counts a rare event.
-    pub fn count(&self, rare: Rare) {
+    pub fn count(&self, rare: RareEvent) {
         self.rare.count(rare);
     }
 }

@@ -25,56 +25,56 @@ const DEPLOYMENTS: u32 = 3;
 const OUTAGE_MS: std::ops::RangeInclusive<u64> = 6 * 60 * 60 * 1_000..=40 * 60 * 60 * 1_000;
 
 /// Runs the actors whose work ends by itself. The run waits for them as for its clients.
-pub(crate) async fn work(scenario: Scenario, simulation: Arc<Simulation>) {
+pub(crate) async fn run_finite_actors(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
-        Scenario::OfflineClients => machines(&simulation).await,
-        Scenario::ForkUnderLoad => forks::fork(&simulation).await,
-        Scenario::HostileTenant => hostile::trouble(&simulation).await,
-        Scenario::HostileMember => members::meet(&simulation).await,
-        Scenario::OutageAndReprocess => outage(&simulation).await,
-        Scenario::CatalogFeed => catalog::change(&simulation).await,
+        Scenario::OfflineClients => run_machines(&simulation).await,
+        Scenario::ForkUnderLoad => forks::run_forker(&simulation).await,
+        Scenario::HostileTenant => hostile::run_tenant(&simulation).await,
+        Scenario::HostileMember => members::run_members(&simulation).await,
+        Scenario::OutageAndReprocess => run_outage(&simulation).await,
+        Scenario::CatalogFeed => catalog::run_users(&simulation).await,
         _ => {}
     }
 }
 
 /// Runs the actors that act until the faults stop.
-pub(crate) async fn act(scenario: Scenario, simulation: Arc<Simulation>) {
+pub(crate) async fn run_endless_actors(scenario: Scenario, simulation: Arc<Simulation>) {
     match scenario {
-        Scenario::ZombieAfterTrim => offloader::offload(&simulation).await,
-        Scenario::NewVersion => deploy(&simulation).await,
-        Scenario::CatalogFeed => catalog::operate(&simulation).await,
+        Scenario::ZombieAfterTrim => offloader::run_offloader(&simulation).await,
+        Scenario::NewVersion => run_deployments(&simulation).await,
+        Scenario::CatalogFeed => catalog::run_operator(&simulation).await,
         _ => {}
     }
 }
 
-async fn machines(simulation: &Arc<Simulation>) {
+async fn run_machines(simulation: &Arc<Simulation>) {
     let mut machines = JoinSet::new();
     for number in 1..=MACHINES {
         if let Some(machine) = Machine::new(simulation, number) {
-            machines.spawn(machine.live(simulation.shape.habits));
+            machines.spawn(machine.run(simulation.shape.habits));
         }
     }
     while machines.join_next().await.is_some() {}
 }
 
 /// Stops all functions for a long time, some time after the start.
-async fn outage(simulation: &Simulation) {
+async fn run_outage(simulation: &Simulation) {
     let (world, Some(pipeline)) = (&simulation.world, &simulation.pipeline) else { return };
     let think_ms = simulation.shape.habits.think_ms;
-    world.sleep_ms(world.random.within(0..=think_ms)).await;
+    world.sleep_ms(world.random.draw_in(0..=think_ms)).await;
     pipeline.set_outage(true);
-    world.sleep_ms(world.random.within(OUTAGE_MS)).await;
+    world.sleep_ms(world.random.draw_in(OUTAGE_MS)).await;
     pipeline.set_outage(false);
 }
 
 /// Deploys new versions with other limits, so that processes of both versions run concurrently.
-async fn deploy(simulation: &Simulation) {
+async fn run_deployments(simulation: &Simulation) {
     let (world, policy) = (&simulation.world, simulation.shape.policy);
     for _ in 0..DEPLOYMENTS {
         let think_ms = simulation.shape.habits.think_ms;
-        world.sleep_ms(world.random.within(0..=4 * think_ms)).await;
-        let snapshot_entries = 2 + world.random.below(policy.snapshot_entries);
-        let segment_entries = 16 * (1 + world.random.below(3));
+        world.sleep_ms(world.random.draw_in(0..=4 * think_ms)).await;
+        let snapshot_entries = 2 + world.random.draw_below(policy.snapshot_entries);
+        let segment_entries = 16 * (1 + world.random.draw_below(3));
         simulation.fleet.redeploy(LogPolicy { snapshot_entries, segment_entries, ..policy });
     }
 }

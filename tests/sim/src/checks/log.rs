@@ -37,25 +37,25 @@ pub struct Stored {
 
 /// Reads all stored data of a log; reports a violation and returns `None` if that fails.
 pub async fn stored(world: &World, log: LogId) -> Option<Stored> {
-    let read = with_inherited(world, log).await;
+    let read = read_with_inherited(world, log).await;
     if let Err(error) = &read {
-        world.violated(format_args!("{log} cannot be read: {error}"));
+        world.report_violation(format_args!("{log} cannot be read: {error}"));
     }
     read.ok()
 }
 
 /// Reads a log and, if it is a fork, adds the entries that it inherits from its source.
-async fn with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
+async fn read_with_inherited(world: &World, log: LogId) -> Result<Stored, PortError> {
     let mut chain = vec![read(world, log).await?];
     while let Some(lineage) = chain.last().and_then(|last| last.lineage) {
         chain.push(read(world, lineage.source).await?);
     }
-    let whole = chain.into_iter().rev().reduce(|source, fork| inheriting(&source, fork));
+    let whole = chain.into_iter().rev().reduce(|source, fork| add_inherited(&source, fork));
     whole.ok_or_else(|| PortError::permanent("there is no such log"))
 }
 
 /// Adds to a fork the entries and segments that it inherits from its source.
-fn inheriting(source: &Stored, mut fork: Stored) -> Stored {
+fn add_inherited(source: &Stored, mut fork: Stored) -> Stored {
     let Some(lineage) = fork.lineage else { return fork };
     let history = source.history();
     let mut table = Vec::new();
@@ -88,7 +88,7 @@ async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
             table.extend(page.entries);
         }
         if let Some(key) = &segment.offloaded {
-            offloaded.extend(offload(world, key).await?.into_iter().map(Arc::new));
+            offloaded.extend(read_offloaded(world, key).await?.into_iter().map(Arc::new));
         }
     }
     let lineage = segments.first().and_then(|first| first.lineage);
@@ -96,12 +96,13 @@ async fn read(world: &World, log: LogId) -> Result<Stored, PortError> {
         .first()
         .filter(|entry| lineage.is_some_and(|lineage| lineage.inherits(entry.position)))
     {
-        world.violated(format_args!("a fork has an entry of its own at {}", entry.position));
+        world
+            .report_violation(format_args!("a fork has an entry of its own at {}", entry.position));
     }
     Ok(Stored { log, segments, table, offloaded, lineage })
 }
 
-async fn offload(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
+async fn read_offloaded(world: &World, key: &str) -> Result<Vec<Entry>, PortError> {
     let fault = |why: String| PortError::permanent(format!("offload {key}: {why}"));
     let blob_key = BlobKey::new(key).map_err(|error| fault(error.to_string()))?;
     match world.blobs.get(&blob_key, u64::MAX).await? {
@@ -122,33 +123,36 @@ impl Stored {
 
 /// Checks a log's structure, and its clients' acknowledgements and reads.
 pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
-    let told = |name: &str, result: Result<(), Violation>| {
+    let report = |name: &str, result: Result<(), Violation>| {
         if let Err(violation) = result {
-            world.violated(format_args!("{name}: {violation} ({})", stored.log));
+            world.report_violation(format_args!("{name}: {violation} ({})", stored.log));
         }
     };
     let (history, readable) = (stored.history(), readable(&stored.table, &stored.offloaded));
-    told("I1", check_no_gap(&stored.table));
-    told("I5", check_links(&history, &stored.segments));
-    told("I3", check_once(&history));
-    told("I13", check_order(&history));
+    report("I1", check_no_gap(&stored.table));
+    report("I5", check_links(&history, &stored.segments));
+    report("I3", check_once(&history));
+    report("I13", check_order(&history));
     let seen = witness.seen();
     let acknowledged = seen.acknowledged.iter().filter(|(log, ..)| *log == stored.log);
-    told("I4", check_acknowledged(&readable, acknowledged.clone().map(|(_, id, _)| *id)));
+    report("I4", check_acknowledged(&readable, acknowledged.clone().map(|(_, id, _)| *id)));
     if let Some(effects) = seen.effects.get(&stored.log) {
-        told("I23", check_effects(&readable, effects));
+        report("I23", check_effects(&readable, effects));
     }
     for (_, id, at) in acknowledged {
-        if !stands(&readable, id.id, *at) {
-            world.violated(format_args!("I4: mutation {} is not at {at}, as was told", id.id));
+        if !is_stored(&readable, id.id, *at) {
+            world.report_violation(format_args!(
+                "I4: mutation {} is not at {at}, as was told",
+                id.id
+            ));
         }
     }
     for (_, run) in seen.runs.iter().filter(|(log, _)| *log == stored.log) {
-        told("I2", check_run(run, &history));
+        report("I2", check_run(run, &history));
     }
 }
 
-fn stands(entries: &[Arc<Entry>], id: u64, at: Position) -> bool {
+fn is_stored(entries: &[Arc<Entry>], id: u64, at: Position) -> bool {
     entries.iter().filter(|entry| entry.position == at).any(|entry| {
         entry.mutation_ids().is_some_and(|(_, first, last)| (first..=last).contains(&id))
     })

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::witness::Witness;
 use crate::world::World;
 
@@ -29,7 +29,7 @@ pub async fn all(world: &Arc<World>, witness: &Witness, logs: &[LogId], with_sna
             snapshots::check(world, &stored, logs.len() == 1).await;
         }
     }
-    if world.rare.has(Rare::Imported) {
+    if world.rare.has(RareEvent::Imported) {
         imports::check(world, witness, logs).await;
     }
 }

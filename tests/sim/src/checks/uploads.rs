@@ -26,12 +26,14 @@ pub(super) async fn check(world: &World, stored: &Stored) {
             Err(_) => None,
         };
         if pending != Some(false) {
-            world.violated(format_args!("I4: {key} is an entry's body; pending: {pending:?}"));
+            world.report_violation(format_args!(
+                "I4: {key} is an entry's body; pending: {pending:?}"
+            ));
         }
     }
     let prefix = format!("{UPLOADS_PREFIX}{}/", stored.log);
     let Ok(page) = world.blobs.list(&prefix, None, u16::MAX).await else { return };
     for left in page.blobs.into_iter().filter(|blob| !named.contains(&blob.key)) {
-        world.violated(format_args!("I11: {} is the body of no entry", left.key));
+        world.report_violation(format_args!("I11: {} is the body of no entry", left.key));
     }
 }

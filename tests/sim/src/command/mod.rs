@@ -11,9 +11,9 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use self::arguments::Arguments;
-use self::progress::Progress;
+use self::progress::SavedProgress;
 use crate::batch::{FailedSeed, Summary, run_seeds};
-use crate::kept;
+use crate::failed_seeds;
 use crate::run::run;
 use crate::scenarios::Scenario;
 
@@ -37,58 +37,58 @@ pub fn main() -> ExitCode {
         }
     };
     let ended = match arguments.seed {
-        Some(seed) => one(&arguments, seed),
-        None => many(&arguments),
+        Some(seed) => run_one(&arguments, seed),
+        None => run_many(&arguments),
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            report::error(&error);
+            report::print_error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
 /// Runs one seed of each scenario; returns whether all runs succeeded.
-fn one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
-    let mut is_well = true;
+fn run_one(arguments: &Arguments, seed: u64) -> io::Result<bool> {
+    let mut all_passed = true;
     for scenario in arguments.scenarios() {
         let outcome = run(scenario, seed, arguments.trace);
-        is_well &= outcome.violations.is_empty();
-        report::one(scenario, seed, &outcome, arguments.json)?;
+        all_passed &= outcome.violations.is_empty();
+        report::print_one(scenario, seed, &outcome, arguments.json)?;
     }
-    Ok(is_well)
+    Ok(all_passed)
 }
 
 /// Runs many seeds; returns whether all runs succeeded and all promised events happened.
-fn many(arguments: &Arguments) -> io::Result<bool> {
-    let mut progress = Progress::read(arguments.resume.as_deref())?;
-    let mut is_well = true;
+fn run_many(arguments: &Arguments) -> io::Result<bool> {
+    let mut progress = SavedProgress::read(arguments.resume.as_deref())?;
+    let mut all_passed = true;
     let mut reports = Vec::new();
     for scenario in arguments.scenarios() {
-        let summary = scenario_seeds(arguments, scenario, &mut progress)?;
-        is_well &= summary.failed.is_empty() && summary.never_happened(scenario).is_empty();
-        keep(arguments, &summary.failed)?;
+        let summary = run_scenario(arguments, scenario, &mut progress)?;
+        all_passed &= summary.failed.is_empty() && summary.missing_events(scenario).is_empty();
+        record_failed_seeds(arguments, &summary.failed)?;
         reports.push((scenario, summary));
     }
-    report::many(&reports, arguments.json)?;
-    Ok(is_well)
+    report::print_many(&reports, arguments.json)?;
+    Ok(all_passed)
 }
 
-fn scenario_seeds(
+fn run_scenario(
     arguments: &Arguments,
     scenario: Scenario,
-    progress: &mut Progress,
+    progress: &mut SavedProgress,
 ) -> io::Result<Summary> {
-    let (mut summary, from) = progress.of(scenario).unwrap_or((Summary::default(), 0));
+    let (mut summary, from) = progress.scenario(scenario).unwrap_or((Summary::default(), 0));
     let seeds: Vec<u64> = arguments.seeds().filter(|seed| *seed >= from).collect();
     let total = seeds.len() as u64 + summary.seeds;
     for some in seeds.chunks(STRIDE) {
         run_seeds(scenario, some, arguments.threads(), &mut summary);
         let next = some.last().map_or(from, |last| last + 1);
-        progress.reached(scenario, &summary, next)?;
-        report::progress(scenario, &summary, total, arguments.json);
+        progress.save(scenario, &summary, next)?;
+        report::print_progress(scenario, &summary, total, arguments.json);
         if arguments.until_failure && !summary.failed.is_empty() {
             break;
         }
@@ -96,9 +96,9 @@ fn scenario_seeds(
     Ok(summary)
 }
 
-fn keep(arguments: &Arguments, failed: &[FailedSeed]) -> io::Result<()> {
+fn record_failed_seeds(arguments: &Arguments, failed: &[FailedSeed]) -> io::Result<()> {
     if arguments.forget || failed.is_empty() {
         return Ok(());
     }
-    kept::add(failed)
+    failed_seeds::add(failed)
 }

@@ -6,33 +6,38 @@ use std::io::{self, Write as _};
 use serde_json::json;
 
 use crate::batch::Summary;
-use crate::run::Outcome;
+use crate::run::RunOutcome;
 use crate::scenarios::Scenario;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-fn tell(line: fmt::Arguments<'_>) {
+fn print_line(line: fmt::Arguments<'_>) {
     // An error of the terminal cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints the error that ended the command.
-pub(super) fn error(error: &io::Error) {
-    tell(format_args!("error: {error}"));
+pub(super) fn print_error(error: &io::Error) {
+    print_line(format_args!("error: {error}"));
 }
 
 /// Prints the progress of a scenario.
-pub(super) fn progress(scenario: Scenario, summary: &Summary, total: u64, json: bool) {
+pub(super) fn print_progress(scenario: Scenario, summary: &Summary, total: u64, json: bool) {
     if !json {
         let (seeds, failed) = (summary.seeds, summary.failed.len());
-        tell(format_args!("{scenario:<22} {seeds} of {total} seeds, {failed} failed"));
+        print_line(format_args!("{scenario:<22} {seeds} of {total} seeds, {failed} failed"));
     }
 }
 
 /// Prints the result of one run.
-pub(super) fn one(scenario: Scenario, seed: u64, outcome: &Outcome, json: bool) -> io::Result<()> {
+pub(super) fn print_one(
+    scenario: Scenario,
+    seed: u64,
+    outcome: &RunOutcome,
+    json: bool,
+) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let Outcome { violations, trace_hash, events, elapsed_ms, rare, lines } = outcome;
+    let RunOutcome { violations, trace_hash, events, elapsed_ms, rare, lines } = outcome;
     let hash = format!("{trace_hash:016x}");
     if json {
         let report = json!({
@@ -53,11 +58,11 @@ pub(super) fn one(scenario: Scenario, seed: u64, outcome: &Outcome, json: bool) 
 }
 
 /// Prints the results of many runs.
-pub(super) fn many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()> {
+pub(super) fn print_many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if json {
         let report = |(scenario, summary): &(Scenario, Summary)| {
-            let never = summary.never_happened(*scenario);
+            let never = summary.missing_events(*scenario);
             json!({ "scenario": scenario.name(), "summary": summary, "never_happened": never })
         };
         let all: Vec<_> = reports.iter().map(report).collect();
@@ -77,7 +82,7 @@ pub(super) fn many(reports: &[(Scenario, Summary)], json: bool) -> io::Result<()
         for (rare, times) in &summary.rare {
             writeln!(out, "{times:>12}  {}", rare.text())?;
         }
-        for rare in summary.never_happened(*scenario) {
+        for rare in summary.missing_events(*scenario) {
             writeln!(out, "       NEVER  {}", rare.text())?;
         }
         for failed in &summary.failed {

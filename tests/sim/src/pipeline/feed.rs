@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::stream_source::{Handler, RETRIES, ReadTo, StreamFunction, TIMEOUT_MS, is_read};
 use super::{IDLE_MAX_MS, Shared, begin};
 use crate::process::{Mortality, Process};
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::stream::{Record, Stream};
 use crate::world::World;
 
@@ -79,7 +79,7 @@ impl StreamFunction for IndexerFunction {
         &world.streams_stream
     }
 
-    fn passes(&self, record: &Record) -> bool {
+    fn matches_filter(&self, record: &Record) -> bool {
         feed::is_append(&record.image)
     }
 
@@ -101,7 +101,7 @@ impl StreamFunction for WebhookFunction {
         &world.index_stream
     }
 
-    fn passes(&self, record: &Record) -> bool {
+    fn matches_filter(&self, record: &Record) -> bool {
         record.image.contains_key(PARTITION_BYTES)
     }
 
@@ -122,7 +122,9 @@ impl Handler for Indexing {
         let spans = match spans {
             Ok(spans) => spans,
             Err(error) => {
-                self.process.world().violated(format_args!("an append cannot be read: {error}"));
+                self.process
+                    .world()
+                    .report_violation(format_args!("an append cannot be read: {error}"));
                 return records.len();
             }
         };
@@ -144,14 +146,14 @@ impl Handler for Delivering {
     async fn handle(&self, records: &[Record]) -> usize {
         let places = records.iter().filter_map(|record| place_of(&record.image).ok());
         let (Some(first), Some(last)) = (places.clone().min(), places.max()) else {
-            self.process.world().violated("an item has no place");
+            self.process.world().report_violation("an item has no place");
             return records.len();
         };
         let deadline_ms = Process::now_ms(&self.process).saturating_add(TIMEOUT_MS);
         match self.webhook.deliver((first, last), deadline_ms).await {
             Ok(items) => {
                 if items > 0 {
-                    self.process.world().count(Rare::Delivered);
+                    self.process.world().count(RareEvent::Delivered);
                 }
                 records.len()
             }
@@ -195,10 +197,10 @@ impl FeedPipeline {
     /// Rebuilds the feed as an operator does, under faults.
     pub(crate) async fn rebuild(&self) {
         let (operator, auditor) = self.operator();
-        self.shared.world.count(Rare::FeedRebuildBegun);
+        self.shared.world.count(RareEvent::FeedRebuildBegun);
         match auditor.rebuild(|_| {}).await {
             Ok(indexed) => {
-                self.shared.world.count(Rare::FeedRebuilt);
+                self.shared.world.count(RareEvent::FeedRebuilt);
                 operator.event(format_args!("built anew: {indexed:?}"));
             }
             Err(error) => operator.event(format_args!("not built anew: {error}")),
@@ -224,7 +226,9 @@ impl FeedPipeline {
         for round in 0..=REPAIR_ROUNDS {
             let audit = match auditor.verify().await {
                 Ok(audit) => audit,
-                Err(error) => return world.violated(format_args!("no audit of the feed: {error}")),
+                Err(error) => {
+                    return world.report_violation(format_args!("no audit of the feed: {error}"));
+                }
             };
             if audit.findings.is_empty() {
                 break;
@@ -233,20 +237,20 @@ impl FeedPipeline {
             let repairable = audit.findings.iter().all(Finding::can_be_repaired);
             // An unfinished rebuild leaves the rest to be repaired.
             if round == REPAIR_ROUNDS || !repairable || !(has_lost || self.was_rebuilt()) {
-                return world.violated(format_args!("the feed: {:?}", audit.findings));
+                return world.report_violation(format_args!("the feed: {:?}", audit.findings));
             }
             operator.event(format_args!("repairs {:?}", audit.findings));
-            world.count(Rare::FeedRepaired);
+            world.count(RareEvent::FeedRepaired);
             if let Err(error) = auditor.repair(&audit).await {
-                world.violated(format_args!("the feed is not repaired: {error}"));
+                world.report_violation(format_args!("the feed is not repaired: {error}"));
             }
             self.drain(patience_ms).await;
         }
-        self.deliver_what_is_left(&operator).await;
+        self.deliver_remaining(&operator).await;
     }
 
     fn was_rebuilt(&self) -> bool {
-        self.shared.world.rare.has(Rare::FeedRebuildBegun)
+        self.shared.world.rare.has(RareEvent::FeedRebuildBegun)
     }
 
     async fn drain(&self, patience_ms: u64) {
@@ -254,14 +258,14 @@ impl FeedPipeline {
         let began_ms = world.time.elapsed_ms();
         while !self.is_drained() {
             if world.time.elapsed_ms() - began_ms > patience_ms {
-                return world.violated("I10: the feed is not finished");
+                return world.report_violation("I10: the feed is not finished");
             }
             world.sleep_ms(IDLE_MAX_MS).await;
         }
     }
 
     /// Runs `synth webhook deliver`, which is needed only if the webhook has dropped a record.
-    async fn deliver_what_is_left(&self, operator: &Process) {
+    async fn deliver_remaining(&self, operator: &Process) {
         let (world, reader) = (&self.shared.world, FeedReader::new(Arc::new(operator.clone()), 0));
         let (mut from, mut last): (Option<Checkpoint>, Option<Checkpoint>) = (None, None);
         loop {
@@ -273,7 +277,7 @@ impl FeedPipeline {
                         break;
                     }
                 }
-                Err(error) => return world.violated(format_args!("the feed: {error}")),
+                Err(error) => return world.report_violation(format_args!("the feed: {error}")),
             }
         }
         let Some(last) = last else { return };
@@ -283,9 +287,9 @@ impl FeedPipeline {
             Ok(0) => {}
             Ok(_) if has_lost => {}
             Err(WebhookError::NotYetThere) | Ok(_) => {
-                world.violated(format_args!("the webhook was not finished: {delivered:?}"));
+                world.report_violation(format_args!("the webhook was not finished: {delivered:?}"));
             }
-            Err(error) => world.violated(format_args!("the webhook: {error}")),
+            Err(error) => world.report_violation(format_args!("the webhook: {error}")),
         }
     }
 

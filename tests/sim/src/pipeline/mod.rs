@@ -23,7 +23,7 @@ use self::relay::RelayFunction;
 use self::stream_source::{ReadTo, Source, StreamFunction};
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::stream::SHARDS;
 use crate::world::World;
 
@@ -32,17 +32,17 @@ const IDLE_MS: u64 = 500;
 const IDLE_MAX_MS: u64 = 60_000;
 
 /// The growing wait of a source that finds nothing new.
-struct Idle {
+struct PollDelay {
     wait_ms: u64,
 }
 
-impl Idle {
+impl PollDelay {
     fn new() -> Self {
         Self { wait_ms: IDLE_MS }
     }
 
     /// Resets the wait after a poll with news.
-    fn busy(&mut self) {
+    fn reset(&mut self) {
         self.wait_ms = IDLE_MS;
     }
 
@@ -98,13 +98,13 @@ impl Shared {
         Process::new(&self.world, format!("{what}-{number}"), Mortality::Mortal)
     }
 
-    fn lost(&self, rare: Rare) {
+    fn record_loss(&self, rare: RareEvent) {
         self.world.count(rare);
         self.has_lost.store(true, Ordering::SeqCst);
     }
 
     /// Waits until functions can be called.
-    async fn available(&self) {
+    async fn wait_until_available(&self) {
         while self.is_out.load(Ordering::SeqCst) {
             self.world.sleep_ms(60_000).await;
         }
@@ -156,7 +156,7 @@ impl Pipeline {
     pub(crate) fn has_lost(&self) -> bool {
         let rare = &self.shared.world.rare;
         let lost = self.shared.has_lost.load(Ordering::SeqCst);
-        lost || rare.has(Rare::MessageLost) || rare.has(Rare::RecordCameBack)
+        lost || rare.has(RareEvent::MessageLost) || rare.has(RareEvent::RecordCameBack)
     }
 
     /// Waits until all work is finished, at most `patience_ms` of true time; returns false if work
@@ -179,20 +179,25 @@ impl Pipeline {
         let mut findings = Vec::new();
         let surveyed = reprocess.survey(Scope::default(), |finding| findings.push(finding)).await;
         if let Err(error) = surveyed {
-            world.violated(format_args!("reprocess: no survey: {error}"));
+            world.report_violation(format_args!("reprocess: no survey: {error}"));
         }
         for finding in findings {
             operator.event(format_args!("finds {:?} at {}", finding.kind, finding.at));
             if finding.kind.is_lost() {
-                world.violated(format_args!("reprocess: {:?} at {}", finding.kind, finding.at));
+                world.report_violation(format_args!(
+                    "reprocess: {:?} at {}",
+                    finding.kind, finding.at
+                ));
             }
             match reprocess.repair(&finding).await {
-                Ok(mended) if finding.kind.is_repairable() => {
-                    world.count(Rare::Reprocessed);
-                    operator.event(format_args!("{mended:?}"));
+                Ok(repaired) if finding.kind.is_repairable() => {
+                    world.count(RareEvent::Reprocessed);
+                    operator.event(format_args!("{repaired:?}"));
                 }
                 Ok(_) => {}
-                Err(error) => world.violated(format_args!("reprocess: not mended: {error}")),
+                Err(error) => {
+                    world.report_violation(format_args!("reprocess: not repaired: {error}"))
+                }
             }
         }
     }
@@ -218,11 +223,11 @@ impl Pipeline {
                     world.sleep_ms(IDLE_MAX_MS).await;
                 }
                 Err(refusal) => {
-                    return world.violated(format_args!("no rebuild: {refusal}"));
+                    return world.report_violation(format_args!("no rebuild: {refusal}"));
                 }
             }
         }
-        world.count(Rare::Rebuilt);
+        world.count(RareEvent::Rebuilt);
     }
 
     /// Creates the operator's process, which does not crash, and its commands.

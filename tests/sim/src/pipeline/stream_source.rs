@@ -9,9 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cellar_engine::ports::Clock as _;
 
-use super::{Idle, Shared};
+use super::{PollDelay, Shared};
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 use crate::stream::{Record, SHARDS, Stream};
 use crate::world::World;
 
@@ -35,7 +35,7 @@ pub(super) trait StreamFunction: Send + Sync {
     fn stream<'a>(&self, world: &'a World) -> &'a Stream;
 
     /// Applies the event filter of the template.
-    fn passes(&self, record: &Record) -> bool;
+    fn matches_filter(&self, record: &Record) -> bool;
 
     /// Returns how often a failed batch is retried; `None` retries until its records are too old.
     /// With a limit, failed batches are also split.
@@ -79,26 +79,26 @@ impl Source {
     /// Reads one shard forever.
     pub(super) async fn run(self: Arc<Self>, shard: usize) {
         let shared = &self.shared;
-        let (mut instance, mut idle) = (self.instance(), Idle::new());
+        let (mut instance, mut idle) = (self.instance(), PollDelay::new());
         loop {
-            shared.available().await;
+            shared.wait_until_available().await;
             let Some(read_to) = self.read_to.get(shard) else { return };
             let (after, now_ms) = (read_to.load(Ordering::SeqCst), shared.world.time.now_ms());
             let stream = self.function.stream(&shared.world);
             let (records, forgotten) = stream.read(shard, after, BATCH, now_ms);
-            (0..forgotten).for_each(|_| shared.lost(Rare::RecordExpired));
+            (0..forgotten).for_each(|_| shared.record_loss(RareEvent::RecordExpired));
             let Some(last) = records.last().map(|last| last.number) else {
                 idle.wait(&shared.world).await;
                 continue;
             };
-            idle.busy();
+            idle.reset();
             let wanted: Vec<Record> =
-                records.into_iter().filter(|record| self.function.passes(record)).collect();
+                records.into_iter().filter(|record| self.function.matches_filter(record)).collect();
             if !wanted.is_empty() {
-                self.all(&mut instance, wanted.clone()).await;
+                self.process_records(&mut instance, wanted.clone()).await;
                 if shared.random.happens(shared.world.plan().repeated) {
-                    shared.world.count(Rare::BatchRepeated);
-                    self.all(&mut instance, wanted).await;
+                    shared.world.count(RareEvent::BatchRepeated);
+                    self.process_records(&mut instance, wanted).await;
                 }
             }
             read_to.store(last, Ordering::SeqCst);
@@ -110,11 +110,11 @@ impl Source {
         Instance { handler: self.function.begin(&process), process }
     }
 
-    async fn all(&self, instance: &mut Instance, records: Vec<Record>) {
+    async fn process_records(&self, instance: &mut Instance, records: Vec<Record>) {
         let shared = &self.shared;
         let mut batches = VecDeque::from([(records, 0_u32)]);
         while let Some((mut records, calls)) = batches.pop_front() {
-            shared.available().await;
+            shared.wait_until_available().await;
             expire(shared, &mut records);
             if records.is_empty() {
                 continue;
@@ -127,13 +127,13 @@ impl Source {
                 // The batch made progress, so the rest counts as untried.
                 (false, false) => batches.push_front((rest, 0)),
                 (true, false) if rest.len() > 1 && retries.is_some() => {
-                    shared.world.count(Rare::BatchSplit);
+                    shared.world.count(RareEvent::BatchSplit);
                     let (one, other) = rest.split_at(rest.len() / 2);
                     batches.push_front((other.to_vec(), 0));
                     batches.push_front((one.to_vec(), 0));
                 }
                 (true, false) if retries.is_some_and(|retries| calls >= retries) => {
-                    shared.lost(Rare::DeadLetter);
+                    shared.record_loss(RareEvent::DeadLetter);
                 }
                 (true, false) => {
                     let wait_ms = (1_000_u64 << calls.min(5)).min(RETRY_MAX_MS);
@@ -155,7 +155,7 @@ impl Source {
             Ok(Ok(done)) => done,
             Ok(Err(_)) => 0,
             Err(_) => {
-                self.shared.world.count(Rare::FunctionTimedOut);
+                self.shared.world.count(RareEvent::FunctionTimedOut);
                 instance.process.die();
                 0
             }
@@ -168,5 +168,5 @@ fn expire(shared: &Shared, records: &mut Vec<Record>) {
     let is_old = |record: &Record| now_ms > record.created_ms + RECORD_AGE_MS;
     let old = records.iter().take_while(|record| is_old(record)).count();
     records.drain(..old);
-    (0..old).for_each(|_| shared.lost(Rare::RecordExpired));
+    (0..old).for_each(|_| shared.record_loss(RareEvent::RecordExpired));
 }

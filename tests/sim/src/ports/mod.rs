@@ -17,7 +17,7 @@ mod webhook;
 pub(crate) use entries::counting_attempts;
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 impl Process {
     /// Decides whether a replica answers a read.
@@ -26,10 +26,10 @@ impl Process {
     }
 
     /// Returns a replica's answer, and counts it as stale if the leader's answer differs.
-    fn shown<T: PartialEq>(&self, shown: T, leader: &T) -> T {
+    fn count_if_stale<T: PartialEq>(&self, shown: T, leader: &T) -> T {
         if shown != *leader {
             self.event(format_args!("a stale read"));
-            self.world().count(Rare::StaleRead);
+            self.world().count(RareEvent::StaleRead);
         }
         shown
     }

@@ -9,7 +9,7 @@ use cellar_engine::ports::{
 };
 
 use crate::process::Process;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 impl Process {
     fn shown_tip(&self, name: &StreamName) -> Option<Arc<Tip>> {
@@ -32,7 +32,7 @@ impl Streams for Process {
             if !process.is_stale(consistent) {
                 return Ok(leader);
             }
-            Ok(process.shown(process.shown_tip(&of), &leader))
+            Ok(process.count_if_stale(process.shown_tip(&of), &leader))
         };
         let what = format!("tip of {name} consistent={consistent}");
         self.call(what, effect).await.and_then(|tip| tip)
@@ -54,7 +54,7 @@ impl Streams for Process {
             // reference.
             let known = process.shown_tip(&of).map_or(0, |tip| tip.first());
             let shown = leader.iter().filter(|batch| batch.index < known).cloned().collect();
-            Ok(process.shown(shown, &leader))
+            Ok(process.count_if_stale(shown, &leader))
         };
         let what = format!("event batches of {name} below {below} consistent={consistent}");
         self.call(what, effect).await.and_then(|batches| batches)
@@ -65,7 +65,7 @@ impl Streams for Process {
         let what = format!("put first tip of {}", tip.name);
         let effect = async move {
             let outcome = process.world().streams.put_first(&tip).await;
-            process.written(&outcome, None, &tip);
+            process.record_write(&outcome, None, &tip);
             outcome
         };
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
@@ -76,7 +76,7 @@ impl Streams for Process {
         let what = format!("update {} to {}", update.tip.name, update.tip.next);
         let effect = async move {
             let outcome = process.world().streams.update(&update).await;
-            process.written(&outcome, None, &Arc::new(update.tip));
+            process.record_write(&outcome, None, &Arc::new(update.tip));
             outcome
         };
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
@@ -87,7 +87,7 @@ impl Streams for Process {
         let what = format!("split off {} at {}", batch.name, batch.index);
         let effect = async move {
             let outcome = process.world().streams.split_off(&batch, &update).await;
-            process.written(&outcome, Some(&batch), &Arc::new(update.tip));
+            process.record_write(&outcome, Some(&batch), &Arc::new(update.tip));
             outcome
         };
         self.call(what, effect).await.unwrap_or_else(StreamOutcome::Unknown)
@@ -96,18 +96,18 @@ impl Streams for Process {
 
 impl Process {
     /// Records the effects of a write.
-    fn written(&self, outcome: &StreamOutcome, batch: Option<&EventBatch>, tip: &Arc<Tip>) {
+    fn record_write(&self, outcome: &StreamOutcome, batch: Option<&EventBatch>, tip: &Arc<Tip>) {
         let world = self.world();
         match outcome {
             StreamOutcome::Done => {
                 if let Some(batch) = batch {
-                    world.count(Rare::SplitOff);
+                    world.count(RareEvent::SplitOff);
                     world.record_batch(batch);
                 }
                 world.tip_changed(tip);
             }
             StreamOutcome::Refused { .. } | StreamOutcome::BatchExists => {
-                world.count(Rare::TipChanged);
+                world.count(RareEvent::TipChanged);
             }
             StreamOutcome::Unknown(_) | StreamOutcome::Throttled(_) | StreamOutcome::Failed(_) => {}
         }

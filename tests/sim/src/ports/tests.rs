@@ -10,14 +10,14 @@ use cellar_engine::system::SystemClock;
 use crate::plan::FaultPlan;
 use crate::process::{Mortality, Process};
 use crate::random::{Rate, SimRandom};
-use crate::world::{Beginning, World};
+use crate::world::{World, WorldConfig};
 
 const RECEIVES: u32 = 3;
 
 fn process(plan: FaultPlan) -> Process {
     // The bucket's contract suite compares times with the system clock.
     let start_ms = SystemClock.now_ms();
-    let beginning = Beginning { start_ms, receives: RECEIVES, ..Beginning::with(plan) };
+    let beginning = WorldConfig { start_ms, receives: RECEIVES, ..WorldConfig::with(plan) };
     let world = World::new(SimRandom::of_seed(1), beginning);
     Process::new(&world, "contract", Mortality::Mortal)
 }

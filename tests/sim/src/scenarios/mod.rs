@@ -9,7 +9,7 @@ use cellar_log::upkeep::LogPolicy;
 
 use crate::editor::Habits;
 use crate::plan::FaultPlan;
-use crate::rare::Rare;
+use crate::rare::RareEvent;
 
 /// A scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,7 +74,7 @@ pub struct Shape {
     /// Timeout of a worker invocation, in milliseconds.
     pub function_ms: u64,
     /// Rare events that must happen at least once in some hundred seeds.
-    pub promised: &'static [Rare],
+    pub promised: &'static [RareEvent],
 }
 
 impl Scenario {

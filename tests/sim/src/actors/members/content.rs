@@ -36,12 +36,12 @@ const FLAT: PackLimits = PackLimits {
 };
 
 /// Returns one of the long texts that all members use.
-pub(super) fn text(number: u32) -> String {
+pub(super) fn long_text(number: u32) -> String {
     format!("text {number} ").repeat(600)
 }
 
 /// Returns the reference to a text that a tile stores.
-pub(super) fn named(text: &str) -> NamedText {
+pub(super) fn text_reference(text: &str) -> NamedText {
     NamedText {
         hash: ChunkHash::of(text.as_bytes()),
         bytes: u32::try_from(text.len()).unwrap_or(u32::MAX),
@@ -66,16 +66,16 @@ pub(super) struct Content {
 
 impl Content {
     /// Creates one of the few contents: numbers in the first column and a text in the second.
-    pub(super) fn of(choice: u32, is_deep: bool) -> Option<Self> {
-        let text = text(choice % TEXTS);
-        let mut content = Self::saying(choice, &[named(&text)], is_deep)?;
+    pub(super) fn with_text(choice: u32, is_deep: bool) -> Option<Self> {
+        let text = long_text(choice % TEXTS);
+        let mut content = Self::with_references(choice, &[text_reference(&text)], is_deep)?;
         content.texts.push(pack(text.as_bytes(), Bounds::TEXT).ok()?);
         content.cells.insert((0, 1), Value::Text(text));
         Some(content)
     }
 
     /// Creates a sheet whose tile references `texts`, which need not exist.
-    pub(super) fn saying(choice: u32, texts: &[NamedText], is_deep: bool) -> Option<Self> {
+    pub(super) fn with_references(choice: u32, texts: &[NamedText], is_deep: bool) -> Option<Self> {
         let (mut numbers, mut long) = (TileColumn::new(0), TileColumn::new(1));
         let mut cells = BTreeMap::new();
         for row in 0..1 + choice % ROWS {
@@ -89,11 +89,11 @@ impl Content {
         let tile = Tile { columns: vec![numbers, long] };
         let count = u32::try_from(tile.cells()).ok()?;
         let tile = pack(&chunk::encode(&tile).ok()?, Bounds::CHUNK).ok()?;
-        Self::around(tile, count, cells, is_deep)
+        Self::with_tile(tile, count, cells, is_deep)
     }
 
     /// Creates a sheet of one tile with `count` cells.
-    pub(super) fn around(
+    pub(super) fn with_tile(
         tile: PackedObject,
         count: u32,
         cells: BTreeMap<(u32, u32), Value>,

@@ -15,7 +15,7 @@ use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::packed::PackedObject;
 
-use crate::editor::passes;
+use crate::editor::is_temporary;
 use crate::fleet::{Server, append};
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
@@ -48,7 +48,7 @@ impl Member {
     }
 
     pub(super) async fn think(&self, most_ms: u64) {
-        self.simulation.world.sleep_ms(self.random().within(0..=most_ms)).await;
+        self.simulation.world.sleep_ms(self.random().draw_in(0..=most_ms)).await;
     }
 
     /// Sends a request once; returns `None` if no answer arrived.
@@ -65,7 +65,7 @@ impl Member {
     }
 
     /// Retries a request until the answer is not a temporary error.
-    pub(super) async fn until_final<T, F>(
+    pub(super) async fn retry_until_final<T, F>(
         &self,
         what: &str,
         work: impl Fn(Server) -> F,
@@ -76,7 +76,7 @@ impl Member {
     {
         loop {
             match self.ask(what, &work).await {
-                Some(Err(error)) if passes(&error) => {}
+                Some(Err(error)) if is_temporary(&error) => {}
                 Some(answer) => return answer,
                 None => {}
             }
@@ -95,7 +95,7 @@ impl Member {
         let grants = move |server: Server| async move {
             server.logs.grant_chunks(log, client, &[upload]).await
         };
-        let granted = self.until_final("a grant to upload a chunk", grants).await?;
+        let granted = self.retry_until_final("a grant to upload a chunk", grants).await?;
         let Some(PresignedRequest { method, url, headers, .. }) = granted.into_iter().next() else {
             return Ok(false);
         };
@@ -119,7 +119,7 @@ impl Member {
             let tiles = tiles.clone();
             async move { server.logs.check_chunks(log, client, &tiles, index.as_ref()).await }
         };
-        self.until_final("a check of chunks", checks).await
+        self.retry_until_final("a check of chunks", checks).await
     }
 
     /// Returns the newest position, and the number of the next new sheet at that position.
@@ -129,7 +129,7 @@ impl Member {
             let view = server.logs.view(log, None, None).await?;
             Ok((view.position, view.metadata.tabs.next_sheet()))
         };
-        self.until_final("a look", looks).await
+        self.retry_until_final("a look", looks).await
     }
 
     /// Returns a request with the client's first mutation.
@@ -144,7 +144,7 @@ impl Member {
     }
 
     pub(super) async fn append(&self, request: &Request) -> Result<Appended, LogError> {
-        self.until_final("append", |server| append(server, request.clone())).await
+        self.retry_until_final("append", |server| append(server, request.clone())).await
     }
 
     /// Reads all cells of a sheet from one of the API's processes.
@@ -156,11 +156,11 @@ impl Member {
         let log = self.log;
         let reads =
             move |server: Server| async move { reading::cells(&server.logs, log, at, sheet).await };
-        self.until_final("read a sheet", reads).await
+        self.retry_until_final("read a sheet", reads).await
     }
 
-    pub(super) fn violated(&self, what: &str, why: &dyn std::fmt::Display) {
+    pub(super) fn report_violation(&self, what: &str, why: &dyn std::fmt::Display) {
         let name = self.process.name();
-        self.simulation.world.violated(format_args!("{name} {what}: {why}"));
+        self.simulation.world.report_violation(format_args!("{name} {what}: {why}"));
     }
 }
