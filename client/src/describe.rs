@@ -1,4 +1,4 @@
-//! Operations in a few words, for people.
+//! Describes operations in a few words, for messages.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,23 @@ use cellar_sheet::operation::{
 
 use crate::table::escape;
 
-/// Characters of a text that are shown.
-const SHOWN_CHARACTERS: usize = 40;
-/// Phrases, and spans of a phrase, that are shown.
-const SHOWN_PHRASES: usize = 4;
+/// Maximum number of characters of a quoted text.
+const MAX_TEXT_CHARACTERS: usize = 40;
+/// Maximum number of listed phrases, and of listed spans in a phrase.
+const MAX_LISTED: usize = 4;
 
-/// The names of sheets, as far as they are known.
+/// The known names of sheets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
 
 impl SheetNames {
-    /// Those of a spreadsheet that was just created.
-    pub(crate) fn at_the_beginning() -> Self {
+    /// Returns the names in a new spreadsheet.
+    pub(crate) fn of_new_spreadsheet() -> Self {
         Self(BTreeMap::from([(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())]))
     }
 
-    pub(crate) fn add(&mut self, operation: &Operation) {
+    /// Records the name of a sheet that an operation adds.
+    pub(crate) fn record_added(&mut self, operation: &Operation) {
         let (sheet, name) = match operation {
             Operation::AddSheet(add) => (add.sheet, &add.name),
             Operation::ImportSheet(import) => (import.sheet, &import.name),
@@ -38,16 +39,19 @@ impl SheetNames {
         self.0.insert(sheet, name.clone());
     }
 
-    pub(crate) fn rename(&mut self, operation: &Operation) {
+    /// Records the name that an operation gives to a sheet.
+    pub(crate) fn record_renamed(&mut self, operation: &Operation) {
         if let Operation::RenameSheet(rename) = operation {
             self.0.insert(rename.sheet, rename.name.clone());
         }
     }
 
-    /// `Costs`, or number 2 if its name is not known.
-    fn of(&self, sheet: SheetId) -> String {
-        let number = || format!("number {}", sheet.0);
-        self.0.get(&sheet).map_or_else(number, |name| format!("`{}`", cut(name)))
+    /// Returns the name of a sheet in quotes, or `number 2` if its name is unknown.
+    fn name_or_number(&self, sheet: SheetId) -> String {
+        match self.0.get(&sheet) {
+            Some(name) => format!("`{}`", shorten(name)),
+            None => format!("number {}", sheet.0),
+        }
     }
 }
 
@@ -57,8 +61,8 @@ impl From<&SheetsReply> for SheetNames {
     }
 }
 
-/// Whether an operation is described by the name of a sheet that it does not have itself.
-pub(crate) fn needs_names(operation: &Operation) -> bool {
+/// Returns whether the description of an operation needs the current name of a sheet.
+pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {
         Operation::RenameSheet(_) | Operation::DeleteSheet(_) => true,
         Operation::ImportSheet(import) => import.replaces.is_some(),
@@ -66,111 +70,130 @@ pub(crate) fn needs_names(operation: &Operation) -> bool {
     }
 }
 
-/// One operation: `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
-pub(crate) fn operation(operation: &Operation) -> String {
-    operations(std::iter::once(operation), &SheetNames::default())
+/// Describes one operation: `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
+pub(crate) fn describe_operation(operation: &Operation) -> String {
+    describe_operations(std::iter::once(operation), &SheetNames::default())
 }
 
-/// Several operations together: the cells that are set in one phrase, the rest one by one.
-pub(crate) fn operations<'a>(
+/// Describes several operations: the cells that are set in one phrase, and each other operation in a phrase
+/// of its own.
+pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
     names: &SheetNames,
 ) -> String {
-    let (mut edits, mut phrases) = (Vec::<&CellEdit>::new(), Vec::new());
+    let mut edits = Vec::<&CellEdit>::new();
+    let mut phrases = Vec::new();
     for operation in operations {
         match operation {
             Operation::SetCells(set) => edits.extend(&set.cells),
-            other => phrases.push(phrase(other, names)),
+            other => phrases.push(describe_other(other, names)),
         }
     }
     match edits.as_slice() {
         [] => {}
-        [edit] => phrases.insert(0, one(edit)),
-        edits => phrases.insert(0, format!("{} cells {}", grouped(edits.len()), around(edits))),
+        [edit] => phrases.insert(0, describe_cell_edit(edit)),
+        edits => {
+            let range = bounding_rectangle(edits);
+            phrases.insert(0, format!("{} cells {range}", grouped(edits.len())));
+        }
     }
-    let more = phrases.len().saturating_sub(SHOWN_PHRASES);
-    phrases.truncate(SHOWN_PHRASES);
-    match (phrases.is_empty(), more) {
-        (true, _) => "nothing".to_owned(),
-        (false, 0) => phrases.join(", "),
-        (false, more) => format!("{} and {} more", phrases.join(", "), grouped(more)),
+    if phrases.is_empty() {
+        return "nothing".to_owned();
     }
+    let omitted = phrases.len().saturating_sub(MAX_LISTED);
+    phrases.truncate(MAX_LISTED);
+    let listed = phrases.join(", ");
+    if omitted == 0 { listed } else { format!("{listed} and {} more", grouped(omitted)) }
 }
 
-fn phrase(operation: &Operation, names: &SheetNames) -> String {
+/// Describes an operation other than `SetCells`.
+fn describe_other(operation: &Operation, names: &SheetNames) -> String {
     match operation {
         Operation::SetCells(_) => String::new(),
         Operation::ClearRange(clear) => {
-            format!("cleared {}", range(&clear.rows, &clear.columns))
+            format!("cleared {}", range_name(&clear.rows, &clear.columns))
         }
         Operation::SetFormat(set) => {
-            format!("{} shown as {}", range(&set.rows, &set.columns), cut(&set.format))
+            format!("{} formatted as {}", range_name(&set.rows, &set.columns), shorten(&set.format))
         }
         Operation::InsertRows(insert) => {
-            let count = inserted(Axis::Rows, *insert);
-            format!("inserted {} before row {}", things(count, "row"), row(insert.before))
+            let count = inserted_count(Axis::Rows, *insert);
+            format!("inserted {} before row {}", count_of(count, "row"), row_number(insert.before))
         }
         Operation::InsertColumns(insert) => {
             let before = column_name(insert.before);
-            let count = inserted(Axis::Columns, *insert);
-            format!("inserted {} before column {before}", things(count, "column"))
+            let count = inserted_count(Axis::Columns, *insert);
+            format!("inserted {} before column {before}", count_of(count, "column"))
         }
-        Operation::DeleteRows(delete) => format!("deleted rows {}", rows(&delete.spans)),
-        Operation::DeleteColumns(delete) => format!("deleted columns {}", columns(&delete.spans)),
-        Operation::AddSheet(add) => format!("added sheet `{}`", cut(&add.name)),
+        Operation::DeleteRows(delete) => format!("deleted rows {}", row_list(&delete.spans)),
+        Operation::DeleteColumns(delete) => {
+            format!("deleted columns {}", column_list(&delete.spans))
+        }
+        Operation::AddSheet(add) => format!("added sheet `{}`", shorten(&add.name)),
         Operation::RenameSheet(rename) => {
-            format!("renamed sheet {} to `{}`", names.of(rename.sheet), cut(&rename.name))
+            format!(
+                "renamed sheet {} to `{}`",
+                names.name_or_number(rename.sheet),
+                shorten(&rename.name)
+            )
         }
-        Operation::DeleteSheet(delete) => format!("deleted sheet {}", names.of(delete.sheet)),
+        Operation::DeleteSheet(delete) => {
+            format!("deleted sheet {}", names.name_or_number(delete.sheet))
+        }
         Operation::ImportSheet(import) => {
             let cells = u32::try_from(import.cells).unwrap_or(u32::MAX);
-            let cells = things(cells, "cell");
+            let cells = count_of(cells, "cell");
             match import.replaces {
-                None => format!("imported sheet `{}`, {cells}", cut(&import.name)),
+                None => format!("imported sheet `{}`, {cells}", shorten(&import.name)),
                 Some(sheet) => format!(
-                    "imported sheet `{}`, {cells}, in the place of {}",
-                    cut(&import.name),
-                    names.of(sheet)
+                    "imported sheet `{}`, {cells}, replacing sheet {}",
+                    shorten(&import.name),
+                    names.name_or_number(sheet)
                 ),
             }
         }
-        Operation::Undo(undo) => format!("took back {}", undo.position),
-        Operation::Revert(revert) => format!("took back all behind {}", revert.position),
-        Operation::Rejected(rejection) => format!("rejected: {}", cut(&rejection.detail)),
+        Operation::Undo(undo) => format!("undid {}", undo.position),
+        Operation::Revert(revert) => format!("reverted to {}", revert.position),
+        Operation::Rejected(rejection) => format!("rejected: {}", shorten(&rejection.detail)),
     }
 }
 
-/// How many rows or columns an insert makes: what goes over the end of the sheet is none.
-pub(crate) fn inserted(axis: Axis, insert: InsertBefore) -> u32 {
-    let end = match axis {
+/// Returns how many rows or columns an insert adds. Those beyond the maximum size of a sheet are not added.
+pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
+    let limit = match axis {
         Axis::Rows => MAX_ROWS,
         Axis::Columns => MAX_COLUMNS,
     };
-    insert.count.min(end.saturating_sub(insert.before))
+    insert.count.min(limit.saturating_sub(insert.before))
 }
 
-fn things(count: u32, one: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {one}{plural}", grouped(count as usize))
+/// Formats a count with its noun: `1 row`, `2 rows`.
+fn count_of(count: u32, singular: &str) -> String {
+    let suffix = if count == 1 { "" } else { "s" };
+    format!("{} {singular}{suffix}", grouped(count as usize))
 }
 
-fn row(row: u32) -> String {
+/// Returns the number of a row as displayed, from 1.
+fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
 
-fn range(row_spans: &Spans, column_spans: &Spans) -> String {
+/// Names a range as in A1 notation, as far as possible.
+fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     match (row_spans.is_all(Axis::Rows), column_spans.is_all(Axis::Columns)) {
-        (true, true) => "everything".to_owned(),
-        (true, false) => format!("columns {}", columns(column_spans)),
-        (false, true) => format!("rows {}", rows(row_spans)),
-        (false, false) => rectangle(row_spans, column_spans).map_or_else(
-            || format!("rows {} of columns {}", rows(row_spans), columns(column_spans)),
-            |rectangle| rectangle.to_string(),
-        ),
+        (true, true) => "all cells".to_owned(),
+        (true, false) => format!("columns {}", column_list(column_spans)),
+        (false, true) => format!("rows {}", row_list(row_spans)),
+        (false, false) => match rectangle(row_spans, column_spans) {
+            Some(rectangle) => rectangle.to_string(),
+            None => {
+                format!("rows {} of columns {}", row_list(row_spans), column_list(column_spans))
+            }
+        },
     }
 }
 
-/// The rectangle of one span of each axis.
+/// Returns the rectangle of the spans, if there is exactly one on each axis.
 fn rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
     if (row_spans.len(), column_spans.len()) != (1, 1) {
         return None;
@@ -183,50 +206,52 @@ fn rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
     })
 }
 
-fn rows(spans: &Spans) -> String {
-    listed(spans, row)
+fn row_list(spans: &Spans) -> String {
+    list_spans(spans, row_number)
 }
 
-fn columns(spans: &Spans) -> String {
-    listed(spans, column_name)
+fn column_list(spans: &Spans) -> String {
+    list_spans(spans, column_name)
 }
 
-/// `3`, `3:5` or `3:5, 9 and 7 more`.
-fn listed(spans: &Spans, name: fn(u32) -> String) -> String {
-    let shown = spans.iter().take(SHOWN_PHRASES).map(|span| match span.count {
+/// Lists spans: `3`, `3:5` or `3:5, 9 and 7 more`.
+fn list_spans(spans: &Spans, name: fn(u32) -> String) -> String {
+    let listed = spans.iter().take(MAX_LISTED).map(|span| match span.count {
         1 => name(span.first),
         _ => format!("{}:{}", name(span.first), name(span.end().saturating_sub(1))),
     });
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    match spans.len().saturating_sub(SHOWN_PHRASES) {
-        0 => shown,
-        more => format!("{shown} and {} more", grouped(more)),
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    match spans.len().saturating_sub(MAX_LISTED) {
+        0 => listed,
+        omitted => format!("{listed} and {} more", grouped(omitted)),
     }
 }
 
-fn one(edit: &CellEdit) -> String {
+/// Describes the edit of one cell.
+fn describe_cell_edit(edit: &CellEdit) -> String {
     let name = CellName { row: edit.row, column: edit.column };
     match (&edit.value, &edit.formula, &edit.format) {
         (Some(Value::Empty), None, _) => format!("{name} cleared"),
-        (_, Some(formula), _) => format!("{name} {}", cut(formula)),
-        (Some(Value::Text(text)), None, _) => format!("{name} = \"{}\"", cut(text)),
+        (_, Some(formula), _) => format!("{name} {}", shorten(formula)),
+        (Some(Value::Text(text)), None, _) => format!("{name} = \"{}\"", shorten(text)),
         (Some(value), None, format) => {
             let cell = Cell { value: value.clone(), formula: None, format: format.clone() };
-            format!("{name} = {}", cut(&cell.text()))
+            format!("{name} = {}", shorten(&cell.text()))
         }
-        (None, None, Some(format)) => format!("{name} shown as {}", cut(format)),
+        (None, None, Some(format)) => format!("{name} formatted as {}", shorten(format)),
         (None, None, None) => format!("{name} unchanged"),
     }
 }
 
-fn cut(text: &str) -> String {
-    let start: String = text.chars().take(SHOWN_CHARACTERS).collect();
-    let more = if start.len() < text.len() { "…" } else { "" };
-    format!("{}{more}", escape(&start))
+/// Escapes a text and truncates it to `MAX_TEXT_CHARACTERS`.
+fn shorten(text: &str) -> String {
+    let start: String = text.chars().take(MAX_TEXT_CHARACTERS).collect();
+    let ellipsis = if start.len() < text.len() { "…" } else { "" };
+    format!("{}{ellipsis}", escape(&start))
 }
 
-/// The smallest rectangle that holds all the edits.
-fn around(edits: &[&CellEdit]) -> Rectangle {
+/// Returns the smallest rectangle that contains all edits.
+fn bounding_rectangle(edits: &[&CellEdit]) -> Rectangle {
     let rows = || edits.iter().map(|edit| edit.row);
     let columns = || edits.iter().map(|edit| edit.column);
     let corner = |row: Option<u32>, column: Option<u32>| CellName {
@@ -250,11 +275,11 @@ mod tests {
     }
 
     fn described(cells: Vec<CellEdit>) -> String {
-        operation(&Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells }))
+        describe_operation(&Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells }))
     }
 
     #[test]
-    fn one_cell_says_what_it_holds_and_several_where_they_are() {
+    fn describes_one_cell_by_value_and_several_by_range() {
         let text = |text: &str| edit(1, 1, Value::Text(text.into()));
         assert_eq!(described(vec![text("new")]), "B2 = \"new\"");
         assert_eq!(described(vec![text("\u{1b}[2J")]), "B2 = \"\\u{1b}[2J\"");
@@ -264,41 +289,46 @@ mod tests {
         let price = CellEdit { format: format.clone(), ..edit(0, 0, Value::Number(2.5)) };
         assert_eq!(described(vec![price]), "A1 = 2.50");
         let only_format = CellEdit { value: None, format, ..edit(0, 0, Value::Empty) };
-        assert_eq!(described(vec![only_format]), "A1 shown as 0.00");
+        assert_eq!(described(vec![only_format]), "A1 formatted as 0.00");
         let corners = vec![edit(2, 1, Value::Empty), edit(1, 2, Value::Empty)];
         assert_eq!(described(corners), "2 cells B2:C3");
     }
 
     #[test]
-    fn an_insert_at_the_end_makes_what_fits() {
+    fn counts_only_rows_and_columns_within_the_maximum_size() {
         let rows = |before| {
             let insert = InsertBefore { sheet: SheetId::FIRST, before, count: 5 };
-            operation(&Operation::InsertRows(insert))
+            describe_operation(&Operation::InsertRows(insert))
         };
         assert_eq!(rows(MAX_ROWS - 1), format!("inserted 1 row before row {MAX_ROWS}"));
         assert_eq!(rows(MAX_ROWS - 5), format!("inserted 5 rows before row {}", MAX_ROWS - 4));
         let insert = InsertBefore { sheet: SheetId::FIRST, before: MAX_COLUMNS - 2, count: 5 };
-        let columns = operation(&Operation::InsertColumns(insert));
+        let columns = describe_operation(&Operation::InsertColumns(insert));
         assert!(columns.starts_with("inserted 2 columns before"), "{columns}");
     }
 
     #[test]
-    fn sheets_are_named_as_far_as_they_are_known() {
+    fn uses_known_sheet_names() {
         let sheet = SheetId::FIRST;
         let rename = Operation::RenameSheet(RenameSheet { sheet, name: "Costs".into() });
         let delete = Operation::DeleteSheet(DeleteSheet { sheet });
-        let mut names = SheetNames::at_the_beginning();
-        let described = |operation, names: &_| operations(std::iter::once(operation), names);
+        let mut names = SheetNames::of_new_spreadsheet();
+        let described =
+            |operation, names: &_| describe_operations(std::iter::once(operation), names);
         assert_eq!(described(&rename, &names), "renamed sheet `Sheet1` to `Costs`");
-        names.rename(&rename);
+        names.record_renamed(&rename);
         assert_eq!(described(&delete, &names), "deleted sheet `Costs`");
-        assert_eq!(operation(&delete), "deleted sheet number 0");
+        assert_eq!(describe_operation(&delete), "deleted sheet number 0");
     }
 
     #[test]
-    fn a_range_is_named_as_people_write_it() {
+    fn names_ranges_in_a1_notation() {
         let clear = |rows, columns| {
-            operation(&Operation::ClearRange(ClearRange { sheet: SheetId::FIRST, rows, columns }))
+            describe_operation(&Operation::ClearRange(ClearRange {
+                sheet: SheetId::FIRST,
+                rows,
+                columns,
+            }))
         };
         let (two, all) = (Spans::one(1, 2), Spans::all(Axis::Rows));
         assert_eq!(clear(two.clone(), two.clone()), "cleared B2:C3");

@@ -1,157 +1,156 @@
-//! Why a call of the API failed.
+//! Errors of requests to the API.
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 
-/// Why a call failed: one variant for each cause, each with what to do about it.
-///
-/// No text in here ever holds the token.
+/// Why a request to the API failed. No message contains the token.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ClientError {
-    /// The URL cannot be one of a Cellar API.
+    /// The URL is not valid for a Cellar API.
     #[error("`{url}` is not the URL of a Cellar API: {why}")]
     #[diagnostic(
         code(cellar::invalid_url),
         help("write it like https://example.com or http://127.0.0.1:8080")
     )]
     InvalidUrl {
-        /// The URL that was given.
+        /// The invalid URL, without credentials.
         url: String,
-        /// What is wrong with it.
+        /// Why the URL is invalid.
         why: String,
     },
-    /// The token cannot be sent as it is.
+    /// The token contains invalid characters, is empty or too long.
     #[error("invalid token: {why}")]
     #[diagnostic(
         code(cellar::invalid_token),
         help(
-            "copy the whole token, on one line; without --token and CELLAR_TOKEN, the token of the profile is \
-             used"
+            "copy the token completely, on one line; --token and CELLAR_TOKEN override the token in \
+             .cellar/profile.json"
         )
     )]
     InvalidToken {
-        /// What is wrong with it; never the token itself.
+        /// Why the token is invalid; does not contain the token.
         why: &'static str,
     },
-    /// The token would go over the network in clear text.
-    #[error("refused to send a token to {url}: it would be readable on the network")]
+    /// The token would be sent unencrypted over the network.
+    #[error("refused to send a token to {url}: the connection is not encrypted")]
     #[diagnostic(
         code(cellar::clear_text),
         help("use https; http is allowed only on this machine, such as http://127.0.0.1:8080")
     )]
     ClearText {
-        /// The URL that was given.
+        /// The URL of the API.
         url: String,
     },
-    /// The HTTP client could not be set up.
+    /// The HTTP client could not be created.
     #[error("cannot start the HTTP client: {why}")]
     #[diagnostic(
         code(cellar::setup),
         help("check that the CA certificates of the system are installed")
     )]
     Setup {
-        /// What the HTTP library says.
+        /// Error of the HTTP library.
         why: String,
     },
-    /// No connection: every attempt failed before the request was sent, unless `uncertain`.
+    /// No attempt could connect to the server, except possibly earlier ones (`uncertain`).
     #[error("cannot connect to {url}: {why}")]
     #[diagnostic(
         code(cellar::unreachable),
         help(
-            "start the local stack with `cargo run -p synth -- deploy --local`, or check the URL"
+            "start the local stack with `cargo run -p synth -- deploy --local`, or check the URL (--url, \
+             CELLAR_URL, .cellar/profile.json)"
         )
     )]
     Unreachable {
-        /// The URL that was called.
+        /// The URL of the request.
         url: String,
-        /// What the network says.
+        /// Error of the network.
         why: String,
-        /// An earlier attempt of this request may have got through.
+        /// Whether an earlier attempt of this request may have been carried out.
         uncertain: bool,
     },
-    /// Connected, but no answer in time.
+    /// The server did not reply in time.
     #[error("{url} did not respond within {timeout_ms} ms")]
     #[diagnostic(
         code(cellar::timeout),
-        help("the server may be busy or starting; run the same command again, which is safe")
+        help("the server may be busy or starting; run the command again, which is safe")
     )]
     TimedOut {
-        /// The URL that was called.
+        /// The URL of the request.
         url: String,
-        /// How long it was waited for, milliseconds.
+        /// The timeout, in milliseconds.
         timeout_ms: u64,
     },
-    /// The connection broke before the answer was complete.
+    /// The connection was lost before the reply was complete.
     #[error("lost the connection to {url}: {why}")]
-    #[diagnostic(code(cellar::connection_lost), help("run the same command again, which is safe"))]
+    #[diagnostic(code(cellar::connection_lost), help("run the command again, which is safe"))]
     ConnectionLost {
-        /// The URL that was called.
+        /// The URL of the request.
         url: String,
-        /// What the network says.
+        /// Error of the network.
         why: String,
     },
-    /// The server refused, and says why.
+    /// The server replied with a problem document.
     #[error("{problem}")]
     #[diagnostic(code(cellar::problem))]
     Problem {
-        /// What the server says, control characters escaped.
+        /// The problem, with control characters escaped.
         problem: Box<Problem>,
-        /// An earlier attempt of this request may have got through.
+        /// Whether an earlier attempt of this request may have been carried out.
         uncertain: bool,
-        /// What to do.
+        /// What the user can do, if known.
         #[help]
         advice: Option<String>,
     },
-    /// An error status without a problem that this client understands.
+    /// The server replied with an error status and no problem document.
     #[error("{url} returned status {status}: {excerpt}")]
     #[diagnostic(code(cellar::unexpected_status), help("check the URL with `cellar health`"))]
     UnexpectedStatus {
-        /// The URL that was called.
+        /// The URL of the request.
         url: String,
-        /// The HTTP status.
+        /// HTTP status of the reply.
         status: u16,
-        /// The beginning of the answer, control characters escaped.
+        /// The beginning of the reply, with control characters escaped.
         excerpt: String,
-        /// An earlier attempt of this request, or this one, may have got through.
+        /// Whether this attempt or an earlier one may have been carried out.
         uncertain: bool,
     },
-    /// A success whose body is not what this client expects.
+    /// The server replied with success, but the body is not as expected.
     #[error("unexpected reply from {url}: {why}")]
     #[diagnostic(
         code(cellar::not_understood),
-        help("check the URL, and that server and client have the same version")
+        help("check the URL, and use the same version of cellar as the server")
     )]
     NotUnderstood {
-        /// The URL that was called.
+        /// The URL of the request.
         url: String,
-        /// What is wrong with the answer.
+        /// What is wrong with the reply.
         why: String,
     },
-    /// An object that is not what its entry says.
-    #[error("the object of a large entry at {url} is invalid: {why}")]
+    /// The body of a large entry does not match the entry.
+    #[error("the body of a large entry from {url} is invalid: {why}")]
     #[diagnostic(
         code(cellar::wrong_object),
-        help("read the entry again; if the error persists, the object is damaged")
+        help("run the command again; if the error persists, the stored object is damaged")
     )]
     WrongObject {
-        /// Where it is.
+        /// Origin of the object store.
         url: String,
-        /// What is wrong with it.
+        /// Why the body is invalid.
         why: String,
     },
-    /// An answer longer than any answer of a Cellar API.
+    /// The reply is larger than any reply of a Cellar API.
     #[error("the reply of {url} is longer than {max_bytes} bytes")]
     #[diagnostic(code(cellar::reply_too_large), help("check the URL"))]
     ReplyTooLarge {
-        /// The URL that was called.
+        /// The URL of the request.
         url: String,
-        /// The bytes that are read at most.
+        /// The maximum size of a reply.
         max_bytes: usize,
     },
 }
 
 impl ClientError {
-    /// Whether nothing of the request has been done, for certain: it never arrived, or every
-    /// attempt of it that arrived was refused.
+    /// Returns whether the request was certainly not carried out: no attempt reached the server, or each
+    /// attempt that did was refused.
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {
         match self {
@@ -173,7 +172,7 @@ impl ClientError {
         }
     }
 
-    /// Whether nobody answers, or only to say that it cannot be answered now: it may pass by itself.
+    /// Returns whether the server cannot be reached or has a temporary problem, so that a retry may succeed.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         match self {
@@ -184,7 +183,7 @@ impl ClientError {
         }
     }
 
-    /// The kind of problem, if the server gave one.
+    /// Returns the kind of problem, if the server replied with a problem document.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {
         match self {
@@ -194,13 +193,12 @@ impl ClientError {
     }
 }
 
-/// What to do about a problem, beyond what the server says itself.
+/// Returns what the user can do about a problem, in addition to its detail.
 pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
     let advice = match kind {
         ProblemKind::Unauthorized => {
-            "for the local stack, run `cargo run -p synth -- deploy --local` again to renew the token; for a \
-             stack in AWS, create one with `cargo run -p synth -- token create` and pass it with --token, \
-             beside --url"
+            "local stack: run `cargo run -p synth -- deploy --local` again to renew the token; AWS: create a new \
+             token with `cargo run -p synth -- token create` and pass it with --token"
         }
         ProblemKind::InvalidLink => {
             "ask an owner for a new link (`cellar links create`), or to share the spreadsheet with you"
@@ -208,19 +206,20 @@ pub(crate) fn advice(kind: ProblemKind) -> Option<String> {
         ProblemKind::Forbidden => {
             "ask an owner for a higher role, or use a token that grants it; `cellar details` shows your role"
         }
-        ProblemKind::Archived => "an owner can make it editable again: cellar unarchive",
-        ProblemKind::Deleted => "an owner can recover it: cellar undelete",
+        ProblemKind::Archived => {
+            "an owner can make the spreadsheet editable again with `cellar unarchive`"
+        }
+        ProblemKind::Deleted => "an owner can recover the spreadsheet with `cellar undelete`",
         ProblemKind::InvalidSharing => "`cellar details` lists the members and share links",
         ProblemKind::PreconditionFailed => {
             "read the details with `cellar details`, and run the command again"
         }
         ProblemKind::NotFound => {
-            "check the id (`-s`), and that the spreadsheet is shared with you; `cellar list` lists the \
-             spreadsheets that you can access"
+            "check the id; `cellar list` lists the spreadsheets that you can access"
         }
         ProblemKind::SheetNotFound => "`cellar sheets` lists the sheets",
         ProblemKind::RangeTooLarge => "pass a smaller range, such as --range A1:T50",
-        ProblemKind::Unavailable => "run the same command again in a moment, which is safe",
+        ProblemKind::Unavailable => "run the command again in a moment, which is safe",
         ProblemKind::Internal => "see the logs of the API function",
         _ => return None,
     };
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_refusal_without_an_earlier_attempt_is_certain() {
+    fn is_certain_only_after_a_refusal_without_earlier_attempts() {
         assert!(problem(ProblemKind::InvalidRequest, false).certainly_not_done());
         assert!(!problem(ProblemKind::InvalidRequest, true).certainly_not_done());
         assert!(!problem(ProblemKind::Unavailable, false).certainly_not_done());
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_says_what_to_do() {
+    fn the_help_contains_advice() {
         use miette::Diagnostic;
         let error = problem(ProblemKind::NotFound, false);
         assert!(error.help().unwrap().to_string().contains("cellar list"));

@@ -1,9 +1,9 @@
-//! Follows the feed of everything that was appended.
+//! Follows the feed of all changes in a stack.
 //!
-//! Delivery is at least once: what was handled is delivered again if the process ended before its checkpoint
-//! was kept. The events of a stream come in their order and without a gap, whatever happened before.
-//! [`subscribe`] asks for the next page only when everything of the last one was handled, so that a slow
-//! handler slows the reading down and nothing piles up.
+//! Delivery is at least once: an item is delivered again if the process ended before its checkpoint was
+//! stored. The events of one stream are delivered in order and without gaps. [`subscribe`] requests the next
+//! page after all items of the previous one were handled, so that a slow handler never causes a backlog in
+//! memory.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::feed::SubscribeError<std::io::Error>> {
@@ -40,41 +40,41 @@ use crate::client::random;
 use crate::files::{FileError, read_json, write_json};
 use crate::{Client, ClientError, FeedQuery};
 
-/// How far a subscriber has come.
+/// The progress of a subscriber.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeedProgress {
-    /// Which feed it reads; none before the first answer that named one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feed: Option<String>,
-    /// The checkpoint behind what was handled last; none before the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<u64>,
+    /// Generation of the feed that the checkpoint belongs to; `None` before the first page.
+    #[serde(default, rename = "feed", skip_serializing_if = "Option::is_none")]
+    pub generation: Option<String>,
+    /// Checkpoint after the last handled item; `None` before the first page.
+    #[serde(default, rename = "next", skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<u64>,
 }
 
-/// Where a subscriber keeps how far it has come.
+/// Storage for the progress of a subscriber.
 pub trait Checkpoints: Send {
-    /// How far it had come; the default if it begins.
+    /// Loads the progress; the default if none was stored.
     ///
     /// # Errors
-    /// [`FileError`] if that cannot be read.
+    /// [`FileError`] if the progress cannot be read.
     fn load(&mut self) -> Result<FeedProgress, FileError>;
 
-    /// Keeps how far it has come, durably when this returns.
+    /// Stores the progress durably.
     ///
     /// # Errors
-    /// [`FileError`] if that cannot be written.
+    /// [`FileError`] if the progress cannot be written.
     fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError>;
 }
 
-/// In a file, which is written whole or not at all.
+/// Stores the progress in a file, which is written atomically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCheckpoints {
     path: PathBuf,
 }
 
 impl FileCheckpoints {
-    /// In this file.
+    /// Uses the file at `path`, which the first write creates.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -83,7 +83,8 @@ impl FileCheckpoints {
 
 impl Checkpoints for FileCheckpoints {
     fn load(&mut self) -> Result<FeedProgress, FileError> {
-        let advice = "it is no checkpoint of a feed: remove it to begin anew";
+        let advice =
+            "the file is not a checkpoint of a feed; delete it to read the feed from its beginning";
         Ok(read_json(&self.path, advice)?.unwrap_or_default())
     }
 
@@ -92,7 +93,7 @@ impl Checkpoints for FileCheckpoints {
     }
 }
 
-/// In memory: a process that begins again begins where this did.
+/// Keeps the progress in memory; it is lost when the process ends.
 impl Checkpoints for FeedProgress {
     fn load(&mut self) -> Result<FeedProgress, FileError> {
         Ok(self.clone())
@@ -104,74 +105,77 @@ impl Checkpoints for FeedProgress {
     }
 }
 
-/// What is read, and until when.
+/// Options of [`subscribe`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subscription {
-    /// Whether to tell what the events say.
-    pub events: bool,
-    /// At most so many items in one request.
+    /// Whether to include the payloads of events.
+    pub payloads: bool,
+    /// Maximum number of items per request.
     pub limit: Option<u32>,
-    /// Whether to end at the end of the feed; otherwise it goes on as the feed does.
+    /// Whether to stop at the end of the feed instead of waiting for new items.
     pub until_end: bool,
 }
 
-/// An item that is delivered.
+/// A feed item that is delivered to a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// The item.
+    /// The feed item.
     pub item: &'a FeedItemView,
-    /// How long ago it was indexed, milliseconds, by the clocks of the server and of this machine.
+    /// Time since the item was indexed, in milliseconds. Depends on the clocks of the server and of this
+    /// machine.
     pub lag_ms: u64,
 }
 
-/// Whoever handles what is delivered.
+/// Handles delivered feed items.
 pub trait Subscriber: Send {
-    /// Why something could not be handled.
+    /// Error of a failed delivery.
     type Error: Send;
 
-    /// Handles an item. Once this returns without an error, its checkpoint is kept; it may come again if the
-    /// process ends before that.
+    /// Handles an item. The item's checkpoint is stored after this method returns `Ok`; if the process ends
+    /// before, the item is delivered again.
     ///
     /// # Errors
-    /// Whatever keeps it from being handled: the subscription ends, and the item comes again with the next.
+    /// Any error ends the subscription; the next subscription delivers the item again.
     fn handle(
         &mut self,
         delivery: Delivery<'_>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
-/// Why a subscription ended before its end.
+/// Why a subscription failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SubscribeError<E> {
-    /// The feed is another one: it was built anew, or the stack was restored. What was read before says
-    /// nothing of it: begin with a checkpoint of nothing.
-    #[error("the feed is another one than the checkpoint is of: begin it anew")]
-    FeedChanged,
-    /// The API cannot be asked, or refuses.
+    /// The checkpoint belongs to an earlier generation of the feed: the feed was rebuilt or the stack was
+    /// restored. Read the feed from its beginning.
+    #[error(
+        "the checkpoint belongs to an earlier generation of the feed; read the feed from its beginning"
+    )]
+    GenerationChanged,
+    /// A request failed.
     #[error(transparent)]
     Client(ClientError),
-    /// The checkpoint cannot be kept.
+    /// The progress cannot be loaded or stored.
     #[error(transparent)]
     Checkpoint(#[from] FileError),
-    /// The subscriber failed: the item will be delivered again.
-    #[error("what was delivered could not be handled: {0}")]
+    /// The subscriber failed to handle an item, which will be delivered again.
+    #[error("the subscriber failed to handle an item: {0}")]
     Handler(E),
 }
 
 impl<E> From<ClientError> for SubscribeError<E> {
     fn from(error: ClientError) -> Self {
         match error.problem_kind() {
-            Some(ProblemKind::FeedGenerationChanged) => Self::FeedChanged,
+            Some(ProblemKind::FeedGenerationChanged) => Self::GenerationChanged,
             _ => Self::Client(error),
         }
     }
 }
 
-/// Delivers the feed from where its checkpoint is, until its end or without one. While nobody answers, it
-/// waits and asks again, unless it is to end. Dropping it ends it between two steps.
+/// Delivers the feed from the stored checkpoint on, to the end of the feed or until dropped. While the server
+/// is unreachable, retries with backoff, except with [`Subscription::until_end`].
 ///
 /// # Errors
-/// [`SubscribeError`]; the checkpoint is behind what was handled.
+/// [`SubscribeError`]; all items before the stored checkpoint were handled.
 pub async fn subscribe<S: Subscriber>(
     client: &Client,
     subscription: Subscription,
@@ -182,62 +186,64 @@ pub async fn subscribe<S: Subscriber>(
     let mut polling = Polling::default();
     loop {
         let query = FeedQuery {
-            after: progress.next,
-            feed: progress.feed.clone(),
+            after: progress.checkpoint,
+            generation: progress.generation.clone(),
             limit: subscription.limit,
-            events: subscription.events,
+            payloads: subscription.payloads,
         };
-        let event = match client.feed(&query).await {
+        let poll_event = match client.feed(&query).await {
             Ok(page) => {
-                let end = page.at_end;
-                deliver(page, &mut progress, checkpoints, subscriber).await?;
-                match end {
-                    true if subscription.until_end => return Ok(progress),
-                    true => PollEvent::Quiet,
-                    false => {
-                        polling = polling.step(PollEvent::Active, 0).0;
-                        continue;
-                    }
+                let is_at_end = page.at_end;
+                deliver_page(page, &mut progress, checkpoints, subscriber).await?;
+                if !is_at_end {
+                    polling = polling.step(PollEvent::Active, 0).0;
+                    continue;
                 }
+                if subscription.until_end {
+                    return Ok(progress);
+                }
+                PollEvent::Quiet
             }
             Err(error) if error.is_offline() && !subscription.until_end => PollEvent::Failed,
             Err(error) => return Err(error.into()),
         };
         let delay_ms;
-        (polling, delay_ms) = polling.step(event, random());
+        (polling, delay_ms) = polling.step(poll_event, random());
         tokio::time::sleep(Duration::from_millis(delay_ms)).await;
     }
 }
 
-/// Hands out a page, item by item, and keeps how far it has come.
-async fn deliver<S: Subscriber>(
+/// Delivers the items of a page, and stores the progress after each.
+async fn deliver_page<S: Subscriber>(
     page: FeedReply,
     progress: &mut FeedProgress,
     checkpoints: &mut impl Checkpoints,
     subscriber: &mut S,
 ) -> Result<(), SubscribeError<S::Error>> {
+    let generation = page.generation.as_deref();
     for item in &page.items {
         let lag_ms = now_ms().saturating_sub(item.indexed_ms);
         let handled = subscriber.handle(Delivery { item, lag_ms }).await;
         handled.map_err(SubscribeError::Handler)?;
-        advance(progress, page.generation.as_deref(), item.checkpoint, checkpoints)?;
+        store_progress(progress, generation, item.checkpoint, checkpoints)?;
     }
-    // Behind the items there may be the end of a partition.
-    Ok(advance(progress, page.generation.as_deref(), page.checkpoint, checkpoints)?)
+    // The page's checkpoint is after its last item if a feed partition ends there.
+    Ok(store_progress(progress, generation, page.checkpoint, checkpoints)?)
 }
 
-fn advance(
+/// Stores a new checkpoint, if it differs. An empty feed has no generation, and nothing is stored.
+fn store_progress(
     progress: &mut FeedProgress,
-    feed: Option<&str>,
-    next: u64,
+    generation: Option<&str>,
+    checkpoint: u64,
     checkpoints: &mut impl Checkpoints,
 ) -> Result<(), FileError> {
-    // As long as there is no feed, there is nothing to go on from.
-    let Some(feed) = feed else { return Ok(()) };
-    let now = FeedProgress { feed: Some(feed.to_owned()), next: Some(next) };
-    if *progress != now {
-        checkpoints.store(&now)?;
-        *progress = now;
+    let Some(generation) = generation else { return Ok(()) };
+    let new_progress =
+        FeedProgress { generation: Some(generation.to_owned()), checkpoint: Some(checkpoint) };
+    if *progress != new_progress {
+        checkpoints.store(&new_progress)?;
+        *progress = new_progress;
     }
     Ok(())
 }

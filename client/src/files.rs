@@ -1,86 +1,93 @@
-//! Small files that must never be half-written: the profile and the state under `.cellar/`.
+//! Files that are written atomically: the profile and the local state in `.cellar/`; and file locks.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::owner::Stranger;
-use crate::user_file::behind_links;
+use crate::file_target::{FileTarget, parent_folder, sync_folder};
+use crate::owner::UntrustedFile;
 
-/// The folder for local state, in the directory of a project.
+/// Folder for local state, in the directory of a project.
 pub const STATE_FOLDER: &str = ".cellar";
-/// Bytes of a state file that are read at most.
+/// Maximum size of a state file, in bytes.
 pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
+/// Mode of new folders in the state folder.
+#[cfg(unix)]
+const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
-/// Why a file of the local state cannot be used. Nothing was overwritten.
+/// Why a file of the local state cannot be used. The file is unchanged.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum FileError {
-    /// It cannot be read.
-    #[error("{} cannot be read: {source}", path.display())]
-    #[diagnostic(code(cellar::file_unreadable), help("check that you may read it"))]
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    #[diagnostic(code(cellar::file_unreadable), help("check the permissions of the file"))]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
+        /// Error of the operating system.
+        source: io::Error,
     },
-    /// It cannot be written.
-    #[error("{} cannot be written: {source}", path.display())]
+    /// The file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
     #[diagnostic(
         code(cellar::file_unwritable),
-        help("check that you may write to its folder and that the disk has room")
+        help("check the permissions of the folder and the free space of the disk")
     )]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
+        /// Error of the operating system.
+        source: io::Error,
     },
-    /// It does not hold what it should.
-    #[error("{} is not understood: {why}", path.display())]
+    /// The file's contents are invalid.
+    #[error("{} is invalid: {why}", path.display())]
     #[diagnostic(code(cellar::file_malformed))]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why the contents are invalid.
         why: String,
-        /// What to do.
+        /// What the user can do.
         #[help]
         advice: String,
     },
-    /// Another account has it, or may write it: what is in it is that account's to say.
-    #[error("{} is not used: {stranger}", path.display())]
+    /// Another account owns the file or can write to it, so its contents cannot be trusted.
+    #[error("{} was not read: {untrusted}", path.display())]
     #[diagnostic(
         code(cellar::file_foreign),
         help(
-            "if you trust what is in it, make it yours (chown, chmod go-w); if not, work in another \
-             folder, or give --url and --token"
+            "if you trust the file, change its owner and mode (chown, chmod go-w); otherwise use another \
+             folder, or pass --url and --token"
         )
     )]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// Whose it is.
-        stranger: Stranger,
+        /// Why the file cannot be trusted.
+        untrusted: UntrustedFile,
     },
-    /// Another process holds its lock and must not be waited for.
-    #[error("{} is in use by another cellar command", path.display())]
-    #[diagnostic(code(cellar::file_locked), help("wait until that command has ended"))]
+    /// Another process has locked the file.
+    #[error("{} is locked by another cellar command", path.display())]
+    #[diagnostic(
+        code(cellar::file_locked),
+        help("wait for the other command to finish, then run this one again")
+    )]
     InUse {
         /// The lock file.
         path: PathBuf,
     },
 }
 
-/// Reads a JSON file; `None` if there is none.
+/// Reads a JSON file; `None` if the file does not exist. `advice` becomes the help of a
+/// [`FileError::Malformed`].
 ///
 /// # Errors
-/// [`FileError`]; `advice` says what to do with a malformed file.
+/// [`FileError`] if the file cannot be read or is malformed.
 pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Option<T>, FileError> {
-    let fault = |source| FileError::Unreadable { path: path.to_owned(), source };
+    let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
     let malformed = |why: String| FileError::Malformed {
         path: path.to_owned(),
         why,
@@ -89,162 +96,168 @@ pub fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<Optio
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(fault(error)),
+        Err(error) => return Err(unreadable(error)),
     };
-    let length = file.metadata().map_err(fault)?.len();
+    let length = file.metadata().map_err(unreadable)?.len();
     if length > MAX_STATE_BYTES {
-        return Err(malformed(format!("it has {length} bytes, more than any such file")));
+        return Err(malformed(format!("{length} bytes exceed the limit of {MAX_STATE_BYTES}")));
     }
-    let mut text = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_STATE_BYTES), &mut text)
-        .map_err(fault)?;
-    serde_json::from_slice(&text).map(Some).map_err(|error| malformed(error.to_string()))
+    let mut json = Vec::new();
+    file.take(MAX_STATE_BYTES).read_to_end(&mut json).map_err(unreadable)?;
+    serde_json::from_slice(&json).map(Some).map_err(|error| malformed(error.to_string()))
 }
 
-/// Writes a JSON file so that, whatever happens, the old or the new content is there, whole.
-/// On Unix only its owner may read it.
+/// Writes a value as JSON, like [`write_private`].
 ///
 /// # Errors
-/// [`FileError::Unwritable`].
+/// [`FileError::Unwritable`] if the file cannot be written.
 pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError> {
-    let mut text = serde_json::to_vec_pretty(content)
+    let mut json = serde_json::to_vec_pretty(content)
         .map_err(|error| FileError::Unwritable { path: path.to_owned(), source: error.into() })?;
-    text.push(b'\n');
-    write_private(path, &text)
+    json.push(b'\n');
+    write_private(path, &json)
 }
 
-/// Writes a file as [`write_json`] does: whole or not at all, and only for its owner to read. A link
-/// stays, and leads to the new file.
+/// Writes a file atomically and durably: `path` contains either the old contents or the new. On Unix only
+/// the owner can read the file. A symbolic link is kept, and its target is replaced. Creates missing
+/// folders.
 ///
 /// # Errors
-/// [`FileError::Unwritable`].
+/// [`FileError::Unwritable`] if the file cannot be written.
 pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
-    let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
-    create_folder(folder_of(path))?;
-    let path = &behind_links(path).map_err(fault)?;
-    let folder = folder_of(path);
-    // A temporary file is made with mode 0600, which the rename keeps.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(fault)?;
-    file.persist(path).map_err(|error| fault(error.error))?;
-    sync_folder(folder).map_err(fault)
+    let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
+    create_folder(parent_folder(path))?;
+    let target = replaceable_target(path).map_err(unwritable)?;
+    let folder = parent_folder(&target);
+    // The temporary file has mode 0600, which the rename preserves.
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(unwritable)?;
+    file.persist(&target).map_err(|error| unwritable(error.error))?;
+    sync_folder(folder).map_err(unwritable)
 }
 
-/// The folder that a file is in: of a name alone, the working directory.
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
+/// Follows the symbolic links from `path`. Fails if they lead to a pipe or device, which cannot be replaced.
+fn replaceable_target(path: &Path) -> io::Result<PathBuf> {
+    match FileTarget::resolve(path)? {
+        FileTarget::Missing(path) | FileTarget::Regular(path, _) => Ok(path),
+        FileTarget::Special(..) => {
+            let why = "a regular file is required, but this is a pipe or a device";
+            Err(io::Error::new(ErrorKind::InvalidInput, why))
+        }
+    }
 }
 
-/// Makes a folder below `.cellar/`, and keeps `.cellar/` out of version control. On Unix nobody
-/// else may enter a folder that is made from `.cellar/` on: whole spreadsheets may lie in it, in
-/// files with any mode. Folders that are there already are left as they are.
+/// Creates a folder and its missing parents. In `.cellar/`, new folders are private on Unix, because they may
+/// contain whole spreadsheets, and a `.gitignore` excludes all files from version control. The modes of
+/// existing folders are not changed.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
-    let fault = |source| FileError::Unwritable { path: folder.to_owned(), source };
+    let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
     let is_state = |folder: &&Path| folder.file_name().is_some_and(|name| name == STATE_FOLDER);
-    let Some(state) = folder.ancestors().find(is_state) else {
-        return std::fs::create_dir_all(folder).map_err(fault);
+    let Some(state_folder) = folder.ancestors().find(is_state) else {
+        return std::fs::create_dir_all(folder).map_err(unwritable);
     };
-    // What is above belongs to the project and has the modes that its owner chose.
-    if let Some(above) = state.parent() {
-        std::fs::create_dir_all(above).map_err(fault)?;
+    // Folders above `.cellar/` belong to the project and get the default mode.
+    if let Some(project_folder) = state_folder.parent() {
+        std::fs::create_dir_all(project_folder).map_err(unwritable)?;
     }
-    create_private(folder).map_err(fault)?;
-    // Tokens live there. Somebody's own file is left as it is.
-    match OpenOptions::new().write(true).create_new(true).open(state.join(".gitignore")) {
-        Ok(mut file) => file.write_all(b"*\n").map_err(fault),
+    create_private_folders(folder).map_err(unwritable)?;
+    create_gitignore(state_folder).map_err(unwritable)
+}
+
+/// Excludes the state folder, which contains tokens, from version control. Keeps an existing `.gitignore`.
+fn create_gitignore(state_folder: &Path) -> io::Result<()> {
+    let path = state_folder.join(".gitignore");
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(b"*\n"),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(fault(error)),
+        Err(error) => Err(error),
     }
 }
 
-fn create_private(folder: &Path) -> std::io::Result<()> {
+fn create_private_folders(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, PRIVATE_FOLDER_MODE);
     builder.create(folder)
 }
 
-/// Makes a rename in `folder` durable, where the system can.
-pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
-}
-
-/// An exclusive lock between processes, held until it is dropped.
+/// An exclusive lock on a file, to keep other processes out. Released when dropped or when the process ends.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
 }
 
 impl FileLock {
-    /// Waits for the lock. Blocks the thread.
+    /// Locks the file, and creates it if missing. Blocks the thread until the lock is free.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if the lock file cannot be made or locked.
-    pub fn wait(path: &Path) -> Result<Self, FileError> {
-        let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+    /// [`FileError::Unwritable`] if the lock file cannot be created or locked.
+    pub fn acquire(path: &Path) -> Result<Self, FileError> {
+        let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {
             let file = Self::open(path)?;
-            file.lock().map_err(fault)?;
-            if is_still_at(&file, path).map_err(fault)? {
+            file.lock().map_err(unwritable)?;
+            if is_still_at(&file, path).map_err(unwritable)? {
                 return Ok(Self { file });
             }
         }
     }
 
-    /// Takes the lock if it is free.
+    /// Locks the file if the lock is free, and creates the file if missing.
     ///
     /// # Errors
-    /// [`FileError::InUse`] if it is not, [`FileError::Unwritable`] if it cannot be made.
-    pub fn take(path: &Path) -> Result<Self, FileError> {
-        let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+    /// [`FileError::InUse`] if another process has the lock; [`FileError::Unwritable`] if the lock file
+    /// cannot be created or locked.
+    pub fn try_acquire(path: &Path) -> Result<Self, FileError> {
+        let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
         loop {
             let file = Self::open(path)?;
             match file.try_lock() {
-                Ok(()) if is_still_at(&file, path).map_err(fault)? => return Ok(Self { file }),
+                Ok(()) if is_still_at(&file, path).map_err(unwritable)? => {
+                    return Ok(Self { file });
+                }
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     return Err(FileError::InUse { path: path.to_owned() });
                 }
-                Err(TryLockError::Error(source)) => return Err(fault(source)),
+                Err(TryLockError::Error(source)) => return Err(unwritable(source)),
             }
         }
     }
 
-    /// Removes the lock file and frees the lock, where the system can tell a removed file from a
-    /// new one of the same name; elsewhere the empty file stays. It is only tidying up: what
-    /// cannot be removed stays, too.
-    pub fn remove(self, path: &Path) {
-        // Removed while it is held: whoever opened it before finds out when the lock is theirs.
+    /// Deletes the lock file and releases the lock. On systems other than Unix, or if the file cannot be
+    /// deleted, the empty file stays.
+    pub fn release_and_delete(self, path: &Path) {
+        // The file is deleted while locked: a process that opened it earlier notices with `is_still_at`.
         if cfg!(unix) && is_still_at(&self.file, path).unwrap_or(false) {
             let _ = std::fs::remove_file(path);
         }
     }
 
     fn open(path: &Path) -> Result<File, FileError> {
-        create_folder(folder_of(path))?;
-        let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
-        OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(fault)
+        create_folder(parent_folder(path))?;
+        let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
+        OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(unwritable)
     }
 }
 
-/// Whether an open file is the one at `path`: otherwise somebody removed it after it was opened,
-/// and its lock keeps nobody out who opens the path now.
+/// Returns whether an open file is still the one at `path`. If another process deleted the file after it was
+/// opened, a lock on it does not exclude processes that open the path later.
 #[cfg(unix)]
-fn is_still_at(file: &File, path: &Path) -> std::io::Result<bool> {
+fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
     let opened = file.metadata()?;
     match std::fs::metadata(path) {
-        Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
+        Ok(current) => Ok((current.dev(), current.ino()) == (opened.dev(), opened.ino())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Lock files are never removed here.
+/// Returns `true`, because lock files are only deleted on Unix.
 #[cfg(not(unix))]
-fn is_still_at(_file: &File, _path: &Path) -> std::io::Result<bool> {
+fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
@@ -253,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_reads_back_and_is_private() {
+    fn written_files_are_private_and_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".cellar/clients/x.json");
         assert_eq!(read_json::<Vec<u32>>(&path, "").unwrap(), None);
@@ -274,7 +287,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn folders_from_the_state_folder_on_are_private_and_others_are_left_alone() {
+    fn only_new_folders_in_the_state_folder_are_private() {
         use std::os::unix::fs::PermissionsExt as _;
         let root = tempfile::tempdir().unwrap();
         let mode = |path: &str| {
@@ -286,12 +299,13 @@ mod tests {
         assert_eq!((mode("project/.cellar"), mode("project/.cellar/local")), (0o700, 0o700));
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(root.path().join("project/.cellar"), open).unwrap();
-        let _lock = FileLock::take(&root.path().join("project/.cellar/imports/x.lock")).unwrap();
+        let _lock =
+            FileLock::try_acquire(&root.path().join("project/.cellar/imports/x.lock")).unwrap();
         assert_eq!((mode("project/.cellar"), mode("project/.cellar/imports")), (0o755, 0o700));
     }
 
     #[test]
-    fn a_malformed_file_is_named_with_the_advice() {
+    fn a_malformed_file_is_reported_with_the_advice() {
         use miette::Diagnostic as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
@@ -306,14 +320,15 @@ mod tests {
     fn a_lock_is_exclusive_until_it_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.lock");
-        let lock = FileLock::wait(&path).unwrap();
-        assert!(matches!(FileLock::take(&path), Err(FileError::InUse { .. })));
+        let lock = FileLock::acquire(&path).unwrap();
+        assert!(matches!(FileLock::try_acquire(&path), Err(FileError::InUse { .. })));
         drop(lock);
-        assert!(FileLock::take(&path).is_ok());
+        assert!(FileLock::try_acquire(&path).is_ok());
     }
+
     #[cfg(unix)]
     #[test]
-    fn a_removed_lock_file_never_gives_the_lock_to_two() {
+    fn a_deleted_lock_file_never_allows_two_locks() {
         use std::sync::atomic::{AtomicU32, Ordering};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("import.lock");
@@ -322,17 +337,21 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let lock = FileLock::wait(&path).unwrap();
-                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have the lock");
+                        let lock = FileLock::acquire(&path).unwrap();
+                        assert_eq!(
+                            inside.fetch_add(1, Ordering::SeqCst),
+                            0,
+                            "two threads have the lock"
+                        );
                         std::thread::yield_now();
                         inside.fetch_sub(1, Ordering::SeqCst);
-                        lock.remove(&path);
+                        lock.release_and_delete(&path);
                     }
                 });
             }
         });
         assert!(!path.exists());
-        FileLock::take(&path).unwrap().remove(&path);
+        FileLock::try_acquire(&path).unwrap().release_and_delete(&path);
         assert!(!path.exists());
     }
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-/// A heading and the names of its commands.
+/// A heading and the names of the commands below it.
 pub type Group = (&'static str, &'static [&'static str]);
 
-/// Replaces clap's list of commands with one list per group. Commands that no group names are not shown.
+/// Replaces clap's list of commands with one list per group. Commands outside all groups are not listed.
 #[must_use]
 pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
-    let width = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max();
-    let width = width.unwrap_or(0);
+    let name_lengths = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len());
+    let width = name_lengths.max().unwrap_or(0);
     let mut list = String::new();
     for (heading, names) in groups {
         // Writing to a String cannot fail.
@@ -26,8 +26,8 @@ pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     ))
 }
 
-/// Returns the visible commands that do not belong to exactly one group, and the names in groups that are not
-/// commands.
+/// Returns the visible commands that are not in exactly one group, and the names in groups that are not
+/// commands. For tests.
 #[must_use]
 pub fn ungrouped(command: &clap::Command, groups: &[Group]) -> Vec<String> {
     let named = || groups.iter().flat_map(|(_, names)| *names);

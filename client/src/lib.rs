@@ -1,17 +1,16 @@
-//! The client of Cellar: what programs use, and the `cellar` command for people.
+//! Client library of Cellar, and the `cellar` command line.
 //!
-//! - [`Client`] makes the calls of the HTTP API, repeats what may be repeated, and bounds what it
-//!   reads.
-//! - [`profile`] is the file `.cellar/profile.json`: where the API is and how to get in.
-//! - [`editor`] makes edits that survive a crash and happen at most once.
-//! - [`live`] is a spreadsheet that is shown and edited offline, too, and kept in step with the server.
-//! - [`feed`] follows everything that was ever appended to the stack's streams.
-//! - [`reader`] reads cells from snapshots itself, and keeps what it has loaded.
+//! - [`Client`] sends requests to the HTTP API, with retries and limits on the size of replies.
+//! - [`profile`] reads and writes `.cellar/profile.json`, with the URL of the API and the token.
+//! - [`editor`] makes edits that survive crashes and take effect exactly once.
+//! - [`live`] shows and edits a spreadsheet online or offline, and syncs it with the server.
+//! - [`feed`] follows the feed of all changes in a stack.
+//! - [`reader`] reads cells directly from snapshots, with a disk cache.
 //! - [`replay`] replays the edits of a fork onto a later position of its source.
-//! - [`import`] and [`export`] turn files of other programs into sheets and back, without a loss.
-//! - [`table`] shows cells on a terminal, whatever is in them.
-//! - [`report`] says what went wrong, alike in every command.
-//! - [`cli`] is the command itself.
+//! - [`import`] and [`export`] convert files of other programs to sheets and back.
+//! - [`table`] prints cells to a terminal and escapes control characters.
+//! - [`report`] prints errors, in the same form for all commands.
+//! - [`cli`] is the `cellar` command.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), cellar::ClientError> {
@@ -20,9 +19,9 @@
 //!
 //! let client = Client::new("http://127.0.0.1:8080", None)?;
 //! let created = client.create(&CreateRequest::new("budget 2026".into())).await?;
-//! let first_screen = CellsQuery { range: Some("A1:G20".into()), ..CellsQuery::default() };
-//! for placed in client.cells(created.id, &first_screen).await?.cells {
-//!     println!("{}", placed.cell.text());
+//! let query = CellsQuery { range: Some("A1:G20".into()), ..CellsQuery::default() };
+//! for found in client.cells(created.id, &query).await?.cells {
+//!     println!("{}", found.cell.text());
 //! }
 //! # Ok(())
 //! # }
@@ -37,6 +36,7 @@ pub mod editor;
 mod error;
 pub mod export;
 pub mod feed;
+mod file_target;
 pub mod files;
 pub mod help;
 pub mod import;
@@ -47,12 +47,13 @@ pub mod profile;
 pub mod reader;
 pub mod replay;
 pub mod report;
-mod sheet_loss;
+mod sheet_deletion;
 pub mod table;
 pub mod user_file;
 
 pub use client::{
-    Attempted, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes, Spent,
-    SpreadsheetsQuery, author_of_token, read_body, subject_key_of_token, subject_of_token,
+    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, MAX_REPLY_BODY_BYTES, Pokes,
+    RequestCosts, SpreadsheetsQuery, author_of_token, read_body, subject_key_of_token,
+    subject_of_token,
 };
 pub use error::ClientError;

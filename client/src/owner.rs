@@ -1,103 +1,117 @@
-//! Whose a file is that a command found by itself, and who else may write it.
+//! Checks that no other account can change a file, before the file is trusted.
 
 use std::path::{Path, PathBuf};
 
-/// A file or a folder that another account has, or may write: what is in it is that account's to say.
+use crate::file_target::parent_folder;
+
+/// Why the contents of a file or folder cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Stranger {
-    /// Another account has it.
-    #[error("{} belongs to another account (its number is {owner})", path.display())]
+pub enum UntrustedFile {
+    /// Another account owns the file or folder.
+    #[error("{} belongs to another account (uid {owner})", path.display())]
     Owner {
-        /// The file or the folder.
+        /// The file or folder.
         path: PathBuf,
-        /// The account.
+        /// User id of the owner.
         owner: u32,
     },
-    /// Other accounts may write it.
-    #[error("other accounts may write {} (its mode is {mode:o})", path.display())]
+    /// Other accounts can write to the file or folder.
+    #[error("other accounts can write to {} (mode {mode:o})", path.display())]
     Writable {
-        /// The file or the folder.
+        /// The file or folder.
         path: PathBuf,
-        /// Its mode.
+        /// Mode of the file or folder.
         mode: u32,
     },
-    /// That cannot be found out.
-    #[error("it cannot be found out whose {} is: {why}", path.display())]
+    /// The owner or mode could not be read.
+    #[error("cannot determine the owner of {}: {why}", path.display())]
     Unknown {
-        /// The file or the folder.
+        /// The file or folder.
         path: PathBuf,
-        /// The system's error.
+        /// Error of the operating system.
         why: String,
     },
 }
 
-/// Checks that a file or a folder is this account's, or the administrator's, and that no other account may
-/// write it or put another one in its place: where it is found, and where links lead from there.
+/// Checks that only this account and root can write to a file or folder, or replace it. Also checks the
+/// folder of the path, and the target of symbolic links with its folder.
 ///
 /// # Errors
-/// [`Stranger`].
-pub fn check(path: &Path) -> Result<(), Stranger> {
-    let real = path.canonicalize().map_err(|error| unknown(path, &error))?;
-    let folders = [path, &real].into_iter().filter_map(|path| {
-        let above = path.parent()?;
-        Some(if above.as_os_str().is_empty() { Path::new(".") } else { above })
-    });
-    [real.as_path()].into_iter().chain(folders).try_for_each(check_one)
-}
-
-#[cfg(unix)]
-fn check_one(path: &Path) -> Result<(), Stranger> {
-    use std::os::unix::fs::MetadataExt as _;
-    let metadata = std::fs::metadata(path).map_err(|error| unknown(path, &error))?;
-    let found = Found { owner: metadata.uid(), group: metadata.gid(), mode: metadata.mode() };
-    let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    found.check(path, metadata.is_dir(), own)
-}
-
-/// This system does not say which account a file has.
-#[cfg(not(unix))]
-fn check_one(_path: &Path) -> Result<(), Stranger> {
+/// [`UntrustedFile`] if another account can change the file, or if the owner cannot be determined.
+pub fn check_trusted(path: &Path) -> Result<(), UntrustedFile> {
+    let target = path.canonicalize().map_err(|error| unknown_owner(path, &error))?;
+    check_single(&target)?;
+    for path in [path, &target] {
+        if path.parent().is_some() {
+            check_single(parent_folder(path))?;
+        }
+    }
     Ok(())
 }
 
-fn unknown(path: &Path, error: &std::io::Error) -> Stranger {
-    Stranger::Unknown { path: path.to_owned(), why: error.to_string() }
+#[cfg(unix)]
+fn check_single(path: &Path) -> Result<(), UntrustedFile> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = std::fs::metadata(path).map_err(|error| unknown_owner(path, &error))?;
+    let ownership =
+        Ownership { owner: metadata.uid(), group: metadata.gid(), mode: metadata.mode() };
+    let own_uid = rustix::process::geteuid().as_raw();
+    let own_gid = rustix::process::getegid().as_raw();
+    ownership.check(path, metadata.is_dir(), own_uid, own_gid)
 }
 
-/// The account that may do everything anyway.
+/// Accepts every file, because owners are only known on Unix.
+#[cfg(not(unix))]
+fn check_single(_path: &Path) -> Result<(), UntrustedFile> {
+    Ok(())
+}
+
+fn unknown_owner(path: &Path, error: &std::io::Error) -> UntrustedFile {
+    UntrustedFile::Unknown { path: path.to_owned(), why: error.to_string() }
+}
+
+/// User and group id of root.
 #[cfg(unix)]
-const ADMINISTRATOR: u32 = 0;
+const ROOT: u32 = 0;
 #[cfg(unix)]
 const WRITABLE_BY_GROUP: u32 = 0o020;
 #[cfg(unix)]
 const WRITABLE_BY_ALL: u32 = 0o002;
-/// In a folder with it, only the owner of a file removes or replaces it.
+/// Mode bit of a folder in which only the owner of a file can delete or replace the file.
 #[cfg(unix)]
 const STICKY: u32 = 0o1000;
-
-/// The owner and the mode of a file or a folder.
 #[cfg(unix)]
-struct Found {
+const PERMISSION_BITS: u32 = 0o7777;
+
+/// Owner, group and mode of a file or folder.
+#[cfg(unix)]
+struct Ownership {
     owner: u32,
     group: u32,
     mode: u32,
 }
 
 #[cfg(unix)]
-impl Found {
-    /// Checks it for an account and its first group, which on most systems no other account is in.
-    fn check(&self, path: &Path, is_folder: bool, own: (u32, u32)) -> Result<(), Stranger> {
-        let (account, group) = own;
-        if self.owner != account && self.owner != ADMINISTRATOR {
-            return Err(Stranger::Owner { path: path.to_owned(), owner: self.owner });
+impl Ownership {
+    /// Checks that only `own_uid` and root can write. The group `own_gid` may write as well, because on most
+    /// systems it has no other members.
+    fn check(
+        &self,
+        path: &Path,
+        is_folder: bool,
+        own_uid: u32,
+        own_gid: u32,
+    ) -> Result<(), UntrustedFile> {
+        if self.owner != own_uid && self.owner != ROOT {
+            return Err(UntrustedFile::Owner { path: path.to_owned(), owner: self.owner });
         }
-        let by_group = self.mode & WRITABLE_BY_GROUP != 0
-            && self.group != group
-            && self.group != ADMINISTRATOR;
-        let by_others = by_group || self.mode & WRITABLE_BY_ALL != 0;
-        if by_others && !(is_folder && self.mode & STICKY != 0) {
-            let mode = self.mode & 0o7777;
-            return Err(Stranger::Writable { path: path.to_owned(), mode });
+        let is_foreign_group = self.group != own_gid && self.group != ROOT;
+        let others_can_write = (is_foreign_group && self.mode & WRITABLE_BY_GROUP != 0)
+            || self.mode & WRITABLE_BY_ALL != 0;
+        let is_sticky_folder = is_folder && self.mode & STICKY != 0;
+        if others_can_write && !is_sticky_folder {
+            let mode = self.mode & PERMISSION_BITS;
+            return Err(UntrustedFile::Writable { path: path.to_owned(), mode });
         }
         Ok(())
     }
@@ -111,8 +125,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_write_is_oneself_or_the_administrator() {
-        let own = (1_000, 1_000);
+    fn only_the_own_account_and_root_may_write() {
+        const OWN_ID: u32 = 1_000;
         for (owner, group, mode, is_folder, good) in [
             (1_000, 1_000, 0o644, false, true),
             (1_000, 1_000, 0o664, false, true),
@@ -130,13 +144,14 @@ mod tests {
             (1_000, 1_000, 0o1666, false, false),
             (1_001, 1_001, 0o1777, true, false),
         ] {
-            let checked = Found { owner, group, mode }.check(Path::new("x"), is_folder, own);
+            let ownership = Ownership { owner, group, mode };
+            let checked = ownership.check(Path::new("x"), is_folder, OWN_ID, OWN_ID);
             assert_eq!(checked.is_ok(), good, "{owner}:{group} {mode:o} {is_folder}");
         }
     }
 
     #[test]
-    fn a_file_its_folder_and_what_a_link_leads_to_are_looked_at() {
+    fn checks_files_folders_and_link_targets() {
         let root = tempfile::tempdir().unwrap();
         let (folder, other) = (root.path().join("a"), root.path().join("b"));
         fs::create_dir(&folder).unwrap();
@@ -147,19 +162,23 @@ mod tests {
         let set =
             |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
         for path in [&file, &link, &folder] {
-            assert_eq!(check(path), Ok(()), "{}", path.display());
+            assert_eq!(check_trusted(path), Ok(()), "{}", path.display());
         }
         for (open, good) in [(&file, 0o644), (&folder, 0o755)] {
             set(open, 0o777);
             for path in [&file, &link] {
-                let found = Stranger::Writable { path: open.canonicalize().unwrap(), mode: 0o777 };
-                let checked = check(path).unwrap_err();
+                let found =
+                    UntrustedFile::Writable { path: open.canonicalize().unwrap(), mode: 0o777 };
+                let checked = check_trusted(path).unwrap_err();
                 assert_eq!(checked.to_string(), found.to_string(), "{}", path.display());
             }
             set(open, good);
         }
         set(&other, 0o777);
-        assert!(check(&link).is_err() && check(&file).is_ok(), "the folder of the link");
-        assert!(matches!(check(&folder.join("none")), Err(Stranger::Unknown { .. })));
+        assert!(
+            check_trusted(&link).is_err() && check_trusted(&file).is_ok(),
+            "the folder of the link"
+        );
+        assert!(matches!(check_trusted(&folder.join("none")), Err(UntrustedFile::Unknown { .. })));
     }
 }

@@ -1,7 +1,7 @@
-//! The profile: where the API is, how to get in, and the current spreadsheet.
+//! The profile: URL and token of the API, and the current spreadsheet.
 //!
-//! `deploy` writes it, `cellar` reads it and remembers the current spreadsheet in it. It is the
-//! file `.cellar/profile.json`, found upwards from the working directory.
+//! The profile is the file `.cellar/profile.json` in the working directory or the nearest parent directory.
+//! `synth deploy` writes it; `cellar` reads it and stores the current spreadsheet in it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,57 +11,57 @@ use serde::{Deserialize, Serialize};
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::owner;
 
-/// The profile's file name, in the state folder.
+/// File name of the profile, in the state folder.
 const FILE_NAME: &str = "profile.json";
 
-/// What `.cellar/profile.json` holds.
+/// The contents of `.cellar/profile.json`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The API's URL.
+    /// URL of the API.
     pub url: String,
-    /// A stable name of the cloud, which a local cloud keeps when its port changes; `deploy`
-    /// writes it. What is still to be sent is kept under this name, see [`crate::Client::identity`].
+    /// Stable name of the stack, which does not change with the port of a local stack. Unsent edits are
+    /// stored under this name; see [`crate::Client::identity`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
-    /// The name of the stack, for people.
+    /// Name of the stack, for messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// The bearer token. Kept from `Debug` output, and from other users by the file's mode.
+    /// Bearer token. Not part of `Debug` output; the file's mode protects it from other users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// The current spreadsheet: what commands without `-s` are about.
+    /// The current spreadsheet, which commands without `-s` use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet: Option<LogId>,
 }
 
-/// Whether both are the URL of the same API: one may have been typed without its slash.
+/// Returns whether two URLs are equal, except for trailing slashes and surrounding spaces.
 #[must_use]
-pub fn same_api(left: &str, right: &str) -> bool {
-    let bare = |url: &str| url.trim().trim_end_matches('/').to_owned();
-    bare(left) == bare(right)
+pub fn is_same_url(left: &str, right: &str) -> bool {
+    let normalise = |url: &str| url.trim().trim_end_matches('/').to_owned();
+    normalise(left) == normalise(right)
 }
 
-/// Why a command has no profile to begin with.
+/// Why a command cannot use the profile.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ProfileError {
-    /// The file cannot be used.
+    /// The file cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// A token was given without the URL that it is for.
-    #[error("the token was not sent: only {} says that it is for {url}", path.display())]
+    /// A token was passed without a URL, and would be sent to the URL of the profile.
+    #[error("refused to send the token to {url}, the URL in {}", path.display())]
     #[diagnostic(
         code(cellar::token_without_url),
         help(
-            "if you trust that URL, give it beside the token: --url {url} (or CELLAR_URL); to use the \
-             profile's own token, leave out --token and unset CELLAR_TOKEN"
+            "if you trust this URL, pass it together with the token: --url {url} (or CELLAR_URL); to use the \
+             token of the profile, omit --token and unset CELLAR_TOKEN"
         )
     )]
     TokenWithoutUrl {
-        /// The profile.
+        /// Path of the profile.
         path: PathBuf,
-        /// The profile's URL.
+        /// URL in the profile.
         url: String,
     },
 }
@@ -80,18 +80,18 @@ impl std::fmt::Debug for Profile {
 }
 
 impl Profile {
-    /// A profile with nothing but a URL.
+    /// Returns a profile with only a URL.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), identity: None, stack: None, token: None, spreadsheet: None }
     }
 
-    /// The nearest profile from `start_dir` upwards, and the directory whose `.cellar/` it is in:
-    /// what [`Profile::save`] takes.
+    /// Finds the profile in `start_dir` or the nearest parent directory. Also returns the directory, for
+    /// [`Profile::save`].
     ///
     /// # Errors
-    /// [`FileError`] if the nearest one cannot be read, is malformed, or may be written by another
-    /// account: it is never skipped.
+    /// [`FileError`] if the nearest profile cannot be read, is malformed, or can be written by another
+    /// account. Such a profile is never skipped.
     pub fn find(start_dir: &Path) -> Result<Option<(PathBuf, Self)>, FileError> {
         for directory in start_dir.ancestors() {
             if let Some(profile) = Self::read(directory)? {
@@ -101,10 +101,10 @@ impl Profile {
         Ok(None)
     }
 
-    /// The profile of this very directory.
+    /// Reads the profile of `dir`, without searching parent directories.
     ///
     /// # Errors
-    /// [`FileError`] as [`Profile::find`].
+    /// [`FileError`], like [`Profile::find`].
     pub fn read(dir: &Path) -> Result<Option<Self>, FileError> {
         let path = Self::path(dir);
         match path.try_exists() {
@@ -112,24 +112,24 @@ impl Profile {
             Ok(false) => return Ok(None),
             Err(source) => return Err(FileError::Unreadable { path, source }),
         }
-        // Before it is opened: another account may have put a pipe there, which never ends.
-        if let Err(stranger) = owner::check(&path) {
-            return Err(FileError::Foreign { path, stranger });
+        // Check before opening: if another account created a pipe there, reading would block.
+        if let Err(untrusted) = owner::check_trusted(&path) {
+            return Err(FileError::Foreign { path, untrusted });
         }
-        let advice = "correct it or delete it; `cargo run -p synth -- deploy` (or \
+        let advice = "correct or delete the file; `cargo run -p synth -- deploy` (or \
                       `deploy --local`) writes a new one";
         read_json(&path, advice)
     }
 
-    /// The nearest profile, for a command that was given a URL, a token, both or neither.
+    /// Finds the profile for a command with an optional URL and token from the command line or the
+    /// environment.
     ///
-    /// A token goes only where its owner sends it. A profile may come with a folder from a stranger, so
-    /// its URL gets no token but the profile's own.
+    /// A profile may be part of a downloaded folder, so a token that the user passed is never sent to the
+    /// profile's URL. With a URL, an untrusted profile is ignored.
     ///
     /// # Errors
-    /// [`ProfileError::TokenWithoutUrl`] if a token without a URL would go to the profile's URL;
-    /// [`ProfileError::File`] as [`Profile::find`], but with a URL another account's profile is passed
-    /// over.
+    /// [`ProfileError::TokenWithoutUrl`] if the user passed a token, but no URL; [`ProfileError::File`], like
+    /// [`Profile::find`].
     pub fn for_command(
         start_dir: &Path,
         given_url: Option<&str>,
@@ -139,28 +139,27 @@ impl Profile {
             Err(FileError::Foreign { .. }) if given_url.is_some() => None,
             found => found?,
         };
-        match &found {
-            Some((directory, profile))
-                if given_url.is_none()
-                    && given_token.is_some_and(|given| profile.token.as_deref() != Some(given)) =>
-            {
-                let (path, url) = (Self::path(directory), crate::table::escape(&profile.url));
-                Err(ProfileError::TokenWithoutUrl { path, url })
-            }
-            _ => Ok(found),
+        if let Some((directory, profile)) = &found
+            && let Some(given_token) = given_token
+            && given_url.is_none()
+            && profile.token.as_deref() != Some(given_token)
+        {
+            let path = Self::path(directory);
+            let url = crate::table::escape(&profile.url);
+            return Err(ProfileError::TokenWithoutUrl { path, url });
         }
+        Ok(found)
     }
 
-    /// Writes the profile to `dir/.cellar/profile.json`: the old or the new one is there, whole,
-    /// whatever happens; on Unix with mode 0600.
+    /// Writes the profile to `dir/.cellar/profile.json` atomically; on Unix with mode 0600.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`].
+    /// [`FileError::Unwritable`] if the file cannot be written.
     pub fn save(&self, dir: &Path) -> Result<(), FileError> {
         write_json(&Self::path(dir), self)
     }
 
-    /// Where the profile of a directory is.
+    /// Returns the path of the profile in a directory.
     #[must_use]
     pub fn path(dir: &Path) -> PathBuf {
         dir.join(STATE_FOLDER).join(FILE_NAME)
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_profile_upwards_is_found() {
+    fn finds_the_nearest_profile() {
         let root = tempfile::tempdir().unwrap();
         let deep = root.path().join("a/b/c");
         std::fs::create_dir_all(&deep).unwrap();
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_given_token_goes_to_a_given_url_only() {
+    fn a_passed_token_is_sent_to_a_passed_url_only() {
         let root = tempfile::tempdir().unwrap();
         let of = |url, token| Profile::for_command(root.path(), url, token);
         assert!(of(None, Some("mine")).unwrap().is_none(), "without a URL, no token is sent");
@@ -252,7 +251,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_profile_that_others_may_write_is_refused_and_with_a_url_passed_over() {
+    fn an_untrusted_profile_is_refused_or_ignored_with_a_url() {
         use std::os::unix::fs::PermissionsExt as _;
         let root = tempfile::tempdir().unwrap();
         profile().save(root.path()).unwrap();
@@ -260,7 +259,7 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
         let error = Profile::find(root.path()).unwrap_err();
         assert!(matches!(error, FileError::Foreign { .. }), "{error}");
-        assert!(error.to_string().contains("other accounts may write"), "{error}");
+        assert!(error.to_string().contains("other accounts can write"), "{error}");
         assert!(Profile::for_command(root.path(), None, None).is_err());
         let with_url = Profile::for_command(root.path(), Some("https://example.com"), None);
         assert!(with_url.unwrap().is_none());

@@ -1,4 +1,4 @@
-//! Errors as a person, or a program, reads them: one look for all of Cellar's commands.
+//! Prints errors, in the same form for all of Cellar's commands.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -7,23 +7,25 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
 use crate::table::to_json;
 
-/// Columns that a report takes at least, however narrow the terminal.
+/// Minimum width of a report, in columns.
 const MIN_WIDTH: usize = 40;
 
-/// Says on stderr what went wrong and what to do: as JSON for programs
-/// (`{"error": {"code", "message", "help"}}`), drawn on a terminal, plain elsewhere.
+/// Prints an error and its help to stderr: as JSON (`{"error": {"code", "message", "help"}}`) if `json` is set,
+/// with graphics on a terminal, and as plain text otherwise.
 pub fn report(error: &dyn Diagnostic, json: bool) {
     let mut stderr = io::stderr();
-    let text = match (json, stderr.is_terminal()) {
-        (true, _) => as_json(error),
-        (false, true) => as_graphical(error),
-        (false, false) => as_plain(error),
+    let text = if json {
+        format_json(error)
+    } else if stderr.is_terminal() {
+        format_graphical(error)
+    } else {
+        format_plain(error)
     };
-    // There is nowhere left to say that stderr is gone.
+    // If stderr is closed, the failure cannot be reported anywhere.
     let _ = writeln!(stderr, "{}", text.trim_end());
 }
 
-pub(crate) fn as_json(error: &dyn Diagnostic) -> String {
+pub(crate) fn format_json(error: &dyn Diagnostic) -> String {
     let optional = |text: Option<Box<dyn Display + '_>>| text.map(|text| text.to_string());
     to_json(&serde_json::json!({
         "error": {
@@ -34,13 +36,17 @@ pub(crate) fn as_json(error: &dyn Diagnostic) -> String {
     }))
 }
 
-pub(crate) fn as_plain(error: &dyn Diagnostic) -> String {
-    let help = error.help().map(|help| help.to_string().replace('\n', "\n      "));
-    let help = help.map(|help| format!("\nhelp: {help}"));
-    format!("error: {error}{}", help.unwrap_or_default())
+pub(crate) fn format_plain(error: &dyn Diagnostic) -> String {
+    match error.help() {
+        Some(help) => {
+            let help = help.to_string().replace('\n', "\n      ");
+            format!("error: {error}\nhelp: {help}")
+        }
+        None => format!("error: {error}"),
+    }
 }
 
-pub(crate) fn as_graphical(error: &dyn Diagnostic) -> String {
+pub(crate) fn format_graphical(error: &dyn Diagnostic) -> String {
     let theme = if console::colors_enabled_stderr() {
         GraphicalTheme::unicode()
     } else {
@@ -51,6 +57,6 @@ pub(crate) fn as_graphical(error: &dyn Diagnostic) -> String {
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
     match handler.render_report(&mut text, error) {
         Ok(()) => text,
-        Err(_) => as_plain(error),
+        Err(_) => format_plain(error),
     }
 }

@@ -1,100 +1,65 @@
-//! Files that a user names for output: links are followed, and what is no regular file is written through.
+//! Writes output files that the user names. Symbolic links are followed; pipes and devices are written to
+//! instead of being replaced.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::files::{folder_of, sync_folder};
+use crate::file_target::{FileTarget, parent_folder, sync_folder};
 
-/// Links that are followed from one name at most, as on Linux.
-const MAX_LINKS: usize = 40;
+/// Mode of a new file, before the umask is applied.
+#[cfg(unix)]
+const NEW_FILE_MODE: u32 = 0o666;
 
-/// Why a file was not written. A regular file is as it was before.
+/// Why a file was not written. An existing regular file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum UserFileError<E> {
-    /// A file is there that must not be replaced.
-    #[error("it exists already")]
+    /// The file exists and may not be replaced.
+    #[error("the file already exists")]
     Exists,
-    /// The system refused.
+    /// A file operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The writer of the content failed.
+    /// The contents could not be produced.
     #[error(transparent)]
     Content(E),
 }
 
-/// The place that a name leads to, after all links.
-enum Place {
-    /// Nothing: a file of this path can be made.
-    Free(PathBuf),
-    /// A regular file.
-    Regular(PathBuf, Metadata),
-    /// A pipe or a device.
-    Through(PathBuf, Metadata),
-}
-
-/// Whether writing to `path` takes something away that is there: a regular file, or what is on a disk.
-/// Pipes, terminals and the like lose nothing.
+/// Returns whether writing to `path` destroys data: the path leads to a regular file or a disk. Writing to a
+/// pipe or terminal does not.
 #[must_use]
-pub fn replaces_something(path: &Path) -> bool {
-    match place(path) {
-        Ok(Place::Regular(..)) => true,
-        Ok(Place::Through(_, metadata)) => is_disk(&metadata),
-        Ok(Place::Free(_)) | Err(_) => false,
+pub fn replaces_data(path: &Path) -> bool {
+    match FileTarget::resolve(path) {
+        Ok(FileTarget::Regular(..)) => true,
+        Ok(FileTarget::Special(_, metadata)) => is_disk(&metadata),
+        Ok(FileTarget::Missing(_)) | Err(_) => false,
     }
 }
 
-/// Writes a file that a user named.
+/// Writes an output file.
 ///
-/// A regular file is always whole, the old one or the new one, and keeps its mode. A link stays, and leads to the new file. A pipe or a device stays, and gets the bytes.
+/// A regular file is replaced atomically and keeps its mode. A symbolic link is kept, and its target is
+/// written. The contents are written to a pipe or device once they are complete.
 ///
 /// # Errors
-/// [`UserFileError::Exists`] if something would be replaced and `replace` is not set; the others of
-/// [`UserFileError`].
+/// [`UserFileError::Exists`] if data would be replaced and `replace` is not set; other variants if the file
+/// cannot be written or `write_contents` fails.
 pub fn write_user_file<T, E>(
     path: &Path,
     replace: bool,
-    write: impl FnOnce(&mut File) -> Result<T, E>,
+    write_contents: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, UserFileError<E>> {
-    match place(path)? {
-        Place::Regular(..) if !replace => Err(UserFileError::Exists),
-        Place::Regular(path, metadata) => beside(&path, Some(&metadata), write),
-        Place::Free(path) => beside(&path, None, write),
-        Place::Through(_, metadata) if is_disk(&metadata) && !replace => Err(UserFileError::Exists),
-        Place::Through(path, _) => through(&path, write),
-    }
-}
-
-/// Follows the links from a name.
-fn place(path: &Path) -> io::Result<Place> {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        let metadata = match path.symlink_metadata() {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Place::Free(path)),
-            Err(error) => return Err(error),
-        };
-        if !metadata.is_symlink() {
-            return found(path, metadata);
+    match FileTarget::resolve(path)? {
+        FileTarget::Regular(..) if !replace => Err(UserFileError::Exists),
+        FileTarget::Special(_, metadata) if is_disk(&metadata) && !replace => {
+            Err(UserFileError::Exists)
         }
-        // A link in /proc to an open pipe has no path to follow.
-        if let Ok(behind) = path.metadata()
-            && !behind.is_file()
-        {
-            return found(path, behind);
+        FileTarget::Regular(path, metadata) => {
+            write_atomically(&path, Some(&metadata), write_contents)
         }
-        let target = path.read_link()?;
-        path = folder_of(&path).join(target);
+        FileTarget::Missing(path) => write_atomically(&path, None, write_contents),
+        FileTarget::Special(path, _) => write_through(&path, write_contents),
     }
-    Err(io::Error::other("more links lead on from it than are followed"))
-}
-
-fn found(path: PathBuf, metadata: Metadata) -> io::Result<Place> {
-    if metadata.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let is_regular = metadata.is_file();
-    Ok(if is_regular { Place::Regular(path, metadata) } else { Place::Through(path, metadata) })
 }
 
 #[cfg(unix)]
@@ -108,26 +73,28 @@ fn is_disk(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Writes a temporary file beside its place, and moves it there.
-fn beside<T, E>(
+/// Writes a temporary file in the same folder and renames it to `path`. `existing` is the metadata of the
+/// file to replace; without it, an existing file is an error.
+fn write_atomically<T, E>(
     path: &Path,
-    old: Option<&Metadata>,
-    write: impl FnOnce(&mut File) -> Result<T, E>,
+    existing: Option<&Metadata>,
+    write_contents: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, UserFileError<E>> {
-    let folder = folder_of(path);
+    let folder = parent_folder(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".cellar-output-");
-    // The mode of any new file, not the private one of a temporary file.
+    // Temporary files are private by default; an output file has the usual mode.
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(NEW_FILE_MODE));
     let mut file = builder.tempfile_in(folder)?;
-    if let Some(old) = old {
-        file.as_file().set_permissions(old.permissions())?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions())?;
     }
-    let written = write(file.as_file_mut()).map_err(UserFileError::Content)?;
+    let written = write_contents(file.as_file_mut()).map_err(UserFileError::Content)?;
     file.as_file().sync_all()?;
-    let moved = if old.is_some() { file.persist(path) } else { file.persist_noclobber(path) };
-    moved.map_err(|error| match error.error.kind() {
+    let renamed =
+        if existing.is_some() { file.persist(path) } else { file.persist_noclobber(path) };
+    renamed.map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => UserFileError::Exists,
         _ => UserFileError::Io(error.error),
     })?;
@@ -135,30 +102,16 @@ fn beside<T, E>(
     Ok(written)
 }
 
-/// The path to write a state file at, after all links.
-///
-/// # Errors
-/// The system's; and [`io::ErrorKind::InvalidInput`] for what is no regular file and cannot be replaced.
-pub(crate) fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    match place(path)? {
-        Place::Free(path) | Place::Regular(path, _) => Ok(path),
-        Place::Through(..) => {
-            let why = "it is a pipe or a device, and a file is needed";
-            Err(io::Error::new(io::ErrorKind::InvalidInput, why))
-        }
-    }
-}
-
-/// Writes to what is there, which keeps its place. The bytes are all there before the first is sent.
-fn through<T, E>(
+/// Writes to a pipe or device, once the contents are complete.
+fn write_through<T, E>(
     path: &Path,
-    write: impl FnOnce(&mut File) -> Result<T, E>,
+    write_contents: impl FnOnce(&mut File) -> Result<T, E>,
 ) -> Result<T, UserFileError<E>> {
-    let mut whole = tempfile::tempfile()?;
-    let written = write(&mut whole).map_err(UserFileError::Content)?;
-    whole.rewind()?;
+    let mut buffer = tempfile::tempfile()?;
+    let written = write_contents(&mut buffer).map_err(UserFileError::Content)?;
+    buffer.rewind()?;
     let mut target = OpenOptions::new().write(true).open(path)?;
-    io::copy(&mut whole, &mut target)?;
+    io::copy(&mut buffer, &mut target)?;
     Ok(written)
 }
 
@@ -175,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_is_made_and_an_old_one_is_replaced_only_when_told() {
+    fn existing_files_are_replaced_only_if_requested() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         put(&path, false, "1").unwrap();
@@ -193,18 +146,16 @@ mod tests {
     }
 
     #[test]
-    fn links_stay_and_lead_to_what_was_written() {
+    fn links_are_kept_and_their_targets_written() {
         let folder = tempfile::tempdir().unwrap();
         let [one, two, file] = ["one", "two", "sub/file"].map(|name| folder.path().join(name));
         fs::create_dir(folder.path().join("sub")).unwrap();
         symlink("two", &one).unwrap();
         symlink("sub/file", &two).unwrap();
-        assert!(!replaces_something(&one), "a link that leads nowhere yet");
+        assert!(!replaces_data(&one), "a link to a missing file");
         put(&one, false, "1").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "1");
-        assert!(
-            replaces_something(&one) && matches!(put(&one, false, ""), Err(UserFileError::Exists))
-        );
+        assert!(replaces_data(&one) && matches!(put(&one, false, ""), Err(UserFileError::Exists)));
         put(&one, true, "2").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "2");
         for link in [&one, &two] {
@@ -216,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn pipes_and_devices_get_the_bytes_and_stay() {
+    fn pipes_and_devices_are_written_to() {
         let folder = tempfile::tempdir().unwrap();
         let (pipe, link) = (folder.path().join("pipe"), folder.path().join("link"));
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         symlink("pipe", &link).unwrap();
         for (path, replace) in [(&pipe, true), (&link, false)] {
-            assert!(!replaces_something(path));
+            assert!(!replaces_data(path));
             let (reader, (send, read)) = (pipe.clone(), std::sync::mpsc::channel());
             std::thread::spawn(move || {
                 let mut text = String::new();

@@ -84,14 +84,14 @@ impl Project {
         for folder in here.ancestors() {
             let path = folder.join(CONFIG_FILE);
             if let Some(text) = read_if_exists(&path)? {
-                owner::check(&path)?;
+                owner::check_trusted(&path)?;
                 return Self::parse(&path, &text);
             }
         }
         let Some(folder) = nearest_with(here, |folder| folder.join(STATE_FOLDER).is_dir()) else {
             return Ok(Self::with_defaults(here.to_owned()));
         };
-        owner::check(&folder.join(STATE_FOLDER))?;
+        owner::check_trusted(&folder.join(STATE_FOLDER))?;
         Ok(Self::with_defaults(folder))
     }
 

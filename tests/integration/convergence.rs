@@ -64,7 +64,7 @@ impl View {
 
     async fn catch_up(&mut self, client: &Client, created: CreateReply) {
         loop {
-            let update = client.update(created.id, self.head).await.unwrap();
+            let update = client.entries(created.id, self.head).await.unwrap();
             update.entries.iter().for_each(|entry| self.apply(entry));
             if update.next.is_none() {
                 self.local = self.workbook.clone();

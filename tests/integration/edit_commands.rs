@@ -47,9 +47,9 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
     done(&project, &["rows", "delete", "5"]);
     assert_eq!(done(&project, &["export", "-"]).stdout, "one\n\"\"\n\"\"\ntwo\n");
     let undone = done(&project, &["undo"]);
-    assert!(undone.stdout.starts_with("took back 0.3: ") && undone.stdout.contains("at 0.4"));
+    assert!(undone.stdout.starts_with("undid 0.3: ") && undone.stdout.contains("at 0.4"));
     let undone = done(&project, &["undo"]);
-    assert!(undone.stdout.starts_with("took back 0.2: deleted rows 2:3"), "{undone:?}");
+    assert!(undone.stdout.starts_with("undid 0.2: deleted rows 2:3"), "{undone:?}");
     assert_eq!(done(&project, &["export", "-"]).stdout, "one,\ntwo,\n3,gone\n");
     let again = project.cellar(&["undo", "0.3"]);
     assert!(again.code == 1 && again.stderr.contains("changed nothing"), "{again:?}");
@@ -76,7 +76,7 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
     }
     assert_eq!(project.cellar(&["diff", "0.1", "0.1"]).code, 0);
     let history = done(&project, &["history"]);
-    for part in ["deleted rows 5", "took back 0.3 (as: ", "added sheet `Costs`", "rejected: "] {
+    for part in ["deleted rows 5", "undid 0.3 (as: ", "added sheet `Costs`", "rejected: "] {
         assert!(history.stdout.contains(part), "{part}: {history:?}");
     }
     let two = done(&project, &["history", "--limit", "2"]);
@@ -160,7 +160,7 @@ fn a_large_text_goes_by_upload_and_reads_back() {
     assert!(history.stdout.contains("1 large edit, "), "{history:?}");
     done(&project, &["set", "A5", "after"]);
     let undone = done(&project, &["undo", "0.1"]);
-    assert!(undone.stdout.starts_with("took back 0.1: 4 cells A1:A4"), "{undone:?}");
+    assert!(undone.stdout.starts_with("undid 0.1: 4 cells A1:A4"), "{undone:?}");
     assert_eq!(json(&project, &["get"])["texts"], serde_json::json!(["after"]));
 }
 
@@ -198,7 +198,7 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     done(&project, &["undo"]);
     // The row is back as another one: nothing of what the second edit did is.
     let undone = done(&project, &["undo"]);
-    assert!(undone.stdout.starts_with("took back 0.1: A1 cleared"), "{undone:?}");
+    assert!(undone.stdout.starts_with("undid 0.1: A1 cleared"), "{undone:?}");
     assert!(undone.stderr.contains("nothing of it is still there: 0.2"), "{undone:?}");
     let none = project.cellar(&["undo"]);
     assert!(none.code == 1 && none.stderr.contains("no effect left: 0.2\n"), "{none:?}");
@@ -216,7 +216,7 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     ] {
         let run = project.cellar(&["undo", position]);
         assert!(run.code == 1 && run.stderr.contains(why), "{run:?}");
-        assert!(!run.stderr.contains("took back"), "{run:?}");
+        assert!(!run.stderr.contains("undid"), "{run:?}");
     }
     assert_eq!(done(&project, &["head"]).stdout, head, "something was appended");
     let again = project.cellar(&["undo", "0.3"]);
@@ -278,11 +278,11 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
     let back = done(&project, &["undo"]);
     assert!(back.stderr.contains("A sheet that comes back is the last one"), "{back:?}");
     let gone = done(&project, &["undo", "0.4"]);
-    assert_eq!(gone.stdout, "took back 0.4: deleted sheet `Costs`   at 0.5\n");
+    assert_eq!(gone.stdout, "undid 0.4: deleted sheet `Costs`   at 0.5\n");
     done(&project, &["sheets", "add", "C"]);
     let undone = done(&project, &["undo"]);
     assert!(undone.stderr.is_empty(), "{undone:?}");
-    assert_eq!(undone.stdout, "took back 0.6: deleted sheet `C`   at 0.7\n");
+    assert_eq!(undone.stdout, "undid 0.6: deleted sheet `C`   at 0.7\n");
     let history = done(&project, &["history"]).stdout;
     for part in ["renamed sheet `B` to `Costs`", "deleted sheet `Costs`", "(as: deleted sheet `C`)"]
     {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cellar::Client;
-use cellar::live::{LiveSheet, SyncOutcome};
+use cellar::live::{LiveSheet, EditOutcome};
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;
@@ -101,7 +101,7 @@ impl Guest {
             Ok(synced) => {
                 assert_eq!(synced.set_aside, [], "nothing was restored");
                 for settled in synced.settled {
-                    let rejected = matches!(settled.outcome, SyncOutcome::Rejected(_));
+                    let rejected = matches!(settled.outcome, EditOutcome::Rejected(_));
                     assert!(!rejected, "{settled:?}");
                     let before = self.told.insert(settled.id, settled.position);
                     assert_eq!(before, None, "told twice of {}", settled.id);

@@ -111,22 +111,22 @@ async fn a_client_is_poked_beyond_what_it_knows_and_waits_where_nobody_pokes() {
     let client = |url: &str| cellar::Client::new(url, Some(&token)).unwrap();
     let mut pokes = client(&cloud.url).pokes(one.id);
     let moment = Duration::from_millis(300);
-    assert!(timeout(moment, pokes.beyond(at(0))).await.is_err(), "nothing is new");
+    assert!(timeout(moment, pokes.wait_beyond(at(0))).await.is_err(), "nothing is new");
     append(&cloud, one, 1).await;
-    assert_eq!(timeout(PATIENCE, pokes.beyond(at(0))).await, Ok(at(1)));
-    assert!(timeout(moment, pokes.beyond(at(1))).await.is_err(), "it is known");
+    assert_eq!(timeout(PATIENCE, pokes.wait_beyond(at(0))).await, Ok(at(1)));
+    assert!(timeout(moment, pokes.wait_beyond(at(1))).await.is_err(), "it is known");
     append(&cloud, one, 2).await;
     append(&cloud, one, 3).await;
-    assert_eq!(timeout(PATIENCE, pokes.beyond(at(2))).await, Ok(at(3)));
+    assert_eq!(timeout(PATIENCE, pokes.wait_beyond(at(2))).await, Ok(at(3)));
     // Who comes later learns where it ends.
-    assert_eq!(timeout(PATIENCE, client(&cloud.url).pokes(one.id).beyond(at(1))).await, Ok(at(3)));
+    assert_eq!(timeout(PATIENCE, client(&cloud.url).pokes(one.id).wait_beyond(at(1))).await, Ok(at(3)));
 
     let function = cloud.another_api(&cloud.database_url).await;
     let mut nobody = client(&function).pokes(one.id);
-    assert!(timeout(moment, nobody.beyond(at(0))).await.is_err());
+    assert!(timeout(moment, nobody.wait_beyond(at(0))).await.is_err());
     cloud.end().await;
     for _ in 0..2 {
-        assert!(timeout(moment, pokes.beyond(at(3))).await.is_err(), "nobody is there");
+        assert!(timeout(moment, pokes.wait_beyond(at(3))).await.is_err(), "nobody is there");
     }
 }
 

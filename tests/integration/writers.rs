@@ -74,7 +74,7 @@ fn nonce(nonce: &str) -> cellar_api::wire::CreateRequest {
 async fn all_entries(client: &cellar::Client, id: cellar_base::identity::LogId) -> Vec<EntryView> {
     let (mut entries, mut next) = (Vec::new(), Some(Position::FIRST));
     while let Some(after) = next {
-        let updated = client.update(id, after).await.unwrap();
+        let updated = client.entries(id, after).await.unwrap();
         entries.extend(updated.entries);
         next = updated.next;
     }

@@ -57,8 +57,7 @@ Example:
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
-    // Not clap's `env`: for an import, a spreadsheet in the environment is not an order to
-    // overwrite it.
+    // Not clap's `env`, because an import must not overwrite a spreadsheet from the environment.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
     /// URL of the API

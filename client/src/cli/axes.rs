@@ -10,9 +10,9 @@ use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
 use super::warnings;
-use crate::describe;
+use crate::describe::{describe_operation, inserted_count};
 
-/// An edit of rows or columns, as given on the command line.
+/// An insertion or deletion of rows or columns, from the command line.
 pub(super) struct AxisEdit {
     axis: Axis,
     change: AxisChange,
@@ -20,14 +20,14 @@ pub(super) struct AxisEdit {
 
 enum AxisChange {
     Insert { before: String, inserted: Inserted },
-    Delete { which: Vec<String>, sheet: Option<String> },
+    Delete { spans: Vec<String>, sheet: Option<String> },
 }
 
 impl From<RowsCommand> for AxisEdit {
     fn from(command: RowsCommand) -> Self {
         let change = match command {
             RowsCommand::Insert { before, inserted } => AxisChange::Insert { before, inserted },
-            RowsCommand::Delete { rows, sheet } => AxisChange::Delete { which: rows, sheet },
+            RowsCommand::Delete { rows, sheet } => AxisChange::Delete { spans: rows, sheet },
         };
         Self { axis: Axis::Rows, change }
     }
@@ -38,7 +38,7 @@ impl From<ColumnsCommand> for AxisEdit {
         let change = match command {
             ColumnsCommand::Insert { before, inserted } => AxisChange::Insert { before, inserted },
             ColumnsCommand::Delete { columns, sheet } => {
-                AxisChange::Delete { which: columns, sheet }
+                AxisChange::Delete { spans: columns, sheet }
             }
         };
         Self { axis: Axis::Columns, change }
@@ -51,37 +51,31 @@ pub(super) async fn run(
     edit: AxisEdit,
 ) -> Result<(), CliError> {
     let AxisEdit { axis, change } = edit;
-    let operation = match change {
+    let (edit, operation) = match change {
         AxisChange::Insert { before, inserted: Inserted { count, sheet } } => {
-            let span = one_span(axis, &before)?;
-            if span.count != 1 {
-                return Err(CliError::usage(
-                    format!("`{before}` is more than one of the {}", names(axis)),
-                    "name the one before which to insert; --count says how many",
-                ));
-            }
+            let before = parse_single_index(axis, &before)?;
             let edit = Edit::new(context)?;
             let sheet = edit.sheet(sheet.as_deref()).await?;
-            let inserted = InsertBefore { sheet, before: span.first, count };
-            if describe::inserted(axis, inserted) < count {
-                output.note(format!("No more {} fit: the sheet ends there.", names(axis)));
+            let insertion = InsertBefore { sheet, before, count };
+            if inserted_count(axis, insertion) < count {
+                let names = axis_name(axis);
+                output.note(format!("Not all {names} fit: the sheet has its maximum size."));
             }
-            (edit, insert(axis, inserted))
+            (edit, insert(axis, insertion))
         }
-        AxisChange::Delete { which, sheet } => {
-            let spans = which.iter().map(|text| one_span(axis, text));
-            let mut spans = spans.collect::<Result<Vec<_>, _>>()?;
+        AxisChange::Delete { spans, sheet } => {
+            let parsed = spans.iter().map(|text| parse_span(axis, text));
+            let mut spans = parsed.collect::<Result<Vec<_>, _>>()?;
             spans.sort_by_key(|span| span.first);
             let edit = Edit::new(context)?;
             let sheet = edit.sheet(sheet.as_deref()).await?;
             (edit, delete(axis, DeleteSpans { sheet, spans: Spans::from_sorted(spans) }))
         }
     };
-    let (edit, operation) = operation;
-    let what = describe::operation(&operation);
-    let warnings = [warnings::LINES_MOVED.to_owned()];
-    let more = serde_json::json!({ "warnings": warnings });
-    edit.apply_with(output, operation, &what, more).await?;
+    let description = describe_operation(&operation);
+    let warnings = [warnings::FORMULAS_NOT_SHIFTED.to_owned()];
+    let fields = serde_json::json!({ "warnings": warnings });
+    edit.apply_with_fields(output, operation, &description, fields).await?;
     output.warn(&warnings);
     Ok(())
 }
@@ -100,46 +94,64 @@ fn delete(axis: Axis, delete: DeleteSpans) -> Operation {
     }
 }
 
-fn names(axis: Axis) -> &'static str {
+fn axis_name(axis: Axis) -> &'static str {
     match axis {
         Axis::Rows => "rows",
         Axis::Columns => "columns",
     }
 }
 
-/// `3` or `3:5` of rows, `C` or `C:E` of columns.
-fn one_span(axis: Axis, text: &str) -> Result<Span, CliError> {
-    let how = match axis {
-        Axis::Rows => "write rows as 3 or 3:5, counted from 1",
-        Axis::Columns => "write columns as C or C:E",
+/// Parses the row or column before which to insert.
+fn parse_single_index(axis: Axis, text: &str) -> Result<u32, CliError> {
+    let span = parse_span(axis, text)?;
+    if span.count != 1 {
+        let names = axis_name(axis);
+        return Err(CliError::usage(
+            format!("`{text}` is a range of {names}; one is expected"),
+            format!("insert several {names} with --count"),
+        ));
+    }
+    Ok(span.first)
+}
+
+/// Parses `3` or `3:5` as rows, or `C` or `C:E` as columns.
+fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
+    let invalid = || {
+        let advice = match axis {
+            Axis::Rows => "write rows as 3 or 3:5",
+            Axis::Columns => "write columns as C or C:E",
+        };
+        CliError::usage(format!("`{text}` is not a range of {}", axis_name(axis)), advice)
     };
-    let fault = || CliError::usage(format!("`{text}` does not name {}", names(axis)), how);
     let range = if text.contains(':') { text.to_owned() } else { format!("{text}:{text}") };
-    let range: Range = range.parse().map_err(|_| fault())?;
-    let (rows, columns) = super::edit::spans(range.rectangle);
-    let (wanted, other) = match axis {
+    let range: Range = range.parse().map_err(|_| invalid())?;
+    let (rows, columns) = super::edit::rectangle_spans(range.rectangle);
+    let (spans, is_whole_axis) = match axis {
         Axis::Rows => (rows, columns.is_all(Axis::Columns)),
         Axis::Columns => (columns, rows.is_all(Axis::Rows)),
     };
-    // Letters and digits together name cells.
-    let plain = text.chars().all(|c| match axis {
-        Axis::Rows => c.is_ascii_digit() || c == ':',
-        Axis::Columns => c.is_ascii_alphabetic() || c == ':',
+    // Excludes cells such as A1, and absolute references such as $A.
+    let has_valid_characters = text.chars().all(|character| match axis {
+        Axis::Rows => character.is_ascii_digit() || character == ':',
+        Axis::Columns => character.is_ascii_alphabetic() || character == ':',
     });
-    wanted.iter().next().filter(|_| other && plain && range.sheet.is_none()).ok_or_else(fault)
+    if !is_whole_axis || !has_valid_characters || range.sheet.is_some() {
+        return Err(invalid());
+    }
+    spans.iter().next().ok_or_else(invalid)
 }
 
-/// The rows or columns of spans, for people: `3:5, 9` or `C:E, I`; how many more there are.
-pub(super) fn named(axis: Axis, spans: &Spans) -> String {
+/// Lists rows or columns: `3:5, 9` or `C:E, I`.
+pub(super) fn list_spans(axis: Axis, spans: &Spans) -> String {
     let name = |index: u32| match axis {
         Axis::Rows => (u64::from(index) + 1).to_string(),
         Axis::Columns => column_name(index),
     };
-    let one = |span: Span| match span.count {
+    let describe = |span: Span| match span.count {
         1 => name(span.first),
         _ => format!("{}:{}", name(span.first), name(span.end().saturating_sub(1))),
     };
-    spans.iter().map(one).collect::<Vec<_>>().join(", ")
+    spans.iter().map(describe).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -147,11 +159,11 @@ mod tests {
     use super::*;
 
     fn span(axis: Axis, text: &str) -> Option<(u32, u32)> {
-        one_span(axis, text).ok().map(|span| (span.first, span.count))
+        parse_span(axis, text).ok().map(|span| (span.first, span.count))
     }
 
     #[test]
-    fn rows_are_counted_from_one_and_columns_have_letters() {
+    fn parses_rows_and_columns() {
         assert_eq!(span(Axis::Rows, "3"), Some((2, 1)));
         assert_eq!(span(Axis::Rows, "5:3"), Some((2, 3)));
         assert_eq!(span(Axis::Columns, "C"), Some((2, 1)));
@@ -162,14 +174,14 @@ mod tests {
         for text in ["", "3", "A1", "A:1", "C:", "ZZZZZZ", "$A"] {
             assert_eq!(span(Axis::Columns, text), None, "{text}");
         }
-        let error = one_span(Axis::Rows, "C").unwrap_err();
+        let error = parse_span(Axis::Rows, "C").unwrap_err();
         assert_eq!(error.exit_code(), super::super::EXIT_USAGE);
     }
 
     #[test]
-    fn spans_are_named_for_people() {
+    fn lists_rows_and_columns() {
         let spans = Spans::of([2, 3, 4, 8]);
-        assert_eq!(named(Axis::Rows, &spans), "3:5, 9");
-        assert_eq!(named(Axis::Columns, &spans), "C:E, I");
+        assert_eq!(list_spans(Axis::Rows, &spans), "3:5, 9");
+        assert_eq!(list_spans(Axis::Columns, &spans), "C:E, I");
     }
 }

@@ -1,4 +1,5 @@
-//! Which API, as whom, about which spreadsheet: flags, then the environment, then the profile.
+//! The API, token and spreadsheet of a command: from the options, the environment and the profile, in this
+//! order.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -14,33 +15,34 @@ use super::output::{Output, count};
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::live::LiveSheet;
-use crate::profile::{Profile, same_api};
-use crate::{Client, Spent, author_of_token, subject_of_token};
+use crate::profile::{Profile, is_same_url};
+use crate::table::escape;
+use crate::{Client, RequestCosts, author_of_token, subject_of_token};
 
-/// The environment variable for the spreadsheet.
+/// Environment variable with the id of the spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
-/// Everything a command needs to know about where it is.
+/// The API, token, spreadsheet and local state of a command.
 #[derive(Debug)]
 pub(super) struct Context {
-    given: Given,
-    /// The directory whose `.cellar/` holds the state.
+    overrides: Overrides,
+    /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
-    /// The one client of the command, which knows what it cost.
+    /// The client that all requests of the command use, which sums their cost.
     client: OnceLock<Client>,
 }
 
-/// What the command line and the environment say.
+/// Values from the options and the environment, which override the profile.
 #[derive(Debug)]
-struct Given {
+struct Overrides {
     spreadsheet: Option<LogId>,
     spreadsheet_variable: Option<LogId>,
     url: Option<String>,
     token: Option<Token>,
 }
 
-/// A token, kept out of debug output.
+/// A token that is not part of debug output.
 struct Token(String);
 
 impl std::fmt::Debug for Token {
@@ -60,149 +62,173 @@ impl Context {
         spreadsheet_variable: Option<&str>,
         working_directory: &Path,
     ) -> Result<Self, CliError> {
-        // An empty variable is an unset one.
-        let text = |value: Option<String>| value.filter(|value| !value.is_empty());
-        let (url, token) = (text(global.url), text(global.token));
+        // An empty environment variable counts as unset.
+        let url = global.url.filter(|url| !url.is_empty());
+        let token = global.token.filter(|token| !token.is_empty());
         let found = Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
         let (directory, profile) = match found {
             Some((directory, profile)) => (directory, Some(profile)),
             None => (working_directory.to_owned(), None),
         };
-        let given = Given {
+        let spreadsheet_variable = match spreadsheet_variable {
+            Some(id) if !id.is_empty() => Some(parse_variable(id)?),
+            _ => None,
+        };
+        let overrides = Overrides {
             spreadsheet: global.spreadsheet,
-            spreadsheet_variable: spreadsheet_variable
-                .filter(|id| !id.is_empty())
-                .map(parse_variable)
-                .transpose()?,
+            spreadsheet_variable,
             url,
             token: token.map(Token),
         };
-        Ok(Self { given, directory, profile, client: OnceLock::new() })
+        Ok(Self { overrides, directory, profile, client: OnceLock::new() })
     }
 
-    /// The profile, if it is about the API that is called.
-    fn profile_in_use(&self) -> Option<&Profile> {
-        let given = self.given.url.as_deref();
-        self.profile.as_ref().filter(|profile| given.is_none_or(|url| same_api(&profile.url, url)))
+    /// Returns the profile if its URL is the URL of the API.
+    fn matching_profile(&self) -> Option<&Profile> {
+        let profile = self.profile.as_ref()?;
+        match &self.overrides.url {
+            Some(url) if !is_same_url(&profile.url, url) => None,
+            _ => Some(profile),
+        }
     }
 
     fn url(&self) -> Result<&str, CliError> {
-        let given = self.given.url.as_deref();
-        given.or_else(|| Some(self.profile_in_use()?.url.as_str())).ok_or(CliError::NoUrl)
+        if let Some(url) = &self.overrides.url {
+            return Ok(url);
+        }
+        self.profile.as_ref().map(|profile| profile.url.as_str()).ok_or(CliError::NoUrl)
     }
 
-    /// The token: one from the profile is for the profile's API and never sent to another.
+    /// Returns the token. The token of the profile is only used for the profile's URL.
     fn token(&self) -> Option<&str> {
-        let given = self.given.token.as_ref().map(|token| token.0.as_str());
-        given.or_else(|| self.profile_in_use()?.token.as_deref())
+        if let Some(token) = &self.overrides.token {
+            return Some(&token.0);
+        }
+        self.matching_profile()?.token.as_deref()
     }
 
     pub(super) fn client(&self) -> Result<Client, CliError> {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        let identity = self.profile_in_use().and_then(|profile| profile.identity.as_deref());
+        let identity = self.matching_profile().and_then(|profile| profile.identity.as_deref());
         let client = Client::new(self.url()?, self.token())?.with_identity(identity);
         Ok(self.client.get_or_init(|| client).clone())
     }
 
-    /// What the command cost so far: nothing if it has not come to call the API.
-    pub(super) fn cost(&self) -> Spent {
+    /// Returns the cost of the command's requests so far.
+    pub(super) fn cost(&self) -> RequestCosts {
         self.client.get().map(Client::cost).unwrap_or_default()
     }
 
-    /// The spreadsheet to be seen and edited whether or not anybody answers.
-    pub(super) async fn live(&self, spreadsheet: LogId) -> Result<LiveSheet, CliError> {
+    /// Opens a spreadsheet for editing online or offline.
+    pub(super) async fn open_live_sheet(&self, spreadsheet: LogId) -> Result<LiveSheet, CliError> {
         let (client, token) = (self.client()?, self.token());
         Ok(LiveSheet::open(client, token, spreadsheet, &self.directory).await?)
     }
 
-    /// Who the token belongs to, for state that must not be mixed up.
+    /// Returns the id of the token's subject, for local state that is separate for each subject.
     pub(super) fn subject(&self) -> String {
         subject_of_token(self.token())
     }
 
-    /// The author on the entries of whoever the token belongs to, if the token says.
+    /// Returns the author of entries appended with the token; `None` if the token has no readable subject.
     pub(super) fn author(&self) -> Option<String> {
         author_of_token(self.token())
     }
 
-    /// The spreadsheet from `-s`, if one is given there.
-    pub(super) fn given_spreadsheet(&self) -> Option<LogId> {
-        self.given.spreadsheet
+    /// Returns the spreadsheet of the option `-s`.
+    pub(super) fn spreadsheet_option(&self) -> Option<LogId> {
+        self.overrides.spreadsheet
     }
 
+    /// Returns the spreadsheet from the option, the environment, a share link or the profile.
     pub(super) fn spreadsheet(&self) -> Result<LogId, CliError> {
-        // Without an API, that is what is missing first.
+        // Without a URL, report that first.
         self.url()?;
-        let remembered = || self.profile_in_use()?.spreadsheet;
-        let given = self.given.spreadsheet.or(self.given.spreadsheet_variable);
-        let link = self.token().filter(|token| LinkToken::has_prefix(token));
-        // A link is to one.
-        let link = link.map(str::parse::<LinkToken>).transpose().map_err(|_| {
-            CliError::usage(
-                "the share link is incomplete",
-                "copy it in full: cellar-link.ID.SECRET",
-            )
-        })?;
-        let given = given.or(link.map(|link| link.log));
-        given.or_else(remembered).ok_or(CliError::NoSpreadsheet)
+        let link = self.share_link()?;
+        let overridden = self.overrides.spreadsheet.or(self.overrides.spreadsheet_variable);
+        if let Some(spreadsheet) = overridden.or(link.map(|link| link.log)) {
+            return Ok(spreadsheet);
+        }
+        let current = self.matching_profile().and_then(|profile| profile.spreadsheet);
+        current.ok_or(CliError::NoSpreadsheet)
+    }
+
+    /// Returns the token as a share link, which grants access to one spreadsheet; `None` for other tokens.
+    fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
+        match self.token() {
+            Some(token) if LinkToken::has_prefix(token) => match token.parse::<LinkToken>() {
+                Ok(link) => Ok(Some(link)),
+                Err(_) => Err(CliError::usage(
+                    "the share link is incomplete",
+                    "copy it in full: cellar-link.ID.SECRET",
+                )),
+            },
+            _ => Ok(None),
+        }
     }
 
     pub(super) fn editor(&self, client: &Client, spreadsheet: LogId) -> Editor {
         Editor::new(client.clone(), spreadsheet, &self.subject(), &self.directory)
     }
 
-    /// The highest position seen of a spreadsheet: reads are never older. Reading goes on
-    /// without it.
-    pub(super) fn seen(&self, client: &Client, spreadsheet: LogId) -> Option<Position> {
-        self.editor(client, spreadsheet).seen().ok().flatten()
+    /// Returns the highest position at which a spreadsheet was read, the minimum position of later reads.
+    /// `None` if unknown or not readable.
+    pub(super) fn seen_position(&self, client: &Client, spreadsheet: LogId) -> Option<Position> {
+        self.editor(client, spreadsheet).seen_position().ok().flatten()
     }
 
-    /// Whether there is a folder for local state.
-    pub(super) fn keeps_state(&self) -> bool {
+    /// Returns whether the folder for local state exists.
+    pub(super) fn has_state_folder(&self) -> bool {
         self.directory.join(STATE_FOLDER).is_dir()
     }
 
-    /// Remembers what was seen, where state is kept at all; a failure is left to the next edit.
-    pub(super) fn saw(
+    /// Records the position at which a spreadsheet was read, if the state folder exists. Errors are ignored,
+    /// because the next edit reports them.
+    pub(super) fn record_seen(
         &self,
         client: &Client,
         spreadsheet: LogId,
         (position, incarnation): (Position, u32),
         first_sheet: Option<SheetId>,
     ) {
-        if self.keeps_state() {
-            let _ = self.editor(client, spreadsheet).saw(position, incarnation, first_sheet);
+        if self.has_state_folder() {
+            let _ =
+                self.editor(client, spreadsheet).record_seen(position, incarnation, first_sheet);
         }
     }
 
-    /// Says that edits are kept which a reader may miss in what is shown: of single commands, and of
-    /// `cellar edit`. Reading goes on where that cannot be found out.
+    /// Prints a note if unsent edits, of single commands or of `cellar edit`, are missing in the output. Errors
+    /// of reading the local state are ignored.
     pub(super) fn note_unsent(&self, client: &Client, spreadsheet: LogId, output: &Output) {
-        let single = self.editor(client, spreadsheet).unsent().unwrap_or(0);
-        let live = LiveSheet::unsent(client.clone(), self.token(), spreadsheet, &self.directory);
-        for (unsent, of, sends) in [
-            (single, "", "the next edit"),
-            (live.unwrap_or(0), " of `cellar edit`", "the next `cellar edit`"),
-        ] {
-            if unsent > 0 {
-                let (are, them) = if unsent == 1 { ("is", "it") } else { ("are", "them") };
-                let edits = count(unsent, "edit", "edits");
-                output.note(format!("{edits}{of} {are} not sent yet: {sends} sends {them}"));
-            }
+        let single = self.editor(client, spreadsheet).count_unsent_edits().unwrap_or(0);
+        if single > 0 {
+            let edits = count(single, "edit is", "edits are");
+            output.note(format!("{edits} not sent yet; the next edit sends them first."));
+        }
+        let live = LiveSheet::count_unsent_edits(
+            client.clone(),
+            self.token(),
+            spreadsheet,
+            &self.directory,
+        )
+        .unwrap_or(0);
+        if live > 0 {
+            let edits = count(live, "edit of `cellar edit` is", "edits of `cellar edit` are");
+            output.note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
         }
     }
 
-    /// Makes a spreadsheet the current one. A profile about another API is left as it is.
-    pub(super) fn remember(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
+    /// Stores the current spreadsheet in the profile. Does not change a profile for another URL.
+    pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
-        let profile = match (self.profile_in_use(), &self.profile) {
+        let profile = match (self.matching_profile(), &self.profile) {
             (Some(profile), _) => profile.clone(),
             (None, None) => Profile::new(url),
             (None, Some(_)) => {
                 output.note(format!(
-                    "{} is about another API and was left as it is: give -s {spreadsheet}",
+                    "{} is for another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
                     Profile::path(&self.directory).display()
                 ));
                 return Ok(());
@@ -218,8 +244,8 @@ impl Context {
 fn parse_variable(id: &str) -> Result<LogId, CliError> {
     id.parse().map_err(|_| {
         CliError::usage(
-            format!("{SPREADSHEET_VARIABLE} is not the id of a spreadsheet"),
-            "unset it, or set it to an id such as `cellar create` prints",
+            format!("{SPREADSHEET_VARIABLE} is not the id of a spreadsheet: `{}`", escape(id)),
+            format!("unset {SPREADSHEET_VARIABLE}, or set it to an id that `cellar list` prints"),
         )
     })
 }
@@ -262,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn without_anything_the_error_says_how_to_begin() {
+    fn without_url_or_spreadsheet_the_error_says_so() {
         let (_folder, context) = context(global(None, None, None), None);
         assert!(matches!(context.client(), Err(CliError::NoUrl)));
         assert!(matches!(context.spreadsheet(), Err(CliError::NoUrl)));
@@ -272,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_comes_before_the_profile() {
+    fn options_override_the_profile() {
         let (_folder, from_profile) = context(global(None, None, None), Some(&profile()));
         assert_eq!(from_profile.token(), Some("profile-token"));
         assert_eq!(from_profile.spreadsheet().unwrap(), id(1));
@@ -285,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_to_its_spreadsheet() {
+    fn a_share_link_selects_its_spreadsheet() {
         let link =
             LinkToken { log: id(6), secret: cellar_catalog::spreadsheet::LinkSecret([1; 16]) };
         let given = |spreadsheet| {
@@ -298,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cloud_is_known_by_its_identity_only_at_the_url_of_its_profile() {
+    fn the_identity_is_used_only_for_the_url_of_the_profile() {
         let identity = |url: Option<&str>, profile: &Profile| {
             let (_folder, context) = context(global(url, None, None), Some(profile));
             context.client().unwrap().identity().to_owned()
@@ -313,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spreadsheet_in_the_environment_is_for_reading_and_editing_not_for_imports() {
+    fn the_spreadsheet_variable_is_not_used_for_imports() {
         let folder = tempfile::tempdir().unwrap();
         profile().save(folder.path()).unwrap();
         let with = |flag, variable: &str| {
@@ -321,37 +347,37 @@ mod tests {
         };
         let variable = with(None, &id(8).to_string()).unwrap();
         assert_eq!(variable.spreadsheet().unwrap(), id(8));
-        assert_eq!(variable.given_spreadsheet(), None);
+        assert_eq!(variable.spreadsheet_option(), None);
         let both = with(Some(id(9)), &id(8).to_string()).unwrap();
         assert_eq!(both.spreadsheet().unwrap(), id(9));
-        assert_eq!(both.given_spreadsheet(), Some(id(9)));
+        assert_eq!(both.spreadsheet_option(), Some(id(9)));
         assert_eq!(with(None, "").unwrap().spreadsheet().unwrap(), id(1));
         assert!(matches!(with(None, "x"), Err(CliError::Usage { .. })));
     }
 
     #[test]
-    fn a_profiles_token_and_spreadsheet_are_for_its_own_api() {
+    fn token_and_spreadsheet_of_the_profile_are_used_only_for_its_url() {
         let elsewhere = global(Some("https://example.com"), None, None);
         let (folder, mut context) = context(elsewhere, Some(&profile()));
         assert_eq!(context.token(), None);
         assert!(matches!(context.spreadsheet(), Err(CliError::NoSpreadsheet)));
-        context.remember(id(3), &Output::new(true)).unwrap();
+        context.select(id(3), &Output::new(true)).unwrap();
         let (_, unchanged) = Profile::find(folder.path()).unwrap().unwrap();
         assert_eq!(unchanged, profile());
     }
 
     #[test]
-    fn remembering_keeps_the_profile_and_never_stores_a_given_token() {
+    fn select_keeps_the_profile_and_never_stores_a_passed_token() {
         let given = global(Some("http://127.0.0.1:8080"), Some("given"), None);
         let (folder, mut known) = context(given, Some(&profile()));
-        known.remember(id(4), &Output::new(true)).unwrap();
+        known.select(id(4), &Output::new(true)).unwrap();
         let (_, saved) = Profile::find(folder.path()).unwrap().unwrap();
         assert_eq!(saved, Profile { spreadsheet: Some(id(4)), ..profile() });
         assert_eq!(known.spreadsheet().unwrap(), id(4));
 
         let fresh = global(Some("http://h"), Some("given"), None);
         let (folder, mut fresh) = context(fresh, None);
-        fresh.remember(id(5), &Output::new(true)).unwrap();
+        fresh.select(id(5), &Output::new(true)).unwrap();
         let (_, saved) = Profile::find(folder.path()).unwrap().unwrap();
         let expected = Profile { spreadsheet: Some(id(5)), ..Profile::new("http://h") };
         assert_eq!(saved, expected);

@@ -1,35 +1,34 @@
-//! `--cost`: what a command cost.
+//! Prints the cost of a command (`--cost`).
 
 use std::io::{self, Write as _};
 
 use cellar_api::cost::Prices;
 
 use super::output::count;
-use crate::Spent;
+use crate::RequestCosts;
 use crate::table::to_json;
 
-/// Says on stderr what was spent: standard output is the command's own.
-pub(super) fn print(spent: &Spent, json: bool) {
-    let line = if json { to_json(&as_json(spent)) } else { as_words(spent) };
-    // There is nowhere left to say that stderr is gone.
+/// Prints the cost to stderr.
+pub(super) fn print(costs: &RequestCosts, json: bool) {
+    let line = if json { to_json(&format_json(costs)) } else { format_text(costs) };
+    // If stderr is closed, the failure cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-fn as_words(spent: &Spent) -> String {
-    let dollars = Prices::US_EAST_1.dollars(&spent.cost);
-    let unknown = match spent.unknown_requests {
+fn format_text(costs: &RequestCosts) -> String {
+    let dollars = Prices::US_EAST_1.dollars(&costs.cost);
+    let unknown = match costs.unknown_requests {
         0 => String::new(),
         requests => {
-            format!(" (besides {} of unknown cost)", count(requests, "request", "requests"))
+            format!(" (and {} of unknown cost)", count(requests, "request", "requests"))
         }
     };
-    format!("cost: {}: {dollars}{unknown}", spent.cost)
+    format!("cost: {}: {dollars}{unknown}", costs.cost)
 }
 
-/// One object with the key `cost`, as an error has the key `error`. Dollars are a text: they are
-/// exact.
-fn as_json(spent: &Spent) -> serde_json::Value {
-    let Spent { cost, unknown_requests } = spent;
+/// Returns an object with the key `cost`. The dollars are a string, because they are an exact decimal number.
+fn format_json(costs: &RequestCosts) -> serde_json::Value {
+    let RequestCosts { cost, unknown_requests } = costs;
     serde_json::json!({
         "cost": {
             "readUnits": cost.read_units(),
@@ -54,22 +53,22 @@ mod tests {
 
     use super::*;
 
-    fn spent(unknown_requests: u64) -> Spent {
+    fn costs(unknown_requests: u64) -> RequestCosts {
         let cost = Cost { read_half_units: 1, write_units: 3, ..Cost::default() };
-        Spent { cost, unknown_requests }
+        RequestCosts { cost, unknown_requests }
     }
 
     #[test]
-    fn a_cost_for_people_says_what_is_not_in_it() {
-        let told = "cost: 3 write units, 0.5 read units: $0.0000019375";
-        assert_eq!(as_words(&spent(0)), told);
-        assert_eq!(as_words(&spent(1)), format!("{told} (besides 1 request of unknown cost)"));
-        assert_eq!(as_words(&Spent::default()), "cost: nothing: $0");
+    fn formats_costs_as_text() {
+        let text = "cost: 3 write units, 0.5 read units: $0.0000019375";
+        assert_eq!(format_text(&costs(0)), text);
+        assert_eq!(format_text(&costs(1)), format!("{text} (and 1 request of unknown cost)"));
+        assert_eq!(format_text(&RequestCosts::default()), "cost: nothing: $0");
     }
 
     #[test]
-    fn a_cost_for_programs_is_one_object() {
-        let json = as_json(&spent(2));
+    fn formats_costs_as_json() {
+        let json = format_json(&costs(2));
         assert_eq!(json["cost"]["readUnits"], 0.5);
         assert_eq!(json["cost"]["writeUnits"], 3);
         assert_eq!(json["cost"]["unknownRequests"], 2);

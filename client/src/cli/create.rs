@@ -6,7 +6,7 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use crate::outbox::new_name;
+use crate::outbox::new_client_id;
 
 pub(super) async fn run(
     context: &mut Context,
@@ -14,11 +14,11 @@ pub(super) async fn run(
     args: args::Create,
 ) -> Result<(), CliError> {
     let name = args.name.map(|name| name.to_string());
-    let request = CreateRequest { nonce: args.nonce.unwrap_or_else(new_name), name };
+    let request = CreateRequest { nonce: args.nonce.unwrap_or_else(new_client_id), name };
     let created = context.client()?.create(&request).await?;
-    context.remember(created.id, output)?;
+    context.select(created.id, output)?;
     output.result(&created)?;
     output.say(created.id.to_string())?;
-    output.note("It is the current spreadsheet now. Next: cellar set A1 hello");
+    output.note("The spreadsheet is selected. Next: cellar set A1 hello");
     Ok(())
 }

@@ -8,15 +8,15 @@ use cellar_sheet::workbook::{SheetChange, SheetDiff};
 use console::style;
 
 use super::args;
-use super::axes::named;
+use super::axes::list_spans;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::table::escape;
 
-/// Characters of a text that are shown.
-const SHOWN_CHARACTERS: usize = 60;
+/// Maximum number of characters of a displayed text.
+const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn run(
     context: &Context,
@@ -27,22 +27,22 @@ pub(super) async fn run(
     let client = context.client()?;
     let to = match args.to {
         Some(to) => to,
-        None => client.head(spreadsheet, context.seen(&client, spreadsheet)).await?.head,
+        None => client.head(spreadsheet, context.seen_position(&client, spreadsheet)).await?.head,
     };
     let diff = client.diff(spreadsheet, args.from, to).await?;
     output.result(&diff)?;
-    for line in lines(&diff) {
+    for line in diff_lines(&diff) {
         output.say(line)?;
     }
     context.note_unsent(&client, spreadsheet, output);
     if diff.sheets.is_empty() {
-        output.note(format!("Nothing differs between {} and {}.", diff.from, diff.to));
+        output.note(format!("No differences between {} and {}.", diff.from, diff.to));
         return Ok(EXIT_FINE);
     }
     Ok(EXIT_DIFFERENCES)
 }
 
-fn lines(diff: &DiffReply) -> Vec<String> {
+fn diff_lines(diff: &DiffReply) -> Vec<String> {
     diff.sheets.iter().flat_map(sheet_lines).collect()
 }
 
@@ -58,58 +58,65 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
         [(Axis::Rows, "rows", &sheet.rows), (Axis::Columns, "columns", &sheet.columns)]
     {
         if !diff.inserted.is_empty() {
-            lines
-                .push(format!("  {what} inserted: {}", style(named(axis, &diff.inserted)).green()));
+            lines.push(format!(
+                "  {what} inserted: {}",
+                style(list_spans(axis, &diff.inserted)).green()
+            ));
         }
         if !diff.deleted.is_empty() {
-            lines.push(format!("  {what} deleted: {}", style(named(axis, &diff.deleted)).red()));
+            lines.push(format!(
+                "  {what} deleted: {}",
+                style(list_spans(axis, &diff.deleted)).red()
+            ));
         }
     }
     if sheet.formats_changed {
-        lines.push("  formats of ranges differ".to_owned());
+        lines.push("  number formats of ranges changed".to_owned());
     }
     for cell in &sheet.cells {
         let name = CellName { row: cell.row, column: cell.column };
-        let (before, after) = both(&cell.before, &cell.after);
+        let (before, after) = describe_change(&cell.before, &cell.after);
         lines.push(format!("  {name}: {} -> {}", style(before).red(), style(after).green()));
     }
-    for placed in &sheet.deleted_cells {
-        let name = CellName { row: placed.row, column: placed.column };
-        let (held, _) = both(&placed.cell, &Cell::default());
-        lines.push(format!("  {name} before: {} -> deleted", style(held).red()));
+    for deleted in &sheet.deleted_cells {
+        let name = CellName { row: deleted.row, column: deleted.column };
+        let before = describe_cell(&deleted.cell);
+        lines.push(format!("  {name} before: {} -> deleted", style(before).red()));
     }
     lines
 }
 
-/// Two cells, in words that differ.
-fn both(before: &Cell, after: &Cell) -> (String, String) {
-    let (one, two) = (shown(before), shown(after));
-    if one != two {
-        return (one, two);
+/// Describes a cell before and after a change. Adds the number formats if the values are equal.
+fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
+    let (before_text, after_text) = (describe_cell(before), describe_cell(after));
+    if before_text != after_text {
+        return (before_text, after_text);
     }
-    let with = |cell: &Cell, text: String| {
+    let with_format = |cell: &Cell, text: String| {
         let format = escape(cell.format.as_deref().unwrap_or(GENERAL));
-        format!("{text} shown as {format}")
+        format!("{text} formatted as {format}")
     };
-    (with(before, one), with(after, two))
+    (with_format(before, before_text), with_format(after, after_text))
 }
 
-fn shown(cell: &Cell) -> String {
+/// Describes the value and formula of a cell.
+fn describe_cell(cell: &Cell) -> String {
     let value = match &cell.value {
         Value::Empty => "empty".to_owned(),
-        Value::Text(text) => format!("\"{}\"", cut(text)),
-        _ => cut(&cell.text()),
+        Value::Text(text) => format!("\"{}\"", shorten(text)),
+        _ => shorten(&cell.text()),
     };
     match &cell.formula {
-        Some(formula) => format!("{} ({value})", cut(formula)),
+        Some(formula) => format!("{} ({value})", shorten(formula)),
         None => value,
     }
 }
 
-fn cut(text: &str) -> String {
-    let start: String = text.chars().take(SHOWN_CHARACTERS).collect();
-    let more = if start.len() < text.len() { "…" } else { "" };
-    format!("{}{more}", escape(&start))
+/// Escapes a text and truncates it to `MAX_TEXT_CHARACTERS`.
+fn shorten(text: &str) -> String {
+    let start: String = text.chars().take(MAX_TEXT_CHARACTERS).collect();
+    let ellipsis = if start.len() < text.len() { "…" } else { "" };
+    format!("{}{ellipsis}", escape(&start))
 }
 
 #[cfg(test)]
@@ -131,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_says_what_was_and_what_is() {
+    fn formats_all_kinds_of_differences() {
         let cell = |row, before, after| CellDiff { row, column: 1, before, after };
         let sheet = SheetDiff {
             sheet: SheetId::FIRST,
@@ -150,16 +157,18 @@ mod tests {
         let (from, to) = (Position::FIRST, Position::FIRST);
         let diff = DiffReply { from, to, sheets: vec![sheet], spans_truncated: false, next: None };
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
-        let plain: Vec<String> =
-            lines(&diff).iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect();
+        let plain: Vec<String> = diff_lines(&diff)
+            .iter()
+            .map(|line| console::strip_ansi_codes(line).into_owned())
+            .collect();
         let expected = [
             "Costs\\u{1b}   sheet renamed",
             "  rows inserted: 3:4",
             "  rows deleted: 7",
             "  columns deleted: C",
-            "  formats of ranges differ",
+            "  number formats of ranges changed",
             "  B2: empty -> \"new\"",
-            "  B3: 2 shown as General -> 2 shown as 0",
+            "  B3: 2 formatted as General -> 2 formatted as 0",
             &long,
             "  A7 before: 2 -> deleted",
         ];

@@ -1,4 +1,4 @@
-//! What the commands that edit have in common.
+//! Common functions of the commands that edit.
 
 use cellar_api::wire::SheetView;
 use cellar_base::identity::LogId;
@@ -10,15 +10,16 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
 use crate::Client;
-use crate::describe::{self, SheetNames};
-use crate::editor::{Applied, Editor};
-use crate::sheet_loss::{find_sheet, listed_sheets};
+use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
+use crate::editor::{AppliedEdit, Editor};
+use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 
-const IN_DOUBT: &str = "Others have deleted sheets since you read them, and it could not be found \
-                        out whether this one is still there: look with `cellar sheets`.";
+/// Printed if the sheet of an edit may have been deleted before the edit.
+const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
+                              exists: list the sheets with `cellar sheets`.";
 
-/// An edit to be made in the current spreadsheet.
+/// Makes edits in the selected spreadsheet.
 pub(super) struct Edit {
     pub(super) client: Client,
     pub(super) spreadsheet: LogId,
@@ -33,149 +34,155 @@ impl Edit {
         Ok(Self { client, spreadsheet, editor })
     }
 
-    /// The number of the sheet with a name; of the first without one.
+    /// Returns the number of the sheet named `name`, or of the first sheet if `None`.
     pub(super) async fn sheet(&self, name: Option<&str>) -> Result<SheetId, CliError> {
         Ok(self.editor.sheet(name).await?)
     }
 
-    /// Makes the edit and says what was done, in the words of `what`, and where it landed.
+    /// Makes an edit, and prints its description and position.
     pub(super) async fn apply(
         &self,
         output: &Output,
         operation: Operation,
-        what: &str,
+        description: &str,
     ) -> Result<(), CliError> {
-        self.apply_with(output, operation, what, serde_json::Value::Null).await
+        self.apply_with_fields(output, operation, description, serde_json::Value::Null).await
     }
 
-    /// As [`Edit::apply`]; programs are told the fields of `more`, too.
-    pub(super) async fn apply_with(
+    /// Like [`Edit::apply`], but adds `fields` to the JSON result.
+    pub(super) async fn apply_with_fields(
         &self,
         output: &Output,
         operation: Operation,
-        what: &str,
-        more: serde_json::Value,
+        description: &str,
+        fields: serde_json::Value,
     ) -> Result<(), CliError> {
         let applied = self.send(output, operation).await?;
-        self.tell(output, &applied, more)?;
-        output.say(format!("{what}   at {}", applied.position))?;
+        self.print_json(output, &applied, fields)?;
+        output.say(format!("{description}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
-            output.note(landed(&self.described(output, &applied, committed).await, committed));
+            let description = self.describe_committed(output, &applied, committed).await;
+            output.note(transformed_note(&description, committed));
         }
         if applied.sheet_in_doubt {
-            output.note(IN_DOUBT);
+            output.note(SHEET_IN_DOUBT);
         }
         Ok(())
     }
 
-    /// What an edit was committed as, in words, with the names that the sheets had before it.
-    pub(super) async fn described(
+    /// Describes the committed operations of an edit, with the sheet names before the edit.
+    pub(super) async fn describe_committed(
         &self,
         output: &Output,
-        applied: &Applied,
+        applied: &AppliedEdit,
         committed: &[Operation],
     ) -> String {
-        let wanted = !output.json && committed.iter().any(describe::needs_names);
-        let names = match before(applied.position).filter(|_| wanted) {
-            Some(before) => sheet_names(&self.client, self.spreadsheet, before).await,
-            None => SheetNames::default(),
-        };
-        describe::operations(committed.iter(), &names)
+        let mut names = SheetNames::default();
+        if !output.json
+            && committed.iter().any(needs_sheet_names)
+            && let Some(position) = previous_position(applied.position)
+        {
+            names = sheet_names(&self.client, self.spreadsheet, position).await;
+        }
+        describe_operations(committed.iter(), &names)
     }
 
-    /// Makes the edit.
+    /// Makes an edit, and prints a note if edits of an interrupted run were sent first.
     pub(super) async fn send(
         &self,
         output: &Output,
         operation: Operation,
-    ) -> Result<Applied, CliError> {
+    ) -> Result<AppliedEdit, CliError> {
         let applied = self.editor.apply(operation).await?;
-        if applied.earlier > 0 {
-            let edits = count(applied.earlier, "edit", "edits");
-            output.note(format!("{edits} of an interrupted run went first."));
+        if applied.earlier_edits > 0 {
+            let edits = count(applied.earlier_edits, "edit", "edits");
+            output.note(format!("{edits} of an interrupted run sent first."));
         }
         Ok(applied)
     }
 
-    /// Tells programs about an edit; the fields of `more` go along.
-    pub(super) fn tell(
+    /// Prints the result of an edit as JSON, with additional `fields`.
+    pub(super) fn print_json(
         &self,
         output: &Output,
-        applied: &Applied,
-        more: serde_json::Value,
+        applied: &AppliedEdit,
+        fields: serde_json::Value,
     ) -> Result<(), CliError> {
-        let mut result = serde_json::json!({
-            "spreadsheet": self.spreadsheet,
-            "position": applied.position,
-            "earlier": applied.earlier,
-        });
-        if let Some(result) = result.as_object_mut() {
-            let committed = applied.committed.as_ref();
-            result.extend(committed.map(|done| ("committed".to_owned(), serde_json::json!(done))));
-            if let serde_json::Value::Object(more) = more {
-                result.extend(more);
-            }
+        let mut result = serde_json::Map::new();
+        result.insert("spreadsheet".to_owned(), serde_json::json!(self.spreadsheet));
+        result.insert("position".to_owned(), serde_json::json!(applied.position));
+        result.insert("earlier".to_owned(), serde_json::json!(applied.earlier_edits));
+        if let Some(committed) = &applied.committed {
+            result.insert("committed".to_owned(), serde_json::json!(committed));
+        }
+        if let serde_json::Value::Object(fields) = fields {
+            result.extend(fields);
         }
         Ok(output.result(&result)?)
     }
 }
 
-/// The names that the sheets had at a position; none if they cannot be read: what is described by
-/// them has its number then.
+/// Returns the names of the sheets at a position; none if they cannot be read.
 pub(super) async fn sheet_names(client: &Client, spreadsheet: LogId, at: Position) -> SheetNames {
     let sheets = client.sheets(spreadsheet, Some(at), None).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 
-/// The position before one, if it is in the same segment.
-pub(super) fn before(position: Position) -> Option<Position> {
+/// Returns the previous position in the same log segment.
+pub(super) fn previous_position(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.num().checked_sub(1)?).ok()
 }
 
-/// Where an edit landed that others had moved.
-fn landed(described: &str, committed: &[Operation]) -> String {
+/// Returns the note for an edit that was committed as other operations.
+fn transformed_note(description: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
-        return "Nothing of it was left to do: others have deleted what it was about.".to_owned();
+        return "The edit had no effect: others have deleted its target.".to_owned();
     }
-    format!("Others have changed the sheet since you read it, so it became: {described}")
+    format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// The sheet that --sheet and a range name, if they do; they must agree.
-pub(super) fn one_sheet(
-    flag: Option<String>,
+/// Returns the sheet of the option --sheet or of a range. Fails if they differ.
+pub(super) fn sheet_of_range(
+    option: Option<String>,
     range: Option<&Range>,
 ) -> Result<Option<String>, CliError> {
-    match (flag, range.and_then(|range| range.sheet.clone())) {
-        (Some(one), Some(two)) if one.to_lowercase() != two.to_lowercase() => Err(CliError::usage(
-            format!("--sheet says `{one}` and the range `{two}`"),
-            "name the sheet once",
-        )),
-        (one, two) => Ok(one.or(two)),
+    let range_sheet = range.and_then(|range| range.sheet.clone());
+    if let (Some(option), Some(range_sheet)) = (&option, &range_sheet)
+        && option.to_lowercase() != range_sheet.to_lowercase()
+    {
+        return Err(CliError::usage(
+            format!("--sheet selects sheet `{option}`, but the range is in sheet `{range_sheet}`"),
+            "select one sheet, with --sheet or in the range",
+        ));
     }
+    Ok(option.or(range_sheet))
 }
 
-/// The number of the sheet with a name among these; of the first without one.
-pub(super) fn find(sheets: &[SheetView], name: Option<&str>) -> Result<SheetId, CliError> {
+/// Returns the number of the sheet named `name`, or of the first sheet if `None`.
+pub(super) fn find_sheet_number(
+    sheets: &[SheetView],
+    name: Option<&str>,
+) -> Result<SheetId, CliError> {
     let found = match name {
         Some(name) => find_sheet(sheets, name),
         None => sheets.first(),
     };
     found.map(|sheet| sheet.sheet).ok_or_else(|| {
         let name = escape(name.unwrap_or_default());
-        let there = listed_sheets(sheets);
+        let names = list_sheet_names(sheets);
         CliError::usage(
-            format!("there is no sheet `{name}`; there are {there}"),
+            format!("sheet `{name}` does not exist; the sheets are: {names}"),
             "`cellar sheets` lists the sheets",
         )
     })
 }
 
-/// The rows and the columns of a rectangle; of whole columns or rows, all of the axis.
-pub(super) fn spans(rectangle: Rectangle) -> (Spans, Spans) {
+/// Returns the rows and the columns of a rectangle.
+pub(super) fn rectangle_spans(rectangle: Rectangle) -> (Spans, Spans) {
     let Rectangle { first, last } = rectangle;
-    let one =
+    let span =
         |first: u32, last: u32| Spans::one(first, last.saturating_sub(first).saturating_add(1));
-    (one(first.row, last.row), one(first.column, last.column))
+    (span(first.row, last.row), span(first.column, last.column))
 }
 
 #[cfg(test)]
@@ -189,21 +196,21 @@ mod tests {
     }
 
     #[test]
-    fn whole_columns_and_rows_are_all_of_their_axis() {
-        let of = |text: &str| spans(range(text).rectangle);
+    fn spans_of_whole_columns_and_rows_cover_the_axis() {
+        let of = |text: &str| rectangle_spans(range(text).rectangle);
         assert_eq!(of("B2:C5"), (Spans::one(1, 4), Spans::one(1, 2)));
         assert_eq!(of("A:C"), (Spans::all(Axis::Rows), Spans::one(0, 3)));
         assert_eq!(of("3:5"), (Spans::one(2, 3), Spans::all(Axis::Columns)));
     }
 
     #[test]
-    fn the_sheet_is_named_once() {
+    fn sheet_option_and_range_must_agree() {
         let named = range("'My sheet'!A1");
         let flag = |text: &str| Some(text.to_owned());
-        assert_eq!(one_sheet(None, Some(&named)).unwrap(), flag("My sheet"));
-        assert_eq!(one_sheet(flag("my SHEET"), Some(&named)).unwrap(), flag("my SHEET"));
-        assert_eq!(one_sheet(flag("x"), Some(&range("A1"))).unwrap(), flag("x"));
-        assert_eq!(one_sheet(None, None).unwrap(), None);
-        assert_eq!(one_sheet(flag("x"), Some(&named)).unwrap_err().exit_code(), 64);
+        assert_eq!(sheet_of_range(None, Some(&named)).unwrap(), flag("My sheet"));
+        assert_eq!(sheet_of_range(flag("my SHEET"), Some(&named)).unwrap(), flag("my SHEET"));
+        assert_eq!(sheet_of_range(flag("x"), Some(&range("A1"))).unwrap(), flag("x"));
+        assert_eq!(sheet_of_range(None, None).unwrap(), None);
+        assert_eq!(sheet_of_range(flag("x"), Some(&named)).unwrap_err().exit_code(), 64);
     }
 }

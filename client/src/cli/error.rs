@@ -1,4 +1,4 @@
-//! Why a command failed.
+//! Errors of commands.
 
 use std::io;
 
@@ -56,15 +56,15 @@ pub(super) enum CliError {
         code(cellar::feed_changed),
         help("read the feed from its beginning: omit --after, or delete the file of --checkpoint")
     )]
-    FeedChanged,
+    FeedGenerationChanged,
     #[error(
         "no API URL is configured: --url and CELLAR_URL are not set, and .cellar/profile.json was not found"
     )]
     #[diagnostic(
         code(cellar::no_url),
         help(
-            "start Cellar on this machine:   cargo run -p synth -- deploy --local\n\
-             or use a running one:           pass --url and --token"
+            "start Cellar on this machine with `cargo run -p synth -- deploy --local`, or pass --url and \
+             --token"
         )
     )]
     NoUrl,
@@ -84,19 +84,22 @@ pub(super) enum CliError {
     )]
     SheetExists { name: String },
     #[error("`{name}` is the only sheet; a spreadsheet must have at least one")]
-    #[diagnostic(code(cellar::last_sheet), help("add another sheet first: cellar sheets add NAME"))]
+    #[diagnostic(
+        code(cellar::last_sheet),
+        help("add another sheet first with `cellar sheets add NAME`")
+    )]
     LastSheet { name: String },
     #[error("you have no edit to undo")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
-        help("list all edits with `cellar history`, and undo one with: cellar undo POSITION")
+        help("list all edits with `cellar history`, and undo one with `cellar undo POSITION`")
     )]
     NothingToUndo,
     #[error("your newest edits have no effect left: {tried}")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
         help(
-            "list all edits with `cellar history`, and undo an older one with: cellar undo POSITION"
+            "list all edits with `cellar history`, and undo an older one with `cellar undo POSITION`"
         )
     )]
     NothingLeftToUndo { tried: String },
@@ -116,8 +119,8 @@ pub(super) enum CliError {
     #[diagnostic(
         code(cellar::too_much_to_revert),
         help(
-            "nothing was changed; create a new spreadsheet with the state of that position: \
-             cellar fork --at {position}"
+            "nothing was changed; `cellar fork --at {position}` creates a new spreadsheet with the state at \
+             this position"
         )
     )]
     TooMuchToRevert { position: Position },
@@ -127,9 +130,9 @@ pub(super) enum CliError {
         SpreadsheetStatus::Deleted => "deleted, not archived",
     })]
     #[diagnostic(code(cellar::wrong_status), help("{}", match status {
-        SpreadsheetStatus::Deleted => "recover it first: cellar undelete",
+        SpreadsheetStatus::Deleted => "recover the spreadsheet with `cellar undelete`",
         SpreadsheetStatus::Active | SpreadsheetStatus::Archived => {
-            "make it editable again: cellar unarchive"
+            "make the spreadsheet editable again with `cellar unarchive`"
         }
     }))]
     WrongStatus { status: SpreadsheetStatus },
@@ -144,36 +147,35 @@ pub(super) enum CliError {
         advice: Option<String>,
     },
     #[error(
-        "{} of {} cells are in the spreadsheet; the import was interrupted",
-        grouped(*done), grouped(*cells)
+        "{} of {} cells were imported; the import was interrupted",
+        grouped(*committed_cells), grouped(*cells)
     )]
     #[diagnostic(
         code(cellar::import::stopped),
-        help("run the same command again: it goes on where it was, and nothing happens twice")
+        help("run the command again to resume the import; no cell is imported twice")
     )]
-    Stopped { done: usize, cells: usize },
-    #[error("the import was interrupted: nothing of it is in a spreadsheet")]
+    Interrupted { committed_cells: usize, cells: usize },
+    #[error("the import was interrupted; nothing was imported")]
     #[diagnostic(
         code(cellar::import::stopped),
         help(
-            "run the same command again when you like; what was uploaded is deleted by itself after \
-             three days"
+            "run the command again to resume the import; uploaded objects expire after three days"
         )
     )]
-    StoppedBefore,
-    #[error("the import was interrupted at its end: it is not known whether it got through")]
+    InterruptedBeforeAppend,
+    #[error("the import was interrupted while it was being committed; its outcome is unknown")]
     #[diagnostic(
         code(cellar::import::stopped),
-        help("run the same command again: it finds out, and nothing happens twice")
+        help("run the command again to finish the import; no sheet is imported twice")
     )]
-    StoppedAtTheEnd,
-    #[error("not everything is reachable: {missing}")]
+    InterruptedDuringAppend,
+    #[error("dependencies of the API are unavailable: {unavailable}")]
     #[diagnostic(
         code(cellar::unhealthy),
-        help("see the logs of the API function; it may be starting still")
+        help("wait until the stack has started, or check the logs of the API function")
     )]
-    Unhealthy { missing: String },
-    #[error("the output cannot be written: {source}")]
+    Unhealthy { unavailable: String },
+    #[error("cannot write the output: {source}")]
     #[diagnostic(code(cellar::output))]
     Output { source: io::Error },
 }
@@ -189,12 +191,15 @@ impl CliError {
         Self::Usage { why: why.into(), advice: Some(advice.into()) }
     }
 
-    /// What clap says about a command line, for programs: its first line is the message, the rest,
-    /// such as which arguments are missing, the help.
-    pub(super) fn of_command_line(text: &str) -> Self {
+    /// Converts a message of clap, for `--json`: its first line is the message, and the rest, such as the
+    /// missing arguments, the help.
+    pub(super) fn from_clap_message(text: &str) -> Self {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let why = first.strip_prefix("error: ").unwrap_or(first).trim_end().to_owned();
-        let advice = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
+        let advice = match rest.trim() {
+            "" => None,
+            rest => Some(rest.to_owned()),
+        };
         Self::Usage { why, advice }
     }
 
@@ -202,13 +207,13 @@ impl CliError {
         if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
     }
 
-    /// Whether an undo found nothing of the edit still there.
+    /// Returns whether the server rejected an undo because no effect of the edit remains.
     pub(super) fn is_nothing_to_undo(&self) -> bool {
         matches!(self, Self::Editor(EditorError::Rejected { rejection, .. })
             if rejection.reason == RejectionReason::NothingToUndo)
     }
 
-    /// Whether the reader of the output simply went away: `cellar export - | head`.
+    /// Returns whether the reader of the output has closed the pipe, as in `cellar export - | head`.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output { source } | Self::Export(ExportError::Unwritable { source, .. }) => {
@@ -222,34 +227,34 @@ impl CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{as_graphical, as_json, as_plain};
+    use crate::report::{format_graphical, format_json, format_plain};
 
     #[test]
-    fn every_form_says_what_to_do() {
+    fn every_format_contains_the_help() {
         let error = CliError::NoUrl;
         let command = "cargo run -p synth -- deploy --local";
-        for text in [as_json(&error), as_plain(&error), as_graphical(&error)] {
+        for text in [format_json(&error), format_plain(&error), format_graphical(&error)] {
             assert!(text.contains(command), "{text}");
         }
-        let json: serde_json::Value = serde_json::from_str(&as_json(&error)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&format_json(&error)).unwrap();
         assert_eq!(json["error"]["code"], "cellar::no_url");
         assert_eq!(error.exit_code(), EXIT_ERROR);
         assert_eq!(CliError::usage("a", "b").exit_code(), EXIT_USAGE);
     }
 
     #[test]
-    fn numbers_are_written_alike_everywhere() {
-        let stopped = CliError::Stopped { done: 26_931, cells: 80_000 };
-        assert!(stopped.to_string().starts_with("26,931 of 80,000 cells"), "{stopped}");
+    fn numbers_are_grouped() {
+        let interrupted = CliError::Interrupted { committed_cells: 26_931, cells: 80_000 };
+        assert!(interrupted.to_string().starts_with("26,931 of 80,000 cells"), "{interrupted}");
         let source = Box::new(ClientError::Setup { why: "because".into() });
         let advice = String::new();
         let error =
             ImportError::Interrupted { acknowledged: 26_931, cells: 80_000, advice, source };
-        assert!(error.to_string().starts_with("after 26,931 of 80,000 cells"), "{error}");
+        assert!(error.to_string().starts_with("26,931 of 80,000 cells"), "{error}");
     }
 
     #[test]
-    fn a_broken_pipe_is_told_from_other_failures() {
+    fn recognises_a_broken_pipe() {
         let output = |kind: io::ErrorKind| CliError::from(io::Error::from(kind));
         assert!(output(io::ErrorKind::BrokenPipe).is_broken_pipe());
         assert!(!output(io::ErrorKind::StorageFull).is_broken_pipe());

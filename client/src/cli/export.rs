@@ -13,56 +13,54 @@ use super::output::{Output, count};
 use super::warnings;
 use crate::export::{CsvStyle, ExportError, Exported, ExportedSheet, fetch_csv, fetch_xlsx};
 use crate::table::escape;
-use crate::user_file::replaces_something;
+use crate::user_file::replaces_data;
 use crate::{CellsQuery, Client};
+
+/// Interval of the spinner's animation, in milliseconds.
+const SPINNER_INTERVAL_MS: u64 = 100;
 
 pub(super) async fn run(
     context: &Context,
     output: &Output,
     args: args::Export,
 ) -> Result<(), CliError> {
-    let format = format(&args)?;
+    let format = choose_format(&args)?;
     let to_stdout = args.file == Path::new("-");
     if to_stdout && output.json {
         return Err(CliError::usage(
-            "--json and - both want standard output",
-            "export to a file, or leave out --json",
+            "--json and - both write to standard output",
+            "export to a file, or omit --json",
         ));
     }
     if to_stdout && format == ExportFormat::Xlsx && io::stdout().is_terminal() {
         return Err(CliError::usage(
-            "a terminal cannot show xlsx",
+            "xlsx is a binary format and cannot be written to a terminal",
             "export to a file: cellar export FILE.xlsx",
         ));
     }
-    // Found before the work, and once more when the file is moved into place.
-    if !to_stdout && !args.force && replaces_something(&args.file) {
+    // Check before the cells are read; the check is repeated when the file is written.
+    if !to_stdout && !args.force && replaces_data(&args.file) {
         return Err(ExportError::Exists { path: args.file }.into());
     }
     let client = context.client()?;
     let exported = export(context, output, &client, &args, format).await?;
     let spreadsheet = context.spreadsheet()?;
-    let left_out = match (format, &args.sheet) {
-        (ExportFormat::Csv | ExportFormat::Tsv, None) => {
-            left_out(&client, spreadsheet, exported.position).await
-        }
-        _ => 0,
+    let is_single_sheet = format != ExportFormat::Xlsx && args.sheet.is_none();
+    let omitted_sheets = if is_single_sheet {
+        count_other_sheets(&client, spreadsheet, exported.position).await
+    } else {
+        0
     };
-    if left_out > 0 {
-        let sheets = count(left_out, "other sheet is", "other sheets are");
+    if omitted_sheets > 0 {
+        let sheets = count(omitted_sheets, "other sheet was", "other sheets were");
         output.note(format!(
-            "{sheets} not in the file: name one with --sheet, or export all of them to FILE.xlsx"
+            "{sheets} not exported; select a sheet with --sheet, or export all sheets to FILE.xlsx"
         ));
     }
-    let sum = |count: fn(&ExportedSheet) -> u64| exported.sheets.iter().map(count).sum();
-    // A sheet as csv has no formulas, but their values, which are as old.
-    let warnings: Vec<String> = [
-        warnings::exported_formulas(sum(|sheet| sheet.formulas)),
-        warnings::formula_like_texts(sum(|sheet| sheet.formula_like_texts)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let total = |value: fn(&ExportedSheet) -> u64| exported.sheets.iter().map(value).sum();
+    let formulas = warnings::exported_formulas(total(|sheet| sheet.formulas));
+    let texts = warnings::formula_like_texts(total(|sheet| sheet.formula_like_texts));
+    let warnings: Vec<String> = formulas.into_iter().chain(texts).collect();
     output.warn(&warnings);
     if to_stdout {
         return Ok(());
@@ -70,7 +68,7 @@ pub(super) async fn run(
     if args.at.is_none() {
         let first = exported.sheets.first().filter(|_| args.sheet.is_none());
         let at = (exported.position, exported.incarnation);
-        context.saw(&client, spreadsheet, at, first.map(|sheet| sheet.sheet));
+        context.record_seen(&client, spreadsheet, at, first.map(|sheet| sheet.sheet));
     }
     let sheets = exported.sheets.iter().map(|sheet| {
         serde_json::json!({
@@ -84,16 +82,16 @@ pub(super) async fn run(
         "spreadsheet": spreadsheet,
         "file": args.file.display().to_string(),
         "position": exported.position,
-        "cells": cells(&exported),
+        "cells": count_cells(&exported),
         "sheets": sheets.collect::<Vec<_>>(),
-        "sheets_left_out": left_out,
+        "sheets_left_out": omitted_sheets,
         "warnings": warnings,
     }))?;
     output.say(summary(&args.file, &exported))?;
     Ok(())
 }
 
-/// Reads the cells, and writes them.
+/// Reads the cells and writes the file.
 async fn export(
     context: &Context,
     output: &Output,
@@ -102,44 +100,45 @@ async fn export(
     format: ExportFormat,
 ) -> Result<Exported, CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let seen = context.seen(client, spreadsheet);
+    let min_position = context.seen_position(client, spreadsheet);
     let (sheet, at) = (args.sheet.clone(), args.at);
-    let query = CellsQuery { sheet, at, seen, ..CellsQuery::default() };
+    let query = CellsQuery { sheet, at, min_position, ..CellsQuery::default() };
     let to_stdout = args.file == Path::new("-");
     let spinner = Spinner::new(output);
-    let progress = |cells| spinner.cells(cells);
+    let report_progress = |cells| spinner.show_cells(cells);
     if format == ExportFormat::Xlsx {
-        let fetched = fetch_xlsx(client, spreadsheet, query, progress).await?;
+        let fetched = fetch_xlsx(client, spreadsheet, query, report_progress).await?;
         spinner.end();
         if !to_stdout {
             return Ok(fetched.write_file(&args.file, args.force)?);
         }
-        // Its parts are not written one behind the other.
-        let mut whole = tempfile::tempfile()?;
-        let exported = fetched.write_to(&mut whole)?;
-        whole.rewind()?;
-        io::copy(&mut whole, &mut io::stdout().lock())?;
+        // An xlsx file is not written sequentially, which a pipe would require.
+        let mut buffer = tempfile::tempfile()?;
+        let exported = fetched.write_to(&mut buffer)?;
+        buffer.rewind()?;
+        io::copy(&mut buffer, &mut io::stdout().lock())?;
         return Ok(exported);
     }
     let delimiter = if format == ExportFormat::Tsv { b'\t' } else { b',' };
     let style =
         CsvStyle { delimiter, formulas: args.formulas, escape_formulas: args.escape_formulas };
-    let fetched = fetch_csv(client, spreadsheet, query, style, progress).await?;
+    let fetched = fetch_csv(client, spreadsheet, query, style, report_progress).await?;
     spinner.end();
-    Ok(match to_stdout {
-        true => fetched.write_to(io::stdout().lock())?,
-        false => fetched.write_file(&args.file, args.force)?,
-    })
+    if to_stdout {
+        Ok(fetched.write_to(io::stdout().lock())?)
+    } else {
+        Ok(fetched.write_file(&args.file, args.force)?)
+    }
 }
 
-/// How many sheets one of csv leaves out, if that can be found out.
-async fn left_out(client: &Client, spreadsheet: LogId, at: Position) -> usize {
+/// Returns the number of sheets besides the first one; 0 if they cannot be read.
+async fn count_other_sheets(client: &Client, spreadsheet: LogId, at: Position) -> usize {
     let sheets = client.sheets(spreadsheet, Some(at), None).await;
     sheets.map_or(0, |reply| reply.sheets.len().saturating_sub(1))
 }
 
-/// The format that is asked for, or that the file's name says.
-fn format(args: &args::Export) -> Result<ExportFormat, CliError> {
+/// Returns the passed format, or the format of the file's extension.
+fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     let extension = args.file.extension().unwrap_or_default().to_ascii_lowercase();
     let format = match (args.format, extension.to_str().unwrap_or_default()) {
         (Some(format), _) => format,
@@ -147,33 +146,33 @@ fn format(args: &args::Export) -> Result<ExportFormat, CliError> {
         (None, "tsv" | "tab") => ExportFormat::Tsv,
         (None, other @ ("xls" | "xlsm" | "xlsb" | "ods" | "numbers" | "json" | "parquet")) => {
             return Err(CliError::usage(
-                format!("{other} cannot be written"),
-                "name a .csv, .tsv or .xlsx file, or give --format",
+                format!("cannot export to the format {other}"),
+                "pass a .csv, .tsv or .xlsx file, or --format",
             ));
         }
         (None, _) => ExportFormat::Csv,
     };
     if format == ExportFormat::Xlsx && args.escape_formulas {
         return Err(CliError::usage(
-            "--escape-formulas is about csv: xlsx says of each cell whether it is a formula",
-            "leave it out",
+            "--escape-formulas applies to csv only",
+            "omit --escape-formulas; xlsx distinguishes texts from formulas",
         ));
     }
     if format == ExportFormat::Xlsx && args.formulas {
         return Err(CliError::usage(
-            "--formulas is about csv: xlsx has formulas, and what they gave, anyway",
-            "leave it out",
+            "--formulas applies to csv only",
+            "omit --formulas; xlsx contains formulas and their results",
         ));
     }
     Ok(format)
 }
 
-fn cells(exported: &Exported) -> u64 {
+fn count_cells(exported: &Exported) -> u64 {
     exported.sheets.iter().map(|sheet| sheet.cells).sum()
 }
 
 fn summary(file: &Path, exported: &Exported) -> String {
-    let cells = count(cells(exported), "cell", "cells");
+    let cells = count(count_cells(exported), "cell", "cells");
     let (file, position) = (file.display(), exported.position);
     match exported.sheets.as_slice() {
         [sheet] => {
@@ -189,22 +188,22 @@ fn summary(file: &Path, exported: &Exported) -> String {
     }
 }
 
-/// A count of cells while they are read; only on a terminal.
+/// Shows the number of cells read so far; only on a terminal.
 struct Spinner(indicatif::ProgressBar);
 
 impl Spinner {
     fn new(output: &Output) -> Self {
-        // indicatif itself draws nothing where stderr is not a terminal.
+        // indicatif draws nothing if stderr is not a terminal.
         let bar = if output.json {
             indicatif::ProgressBar::hidden()
         } else {
             indicatif::ProgressBar::new_spinner()
         };
-        bar.enable_steady_tick(std::time::Duration::from_millis(100));
+        bar.enable_steady_tick(std::time::Duration::from_millis(SPINNER_INTERVAL_MS));
         Self(bar)
     }
 
-    fn cells(&self, cells: u64) {
+    fn show_cells(&self, cells: u64) {
         self.0.set_message(count(cells, "cell", "cells"));
     }
 
@@ -218,9 +217,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_format_is_in_the_name_unless_it_is_given() {
+    fn the_format_depends_on_the_extension_unless_passed() {
         let format = |file: &str, format| {
-            super::format(&args::Export {
+            choose_format(&args::Export {
                 file: file.into(),
                 format,
                 at: None,

@@ -1,6 +1,6 @@
 //! `cellar feed`
 
-use cellar_api::{wire::ChangeView, wire::EventRange, wire::FeedItemView};
+use cellar_api::{wire::ChangeView, wire::FeedItemView};
 
 use super::args;
 use super::catalog;
@@ -23,27 +23,29 @@ pub(super) async fn run(
     output: &Output,
     args: args::Feed,
 ) -> Result<(), CliError> {
-    let args::Feed { after, checkpoint, follow, payloads: events, page_size: limit } = args;
+    let args::Feed { after, checkpoint, follow, payloads, page_size: limit } = args;
     let client = context.client()?;
-    let subscription = Subscription { events, limit, until_end: !follow };
-    let reading = async {
+    let subscription = Subscription { payloads, limit, until_end: !follow };
+    let printed = async {
         match checkpoint {
-            Some(path) => read(&client, subscription, FileCheckpoints::at(path), *output).await,
+            Some(path) => {
+                print_feed(&client, subscription, FileCheckpoints::at(path), *output).await
+            }
             None => {
-                let next = after.map(|after| after.number());
-                let progress = FeedProgress { feed: None, next };
-                read(&client, subscription, progress, *output).await
+                let checkpoint = after.map(|after| after.number());
+                let progress = FeedProgress { generation: None, checkpoint };
+                print_feed(&client, subscription, progress, *output).await
             }
         }
     };
     tokio::select! {
-        read = reading => read,
-        // That is how following ends.
+        result = printed => result,
+        // Ctrl-C ends `--follow` successfully.
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
 }
 
-/// Prints what is delivered.
+/// Prints delivered feed items.
 struct Printer(Output);
 
 impl Subscriber for Printer {
@@ -52,45 +54,53 @@ impl Subscriber for Printer {
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), std::io::Error> {
         let Self(output) = self;
         output.result(delivery.item)?;
-        lines(delivery.item).into_iter().try_for_each(|line| output.say(line))
+        for line in item_lines(delivery.item) {
+            output.say(line)?;
+        }
+        Ok(())
     }
 }
 
-async fn read(
+/// Prints the feed from the stored checkpoint on.
+async fn print_feed(
     client: &Client,
     subscription: Subscription,
     mut checkpoints: impl Checkpoints,
     output: Output,
 ) -> Result<(), CliError> {
-    let read = subscribe(client, subscription, &mut checkpoints, &mut Printer(output)).await;
-    let progress = read.map_err(|error| match error {
-        SubscribeError::FeedChanged => CliError::FeedChanged,
+    let result = subscribe(client, subscription, &mut checkpoints, &mut Printer(output)).await;
+    let progress = result.map_err(|error| match error {
+        SubscribeError::GenerationChanged => CliError::FeedGenerationChanged,
         SubscribeError::Client(error) => error.into(),
         SubscribeError::Checkpoint(error) => error.into(),
         SubscribeError::Handler(error) => error.into(),
     })?;
-    match progress.next {
-        Some(next) => output.note(format!("That is all. To go on: cellar feed --after {next}")),
-        None => output.note("Nothing has been indexed yet."),
+    match progress.checkpoint {
+        Some(checkpoint) => {
+            output.note(format!("End of the feed. To continue: cellar feed --after {checkpoint}"));
+        }
+        None => output.note("The feed is empty."),
     }
     Ok(())
 }
 
-/// A line for each stream of an item, and one for each change that was told.
-fn lines(item: &FeedItemView) -> Vec<String> {
-    let when = utc(item.indexed_ms / 1_000);
-    let of_span = |span: &EventRange| {
+/// Returns one line for each event stream of an item, followed by one line for each payload.
+fn item_lines(item: &FeedItemView) -> Vec<String> {
+    let time = utc(item.indexed_ms / 1_000);
+    let mut lines = Vec::new();
+    for span in &item.spans {
         let events = count(span.kinds.len(), "event", "events");
         let kinds = escape(&span.kinds.join(", "));
         let stream = escape(&span.stream);
-        let first = span.first;
-        let line = [when.clone(), stream, format!("{events} from {first}"), kinds].join(GAP);
-        let told = span.events.iter().flatten().map(of_change);
-        [line].into_iter().chain(told).collect::<Vec<_>>()
-    };
-    item.spans.iter().flat_map(of_span).collect()
+        let range = format!("{events} from {}", span.first);
+        lines.push([time.clone(), stream, range, kinds].join(GAP));
+        for change in span.events.iter().flatten() {
+            lines.push(payload_line(change));
+        }
+    }
+    lines
 }
 
-fn of_change(change: &ChangeView) -> String {
-    format!("{GAP}{}", catalog::describe::change(change))
+fn payload_line(change: &ChangeView) -> String {
+    format!("{GAP}{}", catalog::describe::format_change(change))
 }

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
-use crate::outbox::new_name;
+use crate::outbox::new_client_id;
 use crate::table::escape;
 
 /// Separator of columns.
@@ -19,48 +19,48 @@ pub(super) async fn run(
     args: args::Fork,
 ) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let nonce = args.nonce.unwrap_or_else(new_name);
+    let nonce = args.nonce.unwrap_or_else(new_client_id);
     let name = args.name.map(|name| name.to_string());
     let fork = client.fork(spreadsheet, &ForkRequest { nonce, at: args.at, name }).await?;
     if !args.no_use {
-        context.remember(fork.id, output)?;
+        context.select(fork.id, output)?;
     }
     output.result(&fork)?;
     output.say(fork.id.to_string())?;
     let shared = format!("The fork shares {} up to {}.", fork.source, fork.position);
-    output.note(match args.no_use {
-        true => format!("{shared} Read it: cellar get -s {}", fork.id),
-        false => {
-            format!("{shared} It is selected. Select the source again: cellar use {spreadsheet}")
-        }
+    output.note(if args.no_use {
+        format!("{shared} Read it with: cellar get -s {}", fork.id)
+    } else {
+        format!("{shared} The fork is selected. Select the source with: cellar use {spreadsheet}")
     });
     Ok(())
 }
 
 pub(super) async fn list(context: &Context, output: &Output) -> Result<(), CliError> {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let (mut forks, mut after) = (Vec::new(), None);
+    let mut forks = Vec::new();
+    let mut cursor = None;
     loop {
-        let page = client.forks(spreadsheet, after).await?;
+        let page = client.forks(spreadsheet, cursor).await?;
         forks.extend(page.forks);
-        // A page that does not go on would be asked for again for ever.
-        after = page.next.filter(|next| after.is_none_or(|after| *next > after));
-        if after.is_none() {
-            break;
+        match page.next {
+            Some(next) if cursor.is_none_or(|cursor| next > cursor) => cursor = Some(next),
+            // Also stop at a faulty `next`, which would cause an endless loop.
+            _ => break,
         }
     }
     output.result(&serde_json::json!({ "forks": forks }))?;
-    for line in lines(&forks) {
+    for line in format_forks(&forks) {
         output.say(line)?;
     }
     if forks.is_empty() {
-        output.note("There is none yet. To make one: cellar fork");
+        output.note("The spreadsheet has no forks. Create one with: cellar fork");
     }
     Ok(())
 }
 
-/// A line for each fork, the oldest first.
-fn lines(forks: &[ForkView]) -> Vec<String> {
+/// Formats forks, a line each.
+fn format_forks(forks: &[ForkView]) -> Vec<String> {
     let width = forks.iter().map(|fork| fork.position.to_string().len()).max().unwrap_or(0);
     let line = |fork: &ForkView| {
         let author = escape(fork.author.as_deref().unwrap_or("-"));
@@ -78,19 +78,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_which_fork_from_where_when_and_whose() {
+    fn a_line_contains_id_position_time_and_author() {
         let fork = |byte, num, author: Option<&str>| ForkView {
             id: LogId::from_uuid(uuid::Uuid::from_bytes([byte; 16])),
             position: Position::new(0, num).unwrap(),
             created_s: 1_700_000_000,
             author: author.map(str::to_owned),
         };
-        let shown = lines(&[fork(1, 42, Some("alice\u{1b}")), fork(2, 7, None)]);
+        let shown = format_forks(&[fork(1, 42, Some("alice\u{1b}")), fork(2, 7, None)]);
         let expected = [
             "01010101-0101-0101-0101-010101010101   0.42   2023-11-14 22:13:20Z   alice\\u{1b}",
             "02020202-0202-0202-0202-020202020202    0.7   2023-11-14 22:13:20Z   -",
         ];
         assert_eq!(shown, expected);
-        assert!(lines(&[]).is_empty());
+        assert!(format_forks(&[]).is_empty());
     }
 }

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use cellar_api::{wire::CellsReply, wire::ProblemKind};
-use cellar_sheet::a1::{CellName, Range, Rectangle};
+use cellar_sheet::a1::{CellName, Range, Rectangle, column_name};
 use cellar_sheet::metadata::Extent;
 use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::one_sheet;
+use super::edit::sheet_of_range;
 use super::error::CliError;
-use super::output::{Output, count};
+use super::output::{Output, count, grouped};
 use crate::reader::{ChunkCache, Reader, ReaderError};
 use crate::table::{Window, render};
 use crate::{CellsQuery, Client};
 
-/// Rows of the first screen.
+/// Number of rows without --range.
 const SCREEN_ROWS: u32 = 40;
-/// Columns of the first screen.
+/// Number of columns without --range.
 const SCREEN_COLUMNS: u32 = 20;
-/// Cells of a table for people, blank ones included; JSON has no such bound.
+/// Maximum number of cells in a table, including blank cells. JSON output has no limit.
 const MAX_TABLE_CELLS: u64 = 200_000;
 
 pub(super) async fn run(
@@ -35,28 +35,29 @@ pub(super) async fn run(
         Some(range) => range_text(range),
         None => rectangle.to_string(),
     };
-    let sheet = one_sheet(args.sheet, args.range.as_ref())?;
-    let is_first = sheet.is_none();
-    let seen = context.seen(&client, spreadsheet);
-    let reply = if args.remote || args.at.is_some() || !context.keeps_state() {
-        let query = CellsQuery { sheet, range: Some(range), at: args.at, seen, from: None };
-        all_pages(&client, spreadsheet, query).await?
+    let sheet = sheet_of_range(args.sheet, args.range.as_ref())?;
+    let is_first_sheet = sheet.is_none();
+    let min_position = context.seen_position(&client, spreadsheet);
+    let reply = if args.remote || args.at.is_some() || !context.has_state_folder() {
+        let query =
+            CellsQuery { sheet, range: Some(range), at: args.at, min_position, cursor: None };
+        read_all_pages(&client, spreadsheet, query).await?
     } else {
         check_area(args.range.as_ref())?;
         let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
-        let mut reader = Reader::open(client.clone(), spreadsheet, seen, cache).await?;
+        let mut reader = Reader::open(client.clone(), spreadsheet, min_position, cache).await?;
         reader.cells(sheet.as_deref(), rectangle).await?
     };
     if args.at.is_none() {
-        let first_sheet = is_first.then_some(reply.sheet);
-        context.saw(&client, spreadsheet, (reply.position, reply.incarnation), first_sheet);
+        let first_sheet = is_first_sheet.then_some(reply.sheet);
+        context.record_seen(&client, spreadsheet, (reply.position, reply.incarnation), first_sheet);
     }
     context.note_unsent(&client, spreadsheet, output);
     if output.json {
-        output.result(&Shown::new(&reply))?;
+        output.result(&ReplyWithTexts::new(&reply))?;
         return Ok(());
     }
-    show(&reply, rectangle, args.range.is_some(), output)
+    print_table(&reply, rectangle, args.range.is_some(), output)
 }
 
 fn first_screen() -> Rectangle {
@@ -66,14 +67,13 @@ fn first_screen() -> Rectangle {
     }
 }
 
-/// The range as the server is asked: whole columns and rows stay open, `A:C`, so that they are
-/// not taken for a huge explicit range.
+/// Formats a range for the server. Whole columns and rows are written as `A:C` or `3:5`, because their cells
+/// do not count towards the limit of a range.
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     let everything = Rectangle::EVERYTHING;
-    let letters = cellar_sheet::a1::column_name;
     if range.open && first.row == 0 && last.row == everything.last.row {
-        return format!("{}:{}", letters(first.column), letters(last.column));
+        return format!("{}:{}", column_name(first.column), column_name(last.column));
     }
     if range.open {
         return format!("{}:{}", u64::from(first.row) + 1, u64::from(last.row) + 1);
@@ -81,25 +81,27 @@ pub(super) fn range_text(range: &Range) -> String {
     range.rectangle.to_string()
 }
 
-/// As the server does.
+/// Checks the limit on cells of a range, like the server.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
+    let Some(range) = range else { return Ok(()) };
     range
-        .map_or(Ok(()), Range::check_area)
-        .map_err(|error| ReaderError::refused(ProblemKind::RangeTooLarge, error.to_string()))
+        .check_area()
+        .map_err(|error| ReaderError::from_problem(ProblemKind::RangeTooLarge, error.to_string()))
 }
 
-async fn all_pages(
+/// Reads all pages of a range.
+async fn read_all_pages(
     client: &Client,
     spreadsheet: cellar_base::identity::LogId,
     mut query: CellsQuery,
 ) -> Result<CellsReply, CliError> {
     let mut reply = client.cells(spreadsheet, &query).await?;
     while let Some(next) = reply.next.take() {
-        if query.from.as_ref() == Some(&next) {
+        if query.cursor.as_ref() == Some(&next) {
             break;
         }
         query.at = Some(reply.position);
-        query.from = Some(next);
+        query.cursor = Some(next);
         let page = client.cells(spreadsheet, &query).await?;
         reply.cells.extend(page.cells);
         reply.next = page.next;
@@ -107,56 +109,67 @@ async fn all_pages(
     Ok(reply)
 }
 
-fn show(
+/// Prints the cells as a table. `is_explicit` is set if the user passed the range.
+fn print_table(
     reply: &CellsReply,
     rectangle: Rectangle,
-    explicit: bool,
+    is_explicit: bool,
     output: &Output,
 ) -> Result<(), CliError> {
-    let window = window(rectangle, reply.extent);
+    let window = clip_to_extent(rectangle, reply.extent);
     if window.rows == 0 || window.columns == 0 {
-        output.say(if explicit { "These cells are empty." } else { "The sheet is empty." })?;
+        output.say(if is_explicit { "The cells are empty." } else { "The sheet is empty." })?;
         return Ok(());
     }
     let cells = u64::from(window.rows).saturating_mul(u64::from(window.columns));
     if cells > MAX_TABLE_CELLS {
         return Err(CliError::usage(
-            format!("a table of {} would be too large", count(cells, "cell", "cells")),
-            "ask for a smaller --range, use --json, or `cellar export FILE`",
+            format!(
+                "the range has {}; at most {} can be printed as a table",
+                count(cells, "cell", "cells"),
+                grouped(MAX_TABLE_CELLS)
+            ),
+            "pass a smaller --range, use --json, or export the cells with `cellar export FILE`",
         ));
     }
-    let rendered = render(&reply.cells, window, output.width());
+    let rendered = render(&reply.cells, window, output.terminal_width());
     output.say(&rendered.text)?;
     let shown = Window { columns: rendered.columns, ..window };
-    if let Some(more) = more(shown, window, reply.extent, explicit) {
-        output.note(more);
+    if let Some(note) = truncation_note(shown, window, reply.extent, is_explicit) {
+        output.note(note);
     }
     Ok(())
 }
 
-/// The part of a rectangle that was ever written to.
-fn window(rectangle: Rectangle, extent: Extent) -> Window {
-    let count = |first: u32, last: u32, extent: u32| {
+/// Returns the part of a rectangle within the used range of the sheet.
+fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
+    let length = |first: u32, last: u32, extent: u32| {
         last.saturating_add(1).min(extent).saturating_sub(first)
     };
     Window {
         first: rectangle.first,
-        rows: count(rectangle.first.row, rectangle.last.row, extent.rows),
-        columns: count(rectangle.first.column, rectangle.last.column, extent.columns),
+        rows: length(rectangle.first.row, rectangle.last.row, extent.rows),
+        columns: length(rectangle.first.column, rectangle.last.column, extent.columns),
     }
 }
 
-/// How much more there is than what is shown.
-fn more(shown: Window, wanted: Window, extent: Extent, explicit: bool) -> Option<String> {
-    let everything_wanted = explicit && shown == wanted;
-    let everything_there = shown.rows >= extent.rows && shown.columns >= extent.columns;
-    if everything_wanted || everything_there {
+/// Returns a note about the cells that are not shown; `None` if all requested cells, or all cells of the
+/// sheet, are shown.
+fn truncation_note(
+    shown: Window,
+    requested: Window,
+    extent: Extent,
+    is_explicit: bool,
+) -> Option<String> {
+    let is_request_complete = is_explicit && shown == requested;
+    let is_sheet_complete = shown.rows >= extent.rows && shown.columns >= extent.columns;
+    if is_request_complete || is_sheet_complete {
         return None;
     }
     let last =
         CellName { row: extent.rows.saturating_sub(1), column: extent.columns.saturating_sub(1) };
     Some(format!(
-        "Shown: {} and {}; the sheet has {} and {}, up to {last}. More: cellar get --range …",
+        "Shown: {} and {}. The sheet has {} and {}, up to {last}; print others with --range.",
         count(shown.rows, "row", "rows"),
         count(shown.columns, "column", "columns"),
         count(extent.rows, "row", "rows"),
@@ -164,17 +177,17 @@ fn more(shown: Window, wanted: Window, extent: Extent, explicit: bool) -> Option
     ))
 }
 
-/// The cells for a program: values, and the text that a person would see.
+/// The cells for --json, with their displayed texts.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ReplyWithTexts<'a> {
     #[serde(flatten)]
     reply: &'a CellsReply,
     texts: Vec<String>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ReplyWithTexts<'a> {
     fn new(reply: &'a CellsReply) -> Self {
-        Self { reply, texts: reply.cells.iter().map(|placed| placed.cell.text()).collect() }
+        Self { reply, texts: reply.cells.iter().map(|cell| cell.cell.text()).collect() }
     }
 }
 
@@ -197,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_explicit_range_ends_at_its_limit_and_an_open_one_does_not() {
+    fn only_explicit_ranges_have_a_limit() {
         let rows = MAX_RANGE_CELLS / 16;
         assert!(check_area(Some(&range(&format!("A1:P{rows}")))).is_ok());
         let error = check_area(Some(&range(&format!("A1:P{}", rows + 1)))).unwrap_err();
@@ -206,28 +219,28 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_where_the_sheet_does() {
+    fn clips_to_the_used_range() {
         let extent = Extent { rows: 100, columns: 3 };
-        let screen = window(first_screen(), extent);
+        let screen = clip_to_extent(first_screen(), extent);
         assert_eq!((screen.rows, screen.columns), (SCREEN_ROWS, 3));
-        let columns = window(range("B:Z").rectangle, extent);
+        let columns = clip_to_extent(range("B:Z").rectangle, extent);
         assert_eq!((columns.rows, columns.columns), (100, 2));
-        let outside = window(range("E1:F2").rectangle, extent);
+        let outside = clip_to_extent(range("E1:F2").rectangle, extent);
         assert_eq!(outside.columns, 0);
     }
 
     #[test]
-    fn the_note_says_how_much_more_there_is() {
+    fn the_note_describes_the_omitted_cells() {
         let extent = Extent { rows: 3_377, columns: 7 };
-        let screen = window(first_screen(), extent);
-        let note = more(screen, screen, extent, false).unwrap();
+        let screen = clip_to_extent(first_screen(), extent);
+        let note = truncation_note(screen, screen, extent, false).unwrap();
         assert!(note.contains("3,377 rows and 7 columns, up to G3377"), "{note}");
-        let explicit = window(range("A1:B2").rectangle, extent);
-        assert_eq!(more(explicit, explicit, extent, true), None);
+        let explicit = clip_to_extent(range("A1:B2").rectangle, extent);
+        assert_eq!(truncation_note(explicit, explicit, extent, true), None);
         let cut = Window { columns: 1, ..explicit };
-        assert!(more(cut, explicit, extent, true).is_some());
+        assert!(truncation_note(cut, explicit, extent, true).is_some());
         let small = Extent { rows: 2, columns: 2 };
-        let all = window(first_screen(), small);
-        assert_eq!(more(all, all, small, false), None);
+        let all = clip_to_extent(first_screen(), small);
+        assert_eq!(truncation_note(all, all, small, false), None);
     }
 }

@@ -7,7 +7,7 @@ use super::output::Output;
 pub(super) async fn run(context: &Context, output: &Output) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
-    let head = client.head(spreadsheet, context.seen(&client, spreadsheet)).await?;
+    let head = client.head(spreadsheet, context.seen_position(&client, spreadsheet)).await?;
     output.result(&head)?;
     output.say(head.head.to_string())?;
     Ok(())

@@ -9,21 +9,25 @@ pub(super) async fn run(context: &Context, output: &Output) -> Result<(), CliErr
     let client = context.client()?;
     let health = client.health().await?;
     output.result(&health)?;
-    let state = if health.ok { "fine" } else { "not fine" };
+    let status = if health.ok { "healthy" } else { "unhealthy" };
     output.say(format!(
-        "{}: {state}, stack {}, build {}",
+        "{}: {status}, stack {}, build {}",
         client.url(),
         escape(&health.stack),
         escape(&health.build)
     ))?;
-    for part in &health.dependencies {
-        let (mark, word) = if part.ok { ("✔", "reachable") } else { ("✘", "not reachable") };
-        output.say(format!("  {mark} {} {word}", escape(&part.name)))?;
+    let mut unavailable = Vec::new();
+    for dependency in &health.dependencies {
+        let name = escape(&dependency.name);
+        if dependency.ok {
+            output.say(format!("  ✔ {name} reachable"))?;
+        } else {
+            output.say(format!("  ✘ {name} not reachable"))?;
+            unavailable.push(name);
+        }
     }
     if health.ok {
         return Ok(());
     }
-    let missing: Vec<String> =
-        health.dependencies.iter().filter(|part| !part.ok).map(|part| escape(&part.name)).collect();
-    Err(CliError::Unhealthy { missing: missing.join(", ") })
+    Err(CliError::Unhealthy { unavailable: unavailable.join(", ") })
 }

@@ -9,15 +9,15 @@ use cellar_sheet::operation::Operation;
 
 use super::args;
 use super::context::Context;
-use super::edit::{before, sheet_names};
+use super::edit::{previous_position, sheet_names};
 use super::error::CliError;
 use super::output::Output;
 use super::time::utc;
 use crate::Client;
-use crate::describe::{self, SheetNames};
+use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::table::escape;
 
-/// Characters between two columns.
+/// Separator of columns.
 pub(super) const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -27,7 +27,7 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
-    let history = fetch(&client, spreadsheet, args.until, args.limit).await?;
+    let history = fetch_newest(&client, spreadsheet, args.until, args.limit).await?;
     output.result(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
@@ -35,53 +35,53 @@ pub(super) async fn run(
     }))?;
     if !output.json {
         let names = names_before(&client, spreadsheet, &history.entries).await;
-        for line in lines(&history.entries, names) {
+        for line in format_entries(&history.entries, names) {
             output.say(line)?;
         }
     }
     context.note_unsent(&client, spreadsheet, output);
     if let Some(next) = history.next {
-        output.note(format!("There is older history: cellar history --until {next}"));
+        output.note(format!("Older entries: cellar history --until {next}"));
     }
     Ok(())
 }
 
-/// The newest entries that say something to a person, newest first.
-struct Newest {
+/// The newest displayed entries, newest first.
+struct NewestEntries {
     limit: usize,
     entries: Vec<EntryView>,
-    /// Where older ones begin, if there are any.
+    /// Position of the next older displayed entry, if any.
     next: Option<Position>,
 }
 
-async fn fetch(
+/// Fetches the newest `limit` displayed entries up to `until`.
+async fn fetch_newest(
     client: &Client,
     spreadsheet: LogId,
-    mut from: Option<Position>,
+    mut until: Option<Position>,
     limit: u32,
-) -> Result<Newest, CliError> {
-    let limit_entries = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut newest = Newest { limit: limit_entries, entries: Vec::new(), next: None };
+) -> Result<NewestEntries, CliError> {
+    let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut newest = NewestEntries { limit: max_entries, entries: Vec::new(), next: None };
     loop {
-        // One more tells whether there are older ones.
-        let wanted = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
-        let page = client.history(spreadsheet, from, Some(wanted)).await?;
-        // A page that does not go on would be asked for again for ever.
-        let next = page.next.filter(|next| from.is_none_or(|from| *next < from));
-        if newest.is_full_after(page.entries) {
+        // Request one more entry, to find out whether there are older ones.
+        let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
+        let page = client.history(spreadsheet, until, Some(page_size)).await?;
+        if newest.add_page(page.entries) {
             return Ok(newest);
         }
-        match next {
-            Some(next) => from = Some(next),
-            None => return Ok(newest),
+        match page.next {
+            Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
+            // Also stop at a faulty `next`, which would cause an endless loop.
+            _ => return Ok(newest),
         }
     }
 }
 
-impl Newest {
-    /// Takes older entries; says whether there are more than wanted.
-    fn is_full_after(&mut self, entries: Vec<EntryView>) -> bool {
-        for entry in entries.into_iter().filter(says_something) {
+impl NewestEntries {
+    /// Adds older entries. Returns whether there are more than `limit`.
+    fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
+        for entry in entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.limit {
                 self.next = Some(entry.position);
                 return true;
@@ -92,64 +92,73 @@ impl Newest {
     }
 }
 
-/// Whether an entry says something to a person.
-pub(super) fn says_something(entry: &EntryView) -> bool {
+/// Returns whether an entry is displayed: an edit, or the creation of the spreadsheet.
+pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
-/// The names that the sheets had before the oldest of the entries, if any of them needs one.
+/// Returns the sheet names before the oldest of the entries, if a description needs them.
 async fn names_before(client: &Client, spreadsheet: LogId, entries: &[EntryView]) -> SheetNames {
-    let operations = entries
+    let Some(oldest) = entries.last() else { return SheetNames::default() };
+    let mut operations = entries
         .iter()
         .flat_map(|entry| &entry.mutations)
         .flat_map(|mutation| std::iter::once(&mutation.op).chain(mutation.effective()));
-    let needed = operations.into_iter().any(describe::needs_names);
-    match entries.last().map(|oldest| oldest.position).filter(|_| needed) {
-        Some(Position::FIRST) => SheetNames::at_the_beginning(),
-        Some(oldest) => sheet_names(client, spreadsheet, before(oldest).unwrap_or(oldest)).await,
-        None => SheetNames::default(),
+    if !operations.any(needs_sheet_names) {
+        return SheetNames::default();
     }
+    if oldest.position == Position::FIRST {
+        return SheetNames::of_new_spreadsheet();
+    }
+    let position = previous_position(oldest.position).unwrap_or(oldest.position);
+    sheet_names(client, spreadsheet, position).await
 }
 
-/// A line for each entry, newest first; the names are those before the oldest.
-fn lines(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
+/// Formats the entries, newest first, a line each. `names` are the sheet names before the oldest entry.
+fn format_entries(entries: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let author = |entry: &EntryView| escape(entry.author.as_deref().unwrap_or("-"));
-    let longest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
-    let position_width = longest(&mut entries.iter().map(|e| e.position.to_string().len()));
-    let author_width =
-        longest(&mut entries.iter().map(|e| console::measure_text_width(&author(e))));
-    let line = |entry: &EntryView| {
+    let position_widths = entries.iter().map(|entry| entry.position.to_string().len());
+    let position_width = position_widths.max().unwrap_or(0);
+    let author_widths = entries.iter().map(|entry| console::measure_text_width(&author(entry)));
+    let author_width = author_widths.max().unwrap_or(0);
+    let mut lines = Vec::with_capacity(entries.len());
+    // Oldest first, because each entry may change the names of sheets.
+    for entry in entries.iter().rev() {
         let position = format!("{:>position_width$}", entry.position.to_string());
         let author = author(entry);
-        let author =
-            console::pad_str(&author, author_width, console::Alignment::Left, None).into_owned();
-        [position, utc(entry.created_s), author, what(entry, &mut names)].join(GAP)
-    };
-    let mut lines: Vec<String> = entries.iter().rev().map(line).collect();
+        let author = console::pad_str(&author, author_width, console::Alignment::Left, None);
+        let description = describe_entry(entry, &mut names);
+        lines.push([position, utc(entry.created_s), author.into_owned(), description].join(GAP));
+    }
     lines.reverse();
     lines
 }
 
-/// What an entry did; `names` are those before it, and become those behind it.
-pub(super) fn what(entry: &EntryView, names: &mut SheetNames) -> String {
+/// Describes an entry. Updates `names` from the sheet names before the entry to those after it.
+pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");
-        return format!("{edits}, {} in an object", count(external.bytes, "byte", "bytes"));
+        return format!("{edits}, {} stored separately", count(external.bytes, "byte", "bytes"));
     }
     if entry.kind != EntryKind::Edits {
         return "created".to_owned();
     }
     let effective: Vec<&Operation> =
         entry.mutations.iter().flat_map(|mutation| mutation.effective()).collect();
-    effective.iter().for_each(|operation| names.add(operation));
-    let named = names.clone();
-    effective.iter().for_each(|operation| names.rename(operation));
-    let authored =
-        describe::operations(entry.mutations.iter().map(|mutation| &mutation.op), &named);
+    for operation in &effective {
+        names.record_added(operation);
+    }
+    let names_before_renames = names.clone();
+    for operation in &effective {
+        names.record_renamed(operation);
+    }
+    let authored_operations = entry.mutations.iter().map(|mutation| &mutation.op);
+    let authored = describe_operations(authored_operations, &names_before_renames);
     if entry.mutations.iter().all(|mutation| mutation.committed.is_none()) {
         return authored;
     }
-    format!("{authored} (as: {})", describe::operations(effective.into_iter(), &named))
+    let committed = describe_operations(effective.into_iter(), &names_before_renames);
+    format!("{authored} (as: {committed})")
 }
 
 #[cfg(test)]
@@ -178,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_where_when_who_and_what() {
+    fn a_line_contains_position_time_author_and_description() {
         let entries =
             [entry(10, EntryKind::Edits, "alice\u{1b}"), entry(0, EntryKind::Snapshot, "bob")];
-        let shown = lines(&entries, SheetNames::default());
+        let shown = format_entries(&entries, SheetNames::default());
         let expected = [
             "0.10   2023-11-14 22:13:20Z   alice\\u{1b}   B2 = \"new\"",
             " 0.0   2023-11-14 22:13:20Z   bob           created",
@@ -190,15 +199,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_committed_is_said_if_it_differs_and_large_entries_are_named() {
+    fn describes_transformed_and_large_entries() {
         let mut moved = entry(1, EntryKind::Edits, "a");
         moved.mutations[0].committed = Some(vec![]);
-        assert_eq!(what(&moved, &mut SheetNames::default()), "B2 = \"new\" (as: nothing)");
+        assert_eq!(
+            describe_entry(&moved, &mut SheetNames::default()),
+            "B2 = \"new\" (as: nothing)"
+        );
         let edit = CellEdit { row: 4, column: 1, value: None, formula: None, format: None };
         let edit = CellEdit { value: Some(Value::Number(1.0)), ..edit };
         let set = SetCells { sheet: SheetId::FIRST, cells: vec![edit] };
         moved.mutations[0].committed = Some(vec![Operation::SetCells(set)]);
-        assert_eq!(what(&moved, &mut SheetNames::default()), "B2 = \"new\" (as: B5 = 1)");
+        assert_eq!(describe_entry(&moved, &mut SheetNames::default()), "B2 = \"new\" (as: B5 = 1)");
         let external = ExternalBody {
             first_id: 1,
             count: 1,
@@ -210,18 +222,18 @@ mod tests {
         };
         let large = EntryView { mutations: vec![], external_body: Some(external), ..moved };
         assert_eq!(
-            what(&large, &mut SheetNames::default()),
-            "1 large edit, 150,123 bytes in an object"
+            describe_entry(&large, &mut SheetNames::default()),
+            "1 large edit, 150,123 bytes stored separately"
         );
     }
 
     #[test]
-    fn the_newest_are_kept_and_what_changes_nothing_is_not_shown() {
-        let mut newest = Newest { limit: 2, entries: Vec::new(), next: None };
+    fn keeps_the_newest_displayed_entries() {
+        let mut newest = NewestEntries { limit: 2, entries: Vec::new(), next: None };
         let of = |num, kind| entry(num, kind, "a");
-        assert!(!newest.is_full_after(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
-        assert!(!newest.is_full_after(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));
-        assert!(newest.is_full_after(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]));
+        assert!(!newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
+        assert!(!newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));
+        assert!(newest.add_page(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]));
         let nums: Vec<u32> = newest.entries.iter().map(|entry| entry.position.num()).collect();
         assert_eq!(nums, [5, 2]);
         assert_eq!(newest.next, Position::new(0, 1).ok());

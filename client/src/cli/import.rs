@@ -19,66 +19,68 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     if args.file == Path::new("-") {
         return Err(CliError::usage(
-            "standard input cannot be imported: a file is read twice, and again after an interruption",
-            "write it to a file first, then: cellar import FILE.csv (a file called - is ./-)",
+            "cannot import standard input: an import reads the file more than once",
+            "write the data to a file first, then run `cellar import FILE.csv`; a file named - is ./-",
         ));
     }
-    let into = args.into.or(context.given_spreadsheet());
+    let into = args.into.or(context.spreadsheet_option());
     if let (Some(_), Some(into)) = (&args.name, into) {
         return Err(CliError::usage(
-            format!("{into} has a name, and --name is for a new spreadsheet"),
-            format!("leave --name out, or afterwards: cellar rename NAME -s {into}"),
+            format!("--name names a new spreadsheet, but the import goes into {into}"),
+            format!("omit --name, or rename the spreadsheet with `cellar rename NAME -s {into}`"),
         ));
     }
     match (&args.sheet, &args.replace, into) {
-        (Some(_), _, None) => Err(needs_spreadsheet("--sheet")),
-        (None, Some(_), None) => Err(needs_spreadsheet("--replace")),
+        (Some(_), _, None) => Err(missing_spreadsheet("--sheet")),
+        (None, Some(_), None) => Err(missing_spreadsheet("--replace")),
         (Some(sheet), _, Some(into)) => edits::run(context, output, &args, into, sheet).await,
-        (None, _, _) if args.dry_run => sheets::look(output, &args).await,
+        (None, _, _) if args.dry_run => sheets::run_dry(output, &args).await,
         (None, _, _) => sheets::run(context, output, &args, into).await,
     }
 }
 
-fn needs_spreadsheet(option: &str) -> CliError {
+/// Returns the error for an option that selects a sheet of an existing spreadsheet.
+fn missing_spreadsheet(option: &str) -> CliError {
     CliError::usage(
-        format!("{option} is a sheet of an existing spreadsheet"),
-        "give the spreadsheet with --into ID or -s ID",
+        format!("{option} selects a sheet of an existing spreadsheet"),
+        "select the spreadsheet with --into ID or -s ID",
     )
 }
 
-/// How the file is to be read.
+/// Converts the arguments to options for reading the file.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
-    let is_csv = FileKind::of(&args.file)? == FileKind::Csv;
-    let of_csv = args.delimiter.is_some()
+    let is_csv = FileKind::detect(&args.file)? == FileKind::Csv;
+    let has_csv_options = args.delimiter.is_some()
         || args.ragged != Ragged::Error
         || args.types.is_some()
         || args.text;
-    if of_csv && !is_csv {
+    if has_csv_options && !is_csv {
         return Err(CliError::usage(
-            "--delimiter, --ragged, --types and --text are about csv, and this is a workbook",
-            "leave them out: a workbook says itself what its cells are",
+            "--delimiter, --ragged, --types and --text apply to csv files, but the file is a workbook",
+            "omit these options; a workbook contains the types of its cells",
         ));
     }
     if !args.sheets.is_empty() && is_csv {
         return Err(CliError::usage(
-            "--sheets are the sheets of a workbook, and csv has only one",
-            "leave it out; --sheet NAME is a sheet of the spreadsheet",
+            "--sheets selects sheets of a workbook, but the file is a csv file",
+            "omit --sheets; --sheet NAME selects a sheet of the spreadsheet",
         ));
     }
     let all_text = ColumnTypes { others: Some(TypeChoice::Text), ..ColumnTypes::default() };
     let types = if args.text { Some(all_text) } else { args.types.clone() };
     Ok(ReadOptions {
-        delimiter: delimiter(args.delimiter, &args.file),
+        delimiter: choose_delimiter(args.delimiter, &args.file),
         pad: args.ragged == Ragged::Pad,
         types: types.unwrap_or_default(),
         sheets: args.sheets.clone(),
     })
 }
 
-fn delimiter(given: Option<Delimiter>, file: &Path) -> u8 {
+/// Returns the passed delimiter, or the usual one for the extension of the file.
+fn choose_delimiter(passed: Option<Delimiter>, file: &Path) -> u8 {
     let extension = file.extension().unwrap_or_default();
     let is_tsv = ["tsv", "tab"].iter().any(|name| extension.eq_ignore_ascii_case(name));
-    match given {
+    match passed {
         Some(Delimiter::Comma) => b',',
         Some(Delimiter::Tab) => b'\t',
         Some(Delimiter::Semicolon) => b';',
@@ -92,15 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_delimiter_is_guessed_from_the_name_unless_given() {
-        for (given, file, expected) in [
+    fn the_delimiter_depends_on_the_extension_unless_passed() {
+        for (passed, file, expected) in [
             (None, "a.csv", b','),
             (None, "a.TSV", b'\t'),
             (None, "a", b','),
             (Some(Delimiter::Comma), "a.tsv", b','),
             (Some(Delimiter::Semicolon), "a.csv", b';'),
         ] {
-            assert_eq!(delimiter(given, Path::new(file)), expected, "{file}");
+            assert_eq!(choose_delimiter(passed, Path::new(file)), expected, "{file}");
         }
     }
 }

@@ -11,7 +11,7 @@ use super::time::utc;
 use crate::table::escape;
 use crate::{Client, SpreadsheetsQuery};
 
-/// Between two columns.
+/// Separator of columns.
 const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -19,23 +19,22 @@ pub(super) async fn run(
     output: &Output,
     args: args::List,
 ) -> Result<(), CliError> {
-    let mut listed = all(&context.client()?, query(args)).await?;
-    listed.sort_by_cached_key(|one| (one.name.to_lowercase(), one.name.clone(), one.id));
-    output.result(&json!({ "spreadsheets": listed }))?;
-    for line in lines(&listed) {
+    let mut spreadsheets = read_all_pages(&context.client()?, to_query(args)).await?;
+    spreadsheets.sort_by_cached_key(|view| (view.name.to_lowercase(), view.name.clone(), view.id));
+    output.result(&json!({ "spreadsheets": spreadsheets }))?;
+    for line in format_spreadsheets(&spreadsheets) {
         output.say(line)?;
     }
-    output.note(match listed.is_empty() {
-        true => "No such spreadsheet. To make one: cellar create --name NAME".to_owned(),
-        false => {
-            let count = count(listed.len(), "spreadsheet", "spreadsheets");
-            format!("{count}. To work with one: cellar use ID")
-        }
+    output.note(if spreadsheets.is_empty() {
+        "No spreadsheets found. Create one with: cellar create --name NAME".to_owned()
+    } else {
+        let count = count(spreadsheets.len(), "spreadsheet", "spreadsheets");
+        format!("{count}. Select one with: cellar use ID")
     });
     Ok(())
 }
 
-fn query(args: args::List) -> SpreadsheetsQuery {
+fn to_query(args: args::List) -> SpreadsheetsQuery {
     let args::List { name, mine, shared, status } = args;
     let status = match status {
         ListStatus::Active => SpreadsheetStatus::Active,
@@ -46,36 +45,43 @@ fn query(args: args::List) -> SpreadsheetsQuery {
     SpreadsheetsQuery { name, mine, status: Some(status), ..SpreadsheetsQuery::default() }
 }
 
-/// All pages.
-async fn all(
+/// Reads all pages of the spreadsheet list.
+async fn read_all_pages(
     client: &Client,
     mut query: SpreadsheetsQuery,
 ) -> Result<Vec<SpreadsheetView>, CliError> {
-    let mut listed = Vec::new();
+    let mut spreadsheets = Vec::new();
     loop {
         let page = client.spreadsheets(&query).await?;
-        listed.extend(page.spreadsheets);
-        // A page that does not go on would be asked for again for ever.
-        let next = page.next.filter(|next| query.after.is_none_or(|after| *next > after));
-        if next.is_none() {
-            return Ok(listed);
+        spreadsheets.extend(page.spreadsheets);
+        match page.next {
+            Some(next) if query.cursor.is_none_or(|cursor| next > cursor) => {
+                query.cursor = Some(next);
+            }
+            // Also stop at a faulty `next`, which would cause an endless loop.
+            _ => return Ok(spreadsheets),
         }
-        query.after = next;
     }
 }
 
-fn lines(listed: &[SpreadsheetView]) -> Vec<String> {
-    let name = |one: &SpreadsheetView| match one.name.as_str() {
+/// Formats spreadsheets, a line each.
+fn format_spreadsheets(spreadsheets: &[SpreadsheetView]) -> Vec<String> {
+    let display_name = |view: &SpreadsheetView| match view.name.as_str() {
         "" => "(no name)".to_owned(),
         name => escape(name),
     };
-    let width = listed.iter().map(|one| name(one).chars().count()).max().unwrap_or(0);
-    let line = |one: &SpreadsheetView| {
-        let since = one.status_since_s.map(|since_s| format!("{GAP}since {}", utc(since_s)));
-        let (name, role) = (name(one), one.role.to_string());
-        format!("{}{GAP}{name:<width$}{GAP}{role:<6}{}", one.id, since.unwrap_or_default())
+    let name_widths = spreadsheets.iter().map(|view| display_name(view).chars().count());
+    let width = name_widths.max().unwrap_or(0);
+    let format_line = |view: &SpreadsheetView| {
+        let (id, name, role) = (view.id, display_name(view), view.role.to_string());
+        let since = match view.status_since_s {
+            Some(since_s) => format!("{GAP}since {}", utc(since_s)),
+            None => String::new(),
+        };
+        let line = format!("{id}{GAP}{name:<width$}{GAP}{role:<6}{since}");
+        line.trim_end().to_owned()
     };
-    listed.iter().map(|one| line(one).trim_end().to_owned()).collect()
+    spreadsheets.iter().map(format_line).collect()
 }
 
 #[cfg(test)]
@@ -85,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_shown_whatever_is_in_them() {
+    fn escapes_names() {
         let one = |name: &str, status_since_s| SpreadsheetView {
             id: "00000000-0000-0000-0000-000000000007".parse().unwrap(),
             name: name.to_owned(),
@@ -94,7 +100,7 @@ mod tests {
             status_since_s,
             created_s: 1,
         };
-        let lines = lines(&[one("a\u{1b}[2J", None), one("", Some(0))]);
+        let lines = format_spreadsheets(&[one("a\u{1b}[2J", None), one("", Some(0))]);
         let id = "00000000-0000-0000-0000-000000000007";
         assert!(!lines[0].contains('\u{1b}') && lines[0].starts_with(id), "{lines:?}");
         assert!(lines[1].contains("(no name)") && lines[1].ends_with("since 1970-01-01 00:00:00Z"));

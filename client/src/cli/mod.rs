@@ -43,7 +43,7 @@ use context::Context;
 use error::CliError;
 use output::Output;
 
-use crate::Spent;
+use crate::RequestCosts;
 use crate::report::report;
 
 /// Success.
@@ -54,6 +54,9 @@ pub const EXIT_ERROR: u8 = 1;
 pub const EXIT_DIFFERENCES: u8 = 2;
 /// Invalid usage (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
+
+/// Number of threads of the async runtime.
+const WORKER_THREADS: usize = 2;
 
 /// Returns the definition of the command line, for its reference page.
 #[must_use]
@@ -76,13 +79,13 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
-            // Help and version: a broken pipe is not an error here either.
+            // Help or version; a broken pipe is not an error.
             let _ = error.print();
             return EXIT_FINE;
         }
         Err(error) => {
             if json {
-                report(&CliError::of_command_line(&error.to_string()), true);
+                report(&CliError::from_clap_message(&error.to_string()), true);
             } else {
                 let _ = error.print();
             }
@@ -90,8 +93,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
     };
     let Global { json, cost, .. } = cli.global;
-    let (done, spent) = execute(cli);
-    let code = match done {
+    let (result, costs) = execute(cli);
+    let code = match result {
         Ok(code) => code,
         Err(error) if error.is_broken_pipe() => EXIT_FINE,
         Err(error) => {
@@ -100,26 +103,26 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
     };
     if cost {
-        cost::print(&spent, json);
+        cost::print(&costs, json);
     }
     code
 }
 
 /// Executes the command. Returns its exit code, and its cost even if it failed.
-fn execute(cli: Cli) -> (Result<u8, CliError>, Spent) {
+fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
         Ok(mut context) => {
-            let done = execute_in(&mut context, output, cli.command);
-            (done, context.cost())
+            let result = execute_in(&mut context, output, cli.command);
+            (result, context.cost())
         }
-        Err(error) => (Err(error), Spent::default()),
+        Err(error) => (Err(error), RequestCosts::default()),
     }
 }
 
 fn execute_in(context: &mut Context, output: Output, command: Command) -> Result<u8, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(WORKER_THREADS)
         .enable_all()
         .build()
         .map_err(|source| CliError::Output { source })?;

@@ -1,4 +1,4 @@
-//! What a command says on standard output: for people, or JSON.
+//! Prints the results of commands, as text or JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -8,10 +8,10 @@ pub(super) use cellar_base::count::{count, grouped};
 
 use crate::table::to_json;
 
-/// Where results go. Nothing here panics on a closed pipe.
+/// The output format of a command. Unlike `println!`, its methods do not panic on a closed pipe.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
-    /// JSON, and nothing else.
+    /// Whether to print JSON only.
     pub(super) json: bool,
 }
 
@@ -20,7 +20,7 @@ impl Output {
         Self { json }
     }
 
-    /// Says a line to a person; JSON mode leaves it out.
+    /// Prints a line to stdout, except with `--json`.
     pub(super) fn say(self, text: impl AsRef<str>) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -30,17 +30,17 @@ impl Output {
         stdout.flush()
     }
 
-    /// Says something on the side, on stderr, so that it is not taken for data.
+    /// Prints additional information to stderr, except with `--json`.
     pub(super) fn note(self, text: impl AsRef<str>) {
         if !self.json {
             let dim = console::Style::new().dim().for_stderr();
             let text = dim.apply_to(text.as_ref());
-            // A note that nobody can read is no failure.
+            // A note is not essential, so a failure to print it is ignored.
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
-    /// The result for a program; other modes leave it out.
+    /// Prints the result as JSON to stdout, only with `--json`.
     pub(super) fn result(self, result: &impl Serialize) -> io::Result<()> {
         if !self.json {
             return Ok(());
@@ -50,8 +50,8 @@ impl Output {
         stdout.flush()
     }
 
-    /// The characters of a line, if a terminal shows it.
-    pub(super) fn width(self) -> Option<usize> {
+    /// Returns the width of the terminal in characters; `None` if stdout is not a terminal.
+    pub(super) fn terminal_width(self) -> Option<usize> {
         let term = console::Term::stdout();
         io::stdout().is_terminal().then(|| usize::from(term.size().1))
     }

@@ -9,7 +9,7 @@ use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetForm
 
 use super::args;
 use super::context::Context;
-use super::edit::{Edit, one_sheet, spans};
+use super::edit::{Edit, rectangle_spans, sheet_of_range};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
@@ -22,32 +22,32 @@ pub(super) async fn clear(
 ) -> Result<(), CliError> {
     let mut sheet = args.sheet;
     for range in &args.ranges {
-        sheet = one_sheet(sheet, Some(range))?;
+        sheet = sheet_of_range(sheet, Some(range))?;
     }
-    let cells = match args.ranges.as_slice() {
+    let several_cells = match args.ranges.as_slice() {
         [_] => None,
-        ranges => Some(cells_of(ranges)?),
+        ranges => Some(clear_each_cell(ranges)?),
     };
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(sheet.as_deref()).await?;
-    let operation = match (args.ranges.as_slice(), cells) {
-        ([range], _) => {
-            let (rows, columns) = spans(range.rectangle);
+    let operation = match (args.ranges.as_slice(), several_cells) {
+        ([range], None) => {
+            let (rows, columns) = rectangle_spans(range.rectangle);
             Operation::ClearRange(ClearRange { sheet, rows, columns })
         }
         (_, cells) => Operation::SetCells(SetCells { sheet, cells: cells.unwrap_or_default() }),
     };
-    let ranges: Vec<String> = args.ranges.iter().map(named).collect();
+    let ranges: Vec<String> = args.ranges.iter().map(range_name).collect();
     edit.apply(output, operation, &format!("{} cleared", ranges.join(", "))).await
 }
 
-/// Returns an edit that clears each cell of the ranges, in the order of rows.
-fn cells_of(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
+/// Returns an edit for each cell of the ranges, in row-major order, that clears the cell.
+fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     let max = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
     let too_many = || {
         CliError::usage(
             format!("the ranges have more than {max} cells"),
-            "clear large ranges one at a time: each in a command of its own",
+            "clear each large range with a command of its own",
         )
     };
     let mut cells = BTreeSet::new();
@@ -77,35 +77,36 @@ pub(super) async fn format(
     output: &Output,
     args: args::Format,
 ) -> Result<(), CliError> {
-    let sheet = one_sheet(args.sheet, Some(&args.range))?;
+    let sheet = sheet_of_range(args.sheet, Some(&args.range))?;
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(sheet.as_deref()).await?;
-    let (rows, columns) = spans(args.range.rectangle);
-    let (range, format) = (named(&args.range), escape(&args.format));
-    let understood = is_understood(&args.format);
-    let what = match understood {
-        true => format!("{range} shown as {format}"),
-        false => format!("{range}: format {format} kept; shown as General here"),
+    let (rows, columns) = rectangle_spans(args.range.rectangle);
+    let (range, format) = (range_name(&args.range), escape(&args.format));
+    let is_supported = is_supported(&args.format);
+    let description = if is_supported {
+        format!("{range} formatted as {format}")
+    } else {
+        format!("{range}: format {format} stored, but displayed as General")
     };
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format: args.format });
-    edit.apply_with(output, operation, &what, serde_json::json!({ "understood": understood }))
-        .await?;
-    if !understood {
-        output.note("What is understood, `cellar format --help` lists.");
+    let fields = serde_json::json!({ "understood": is_supported });
+    edit.apply_with_fields(output, operation, &description, fields).await?;
+    if !is_supported {
+        output.note("`cellar format --help` lists the supported formats.");
     }
     Ok(())
 }
 
-/// Whether numbers are shown under a format, and not as General in its place.
-fn is_understood(format: &str) -> bool {
-    // One is long enough to differ with any number of decimals, the other is a day and a time.
+/// Returns whether numbers can be displayed in a format. Numbers in other formats are displayed as General.
+fn is_supported(format: &str) -> bool {
+    // The first number differs from General with any number of decimals; the second is a date with a time.
     let differs = |number: f64| display(&Value::Number(number), format) != general(number);
     format == GENERAL || differs(1.0 / 3.0) || differs(40_909.5)
 }
 
-fn named(range: &Range) -> String {
+fn range_name(range: &Range) -> String {
     if range.rectangle == Rectangle::EVERYTHING {
-        "everything".to_owned()
+        "all cells".to_owned()
     } else {
         range_text(range)
     }
@@ -118,24 +119,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_that_is_not_understood_is_told_from_one_that_is() {
+    fn distinguishes_supported_formats() {
         let decimals = (1..=15).map(|decimals| format!("0.{}", "0".repeat(decimals)));
         for format in decimals.chain(
             ["General", "0", "yyyy-mm-dd", "dd.mm.yyyy", "hh:mm:ss", "yyyy-mm-ddThh:mm", "yyyy"]
                 .map(str::to_owned),
         ) {
-            assert!(is_understood(&format), "{format}");
+            assert!(is_supported(&format), "{format}");
         }
         for format in ["#,##0.0%", "0%", "0.0000000000000000", "--", "", "general", "@", "d/m/yy"] {
-            assert!(!is_understood(format), "{format}");
+            assert!(!is_supported(format), "{format}");
         }
     }
 
     #[test]
-    fn cells_of_several_ranges_are_cleared_once_and_up_to_the_limit() {
+    fn clears_each_cell_of_several_ranges_once() {
         let cells = |ranges: &[&str]| {
             let ranges: Vec<Range> = ranges.iter().map(|range| range.parse().unwrap()).collect();
-            cells_of(&ranges).map(|cells| cells.len())
+            clear_each_cell(&ranges).map(|cells| cells.len())
         };
         assert_eq!(cells(&["A1", "B1"]).unwrap(), 2);
         assert_eq!(cells(&["A1:B2", "B2:C3"]).unwrap(), 7, "B2 is in both");
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_help_lists_is_understood() {
+    fn formats_in_the_help_are_supported() {
         let cli = super::super::args::Cli::command();
         let help = cli.find_subcommand("format").unwrap().get_after_help().unwrap().to_string();
         let listed = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
@@ -159,7 +160,7 @@ mod tests {
             .collect();
         assert!(listed.len() >= 4, "{help}");
         for format in listed {
-            assert!(is_understood(format), "{format}");
+            assert!(is_supported(format), "{format}");
         }
     }
 }

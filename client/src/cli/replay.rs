@@ -8,11 +8,11 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
-use crate::describe::{self, SheetNames};
+use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::table::escape;
 
-/// Between two columns.
+/// Separator of columns.
 const GAP: &str = "   ";
 
 pub(super) async fn run(
@@ -20,65 +20,75 @@ pub(super) async fn run(
     output: &Output,
     args: args::Replay,
 ) -> Result<u8, CliError> {
-    let fork = args.fork.map_or_else(|| context.spreadsheet(), Ok)?;
+    let fork = match args.fork {
+        Some(fork) => fork,
+        None => context.spreadsheet()?,
+    };
     let client = context.client()?;
     let replay = ForkReplay::plan(&client, fork, args.onto.0).await?;
     let edits = count(replay.count(), "edit", "edits");
     let (from, onto, source) = (replay.from, replay.onto, replay.source);
     output.note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
-    let (id, mutations) = match args.dry_run {
-        true => (None, replay.preview().await?),
-        false => {
-            let replayed = replay.carry_out().await?;
-            (Some(replayed.id), replayed.mutations)
-        }
+    let (id, mutations) = if args.dry_run {
+        (None, replay.preview().await?)
+    } else {
+        let replayed = replay.run().await?;
+        (Some(replayed.id), replayed.mutations)
     };
-    if let Some(id) = id.filter(|_| !args.no_use) {
-        context.remember(id, output)?;
+    if let Some(id) = id
+        && !args.no_use
+    {
+        context.select(id, output)?;
     }
-    let told =
-        json!({ "id": id, "source": source, "from": from, "onto": onto, "mutations": mutations });
-    output.result(&told)?;
-    for line in lines(&mutations) {
+    output.result(&json!({
+        "id": id,
+        "source": source,
+        "from": from,
+        "onto": onto,
+        "mutations": mutations,
+    }))?;
+    for line in format_edits(&mutations) {
         output.say(line)?;
     }
     match id {
         None => output.note("Dry run: nothing was changed."),
         Some(id) => {
             output.say(id.to_string())?;
-            output.note(format!("The existing fork is unchanged. Select it: cellar use {fork}"));
+            output
+                .note(format!("The existing fork is unchanged. Select it with: cellar use {fork}"));
         }
     }
-    let is_lost = |own: &ReplayedEdit| {
-        matches!(own.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected)
+    let is_lost = |edit: &ReplayedEdit| {
+        matches!(edit.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected)
     };
     Ok(if mutations.iter().any(is_lost) { EXIT_DIFFERENCES } else { EXIT_FINE })
 }
 
-/// A line for each mutation, the oldest first.
-fn lines(mutations: &[ReplayedEdit]) -> Vec<String> {
-    let width = mutations.iter().map(|own| own.position.to_string().len()).max().unwrap_or(0);
+/// Formats replayed edits with their outcomes, a line each.
+fn format_edits(edits: &[ReplayedEdit]) -> Vec<String> {
+    let width = edits.iter().map(|edit| edit.position.to_string().len()).max().unwrap_or(0);
     let names = SheetNames::default();
-    let line = |own: &ReplayedEdit| {
-        let position = format!("{:>width$}", own.position.to_string());
-        let author = escape(own.author.as_deref().unwrap_or("-"));
-        let outcome = match own.outcome {
+    let format_edit = |edit: &ReplayedEdit| {
+        let position = format!("{:>width$}", edit.position.to_string());
+        let author = escape(edit.author.as_deref().unwrap_or("-"));
+        let outcome = match edit.outcome {
             ReplayOutcome::Unchanged => "unchanged  ",
             ReplayOutcome::Transformed => "transformed",
             ReplayOutcome::Dropped => "dropped    ",
             ReplayOutcome::Rejected => "rejected   ",
         };
-        let mut what = describe::operations(own.operations.iter(), &names);
-        if own.outcome == ReplayOutcome::Transformed {
-            let committed = own.committed.iter().flatten();
-            what = format!("{what} (as: {})", describe::operations(committed, &names));
+        let mut description = describe_operations(edit.operations.iter(), &names);
+        if edit.outcome == ReplayOutcome::Transformed {
+            let committed = edit.committed.iter().flatten();
+            let committed = describe_operations(committed, &names);
+            description = format!("{description} (as: {committed})");
         }
-        if let Some(rejection) = &own.rejection {
-            what = format!("{what}: {}", escape(&rejection.detail));
+        if let Some(rejection) = &edit.rejection {
+            description = format!("{description}: {}", escape(&rejection.detail));
         }
-        [position, outcome.to_owned(), author, what].join(GAP)
+        [position, outcome.to_owned(), author, description].join(GAP)
     };
-    mutations.iter().map(line).collect()
+    edits.iter().map(format_edit).collect()
 }
 
 #[cfg(test)]
@@ -89,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_became_of_an_edit() {
+    fn a_line_contains_the_outcome_of_an_edit() {
         let sheet = SheetId::FIRST;
         let insert = |before| Operation::InsertRows(InsertBefore { sheet, before, count: 1 });
         let own = |num, outcome, committed, rejection| ReplayedEdit {
@@ -102,14 +112,14 @@ mod tests {
             rejection,
         };
         let why = Rejection::new(RejectionReason::TooFarBehind, "too far\u{1b}");
-        let shown = lines(&[
+        let shown = format_edits(&[
             own(9, ReplayOutcome::Unchanged, None, None),
             own(10, ReplayOutcome::Transformed, Some(vec![insert(5)]), None),
             own(11, ReplayOutcome::Dropped, Some(vec![]), None),
             own(12, ReplayOutcome::Rejected, None, Some(why)),
         ]);
-        let one = describe::operation(&insert(3));
-        let moved = describe::operation(&insert(5));
+        let one = crate::describe::describe_operation(&insert(3));
+        let moved = crate::describe::describe_operation(&insert(5));
         let expected = [
             format!(" 1.9   unchanged     bob\\u{{1b}}   {one}"),
             format!("1.10   transformed   bob\\u{{1b}}   {one} (as: {moved})"),

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
-use super::undo::{SHEET_IS_BACK, brings_a_sheet_back, entry_at};
+use super::undo::{SHEET_RECOVERED, entry_at, recovers_a_sheet};
 use crate::editor::EditorError;
 
 pub(super) async fn run(
@@ -18,7 +18,7 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     let position = args.to;
     let edit = Edit::new(context)?;
-    // Checked first, so that no entry is written for a position that does not exist.
+    // Checking first avoids an entry for a position that does not exist.
     if let Err(why) = entry_at(&edit.client, edit.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
@@ -26,14 +26,16 @@ pub(super) async fn run(
         Ok(applied) => applied,
         Err(error) => return report_rejection(output, position, error),
     };
-    edit.tell(output, &applied, serde_json::json!({ "reverted_to": position }))?;
+    edit.print_json(output, &applied, serde_json::json!({ "reverted_to": position }))?;
     let changes = match &applied.committed {
-        Some(committed) => format!(": {}", edit.described(output, &applied, committed).await),
+        Some(committed) => {
+            format!(": {}", edit.describe_committed(output, &applied, committed).await)
+        }
         None => String::new(),
     };
     output.say(format!("reverted to {position}{changes}   at {}", applied.position))?;
-    if brings_a_sheet_back(&applied) {
-        output.note(SHEET_IS_BACK);
+    if recovers_a_sheet(&applied) {
+        output.note(SHEET_RECOVERED);
     }
     Ok(())
 }

@@ -11,76 +11,89 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
-use crate::describe;
+use crate::describe::describe_operation;
 
-const HOW: &str = "write it as: cellar set A1 hello, or several at once: cellar set A1 1 B1 2";
+/// Advice for an invalid command line.
+const USAGE: &str =
+    "pass pairs of a cell and a value: cellar set A1 hello, or cellar set A1 1 B1 2";
 
-/// The cells of a command line, and the sheet that each names if it does.
-type Cells = (Vec<CellEdit>, Vec<Option<String>>);
+/// The edits of the cells, and for each the sheet in its reference, if any.
+type ParsedPairs = (Vec<CellEdit>, Vec<Option<String>>);
 
 pub(super) async fn run(
     context: &Context,
     output: &Output,
     args: args::Set,
 ) -> Result<(), CliError> {
-    let (cells, sheets) = sets(&args.pairs, args.text)?;
-    refuse_repeated(&cells)?;
-    let sheet = one_sheet(args.sheet.as_deref(), &sheets)?;
+    let (cells, sheets) = parse_pairs(&args.pairs, args.text)?;
+    check_no_duplicates(&cells)?;
+    let sheet = common_sheet(args.sheet.as_deref(), &sheets)?;
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(sheet.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells });
-    let what = describe::operation(&operation);
-    edit.apply(output, operation, &what).await
+    let description = describe_operation(&operation);
+    edit.apply(output, operation, &description).await
 }
 
-fn sets(pairs: &[String], text: bool) -> Result<Cells, CliError> {
-    let edit = |pair: &[String]| match pair {
+/// Parses pairs of a cell and a value. With `as_text`, all values are texts.
+fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError> {
+    let parse_pair = |pair: &[String]| match pair {
         [cell, value] => {
-            let typed = match text {
-                true if value.is_empty() => TypedText { value: Value::Empty, format: None },
-                true => TypedText { value: Value::Text(value.clone()), format: None },
-                false => typed_or_text(value),
-            };
-            let (name, sheet) = cell_name(cell)?;
-            Ok((edit(name, typed), sheet))
+            let (name, sheet) = parse_cell(cell)?;
+            let typed = parse_value(value, as_text);
+            Ok((to_edit(name, typed), sheet))
         }
-        [cell, ..] => Err(CliError::usage(format!("`{cell}` has no value"), HOW)),
-        [] => Err(CliError::usage("there is nothing to set", HOW)),
+        [cell, ..] => Err(CliError::usage(format!("cell `{cell}` has no value"), USAGE)),
+        [] => Err(CliError::usage("no cells to set", USAGE)),
     };
-    pairs.chunks(2).map(edit).collect()
+    pairs.chunks(2).map(parse_pair).collect()
 }
 
-/// The sheet of all the cells: they are one edit. One that is named by --sheet is also the sheet
-/// of the cells that name none.
-fn one_sheet(flag: Option<&str>, cells: &[Option<String>]) -> Result<Option<String>, CliError> {
-    let wanted = flag.map(str::to_owned).or_else(|| cells.iter().flatten().next().cloned());
-    let same = |cell: &Option<String>| match (cell, &wanted) {
-        (Some(cell), Some(wanted)) => cell.to_lowercase() == wanted.to_lowercase(),
-        (None, Some(_)) => flag.is_some(),
-        (_, None) => true,
+fn parse_value(value: &str, as_text: bool) -> TypedText {
+    if !as_text {
+        return typed_or_text(value);
+    }
+    let value = if value.is_empty() { Value::Empty } else { Value::Text(value.to_owned()) };
+    TypedText { value, format: None }
+}
+
+/// Returns the sheet of all cells, which must be the same because they are set in one edit. A cell without a
+/// sheet is in the sheet of the option --sheet.
+fn common_sheet(
+    option: Option<&str>,
+    cell_sheets: &[Option<String>],
+) -> Result<Option<String>, CliError> {
+    let first_named = cell_sheets.iter().flatten().next();
+    let Some(sheet) = option.or(first_named.map(String::as_str)) else { return Ok(None) };
+    let is_same = |cell_sheet: &Option<String>| match cell_sheet {
+        Some(cell_sheet) => cell_sheet.to_lowercase() == sheet.to_lowercase(),
+        None => option.is_some(),
     };
-    if cells.iter().all(same) {
-        return Ok(wanted);
+    if cell_sheets.iter().all(is_same) {
+        return Ok(Some(sheet.to_owned()));
     }
     Err(CliError::usage(
-        "the cells are not all of one sheet",
-        "name the sheet with every cell or once with --sheet, and use a command for each sheet",
+        "the cells are in different sheets",
+        "use one command for each sheet, and name the sheet in every cell or with --sheet",
     ))
 }
 
-/// Of a cell that is named twice only one value would stay: that is a slip, not an order.
-fn refuse_repeated(edits: &[CellEdit]) -> Result<(), CliError> {
-    let mut named = BTreeSet::new();
-    match edits.iter().find(|edit| !named.insert((edit.row, edit.column))) {
-        None => Ok(()),
-        Some(CellEdit { row, column, .. }) => {
+/// Fails if a cell occurs twice, because only one of its values would remain.
+fn check_no_duplicates(edits: &[CellEdit]) -> Result<(), CliError> {
+    let mut cells = BTreeSet::new();
+    for CellEdit { row, column, .. } in edits {
+        if !cells.insert((row, column)) {
             let name = CellName { row: *row, column: *column };
-            Err(CliError::usage(format!("{name} is named twice"), "name every cell once"))
+            return Err(CliError::usage(
+                format!("cell {name} occurs more than once"),
+                "pass each cell once",
+            ));
         }
     }
+    Ok(())
 }
 
-fn edit(name: CellName, typed: TypedText) -> CellEdit {
+fn to_edit(name: CellName, typed: TypedText) -> CellEdit {
     CellEdit {
         row: name.row,
         column: name.column,
@@ -90,13 +103,13 @@ fn edit(name: CellName, typed: TypedText) -> CellEdit {
     }
 }
 
-/// One cell, perhaps with the name of its sheet.
-fn cell_name(text: &str) -> Result<(CellName, Option<String>), CliError> {
-    let range: Range = text.parse().map_err(|fault: cellar_sheet::a1::NotARange| {
-        CliError::usage(format!("`{text}` is not a cell: {}", fault.why), HOW)
+/// Parses a reference to one cell, with an optional sheet.
+fn parse_cell(text: &str) -> Result<(CellName, Option<String>), CliError> {
+    let range: Range = text.parse().map_err(|error: cellar_sheet::a1::NotARange| {
+        CliError::usage(format!("`{text}` is not a cell: {}", error.why), USAGE)
     })?;
     if range.rectangle.first != range.rectangle.last {
-        return Err(CliError::usage(format!("`{text}` is a range, not one cell"), HOW));
+        return Err(CliError::usage(format!("`{text}` is a range, not one cell"), USAGE));
     }
     Ok((range.rectangle.first, range.sheet))
 }
@@ -110,8 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_typed_and_formats_go_along() {
-        let (edits, sheets) = sets(&words("A1 1 $B$2 2.50 Sheet1!C3 hello"), false).unwrap();
+    fn parses_values_and_their_formats() {
+        let (edits, sheets) = parse_pairs(&words("A1 1 $B$2 2.50 Sheet1!C3 hello"), false).unwrap();
         assert_eq!(sheets, [None, None, Some("Sheet1".to_owned())]);
         let values: Vec<_> = edits.iter().map(|e| (e.row, e.column, e.value.clone())).collect();
         let expected = [
@@ -121,37 +134,40 @@ mod tests {
         ];
         assert_eq!(values, expected);
         assert_eq!(edits[1].format.as_deref(), Some("0.00"));
-        let (text, _) = sets(&words("A1 1"), true).unwrap();
+        let (text, _) = parse_pairs(&words("A1 1"), true).unwrap();
         assert_eq!(text[0].value, Some(Value::Text("1".into())));
         let empty = vec!["A1".to_owned(), String::new()];
         for as_text in [false, true] {
-            assert_eq!(sets(&empty, as_text).unwrap().0[0].value, Some(Value::Empty));
+            assert_eq!(parse_pairs(&empty, as_text).unwrap().0[0].value, Some(Value::Empty));
         }
     }
 
     #[test]
-    fn mistakes_are_usage_errors() {
+    fn rejects_invalid_pairs() {
         for line in ["A1", "A1 1 B1", "A1:B2 1", "A:A 1", "x 1", "A0 1"] {
-            let error = sets(&words(line), false).unwrap_err();
+            let error = parse_pairs(&words(line), false).unwrap_err();
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE, "{line}");
         }
     }
 
     #[test]
-    fn a_cell_named_twice_is_a_usage_error_that_names_it() {
+    fn rejects_a_cell_that_occurs_twice() {
         for line in ["A1 1 A1 2", "B2 1 A1 1 Sheet1!$A$1 1"] {
-            let error = refuse_repeated(&sets(&words(line), false).unwrap().0).unwrap_err();
+            let error =
+                check_no_duplicates(&parse_pairs(&words(line), false).unwrap().0).unwrap_err();
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE);
-            assert!(error.to_string().contains("A1 is named twice"), "{error}");
+            assert!(error.to_string().contains("A1 occurs more than once"), "{error}");
         }
-        assert!(refuse_repeated(&sets(&words("A1 1 B1 1 A2 1"), false).unwrap().0).is_ok());
+        assert!(
+            check_no_duplicates(&parse_pairs(&words("A1 1 B1 1 A2 1"), false).unwrap().0).is_ok()
+        );
     }
 
     #[test]
-    fn all_cells_are_of_one_sheet() {
+    fn all_cells_must_be_in_one_sheet() {
         let of = |flag: Option<&str>, cells: &[&str]| {
             let name = |text: &&str| Some((*text).to_owned()).filter(|text| !text.is_empty());
-            one_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
+            common_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
         };
         assert_eq!(of(None, &["", ""]).unwrap(), None);
         assert_eq!(of(None, &["Costs", "costs"]).unwrap().as_deref(), Some("Costs"));

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::{Output, count};
-use crate::sheet_loss::find_sheet;
+use crate::sheet_deletion::find_sheet;
 use crate::table::escape;
 
 pub(super) async fn run(
@@ -31,8 +31,11 @@ async fn list(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let client = context.client()?;
-    let seen = context.seen(&client, spreadsheet);
-    let sheets = client.sheets(spreadsheet, at, seen.filter(|_| at.is_none())).await?;
+    let min_position = match at {
+        Some(_) => None,
+        None => context.seen_position(&client, spreadsheet),
+    };
+    let sheets = client.sheets(spreadsheet, at, min_position).await?;
     output.result(&sheets)?;
     let names: Vec<String> = sheets.sheets.iter().map(|sheet| escape(&sheet.name)).collect();
     let width = names.iter().map(|name| console::measure_text_width(name)).max().unwrap_or(0);
@@ -52,10 +55,10 @@ async fn list(
 async fn add(context: &Context, output: &Output, name: String) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
     let sheets = edit.editor.sheets().await?;
-    refuse_taken(&sheets, &name)?;
-    let what = format!("added sheet {}", escape(&name));
+    check_name_is_free(&sheets, &name)?;
+    let description = format!("added sheet {}", escape(&name));
     let operation = Operation::AddSheet(AddSheet { sheet: sheets.next_sheet, name });
-    edit.apply(output, operation, &what).await
+    edit.apply(output, operation, &description).await
 }
 
 async fn rename(
@@ -66,12 +69,12 @@ async fn rename(
 ) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
     let sheet = edit.sheet(Some(old)).await?;
-    // Another case of the same name is a new name.
+    // A name that differs only in case is not taken by another sheet.
     if old.to_lowercase() != new.to_lowercase() {
-        refuse_taken(&edit.editor.sheets().await?, &new)?;
+        check_name_is_free(&edit.editor.sheets().await?, &new)?;
     }
-    let what = format!("renamed sheet {} to {}", escape(old), escape(&new));
-    edit.apply(output, Operation::RenameSheet(RenameSheet { sheet, name: new }), &what).await
+    let description = format!("renamed sheet {} to {}", escape(old), escape(&new));
+    edit.apply(output, Operation::RenameSheet(RenameSheet { sheet, name: new }), &description).await
 }
 
 async fn delete(context: &Context, output: &Output, name: &str) -> Result<(), CliError> {
@@ -80,14 +83,15 @@ async fn delete(context: &Context, output: &Output, name: &str) -> Result<(), Cl
     if edit.editor.sheets().await?.sheets.len() == 1 {
         return Err(CliError::LastSheet { name: escape(name) });
     }
-    let what = format!("deleted sheet {}", escape(name));
-    edit.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &what).await
+    let description = format!("deleted sheet {}", escape(name));
+    edit.apply(output, Operation::DeleteSheet(DeleteSheet { sheet }), &description).await
 }
 
-/// The server would put a number behind a name that is taken: better asked than surprised.
-fn refuse_taken(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
+/// Fails if a sheet with this name exists. The server would append a number to the name, which the user may not
+/// expect.
+fn check_name_is_free(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
     match find_sheet(&sheets.sheets, name) {
-        Some(taken) => Err(CliError::SheetExists { name: escape(&taken.name) }),
+        Some(existing) => Err(CliError::SheetExists { name: escape(&existing.name) }),
         None => Ok(()),
     }
 }

@@ -17,28 +17,29 @@ pub(super) async fn run(
         None => context.spreadsheet()?,
     };
     let client = context.client()?;
-    let stats = client.stats(spreadsheet, context.seen(&client, spreadsheet)).await?;
+    let stats = client.stats(spreadsheet, context.seen_position(&client, spreadsheet)).await?;
     output.result(&stats)?;
-    for line in lines(&stats) {
+    for line in format_stats(&stats) {
         output.say(line)?;
     }
     Ok(())
 }
 
-fn lines(stats: &StatsReply) -> Vec<String> {
+/// Formats storage statistics, a line per fact and level.
+fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![
             format!("head       {}", stats.head),
-            format!("snapshot   none yet: {} entries are read to open it", stats.entries_since),
+            format!("snapshot   none; opening reads {} entries", stats.entries_since),
         ];
     };
     let SnapshotStats { position, entries, cells, bytes, .. } = snapshot;
     let mut lines = vec![
-        format!("head       {}, {} entries behind the snapshot", stats.head, stats.entries_since),
+        format!("head       {}, {} entries after the snapshot", stats.head, stats.entries_since),
         format!("snapshot   {position}, of {entries} entries"),
         format!("cells      {cells} in {}{}", kilobytes(*bytes), per_cell(*bytes, *cells)),
         format!(
-            "opening    {} objects, {}, in {} rounds",
+            "opening    {} objects, {}, in {} round trips",
             stats.open.objects,
             kilobytes(stats.open.bytes),
             stats.open.round_trips
@@ -50,21 +51,23 @@ fn lines(stats: &StatsReply) -> Vec<String> {
 }
 
 fn level_line(level: &LevelStats) -> String {
-    let LevelStats { last, cells, bytes, chunks, in_root: young } = level;
-    let place = if *young { "in the root".to_owned() } else { chunks.to_string() };
-    format!("           {last}   {cells}   {}   {place}", kilobytes(*bytes))
+    let LevelStats { last, cells, bytes, chunks, in_root } = level;
+    let chunks = if *in_root { "in the root".to_owned() } else { chunks.to_string() };
+    format!("           {last}   {cells}   {}   {chunks}", kilobytes(*bytes))
 }
 
 fn kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Hundredths are enough.
+/// Formats the average size of a cell, with two decimals.
 fn per_cell(bytes: u64, cells: u64) -> String {
-    let hundredths = bytes.saturating_mul(100).checked_div(cells);
-    hundredths.map_or_else(String::new, |hundredths| {
-        format!(" ({}.{:02} bytes a cell)", hundredths / 100, hundredths % 100)
-    })
+    match bytes.saturating_mul(100).checked_div(cells) {
+        Some(hundredths) => {
+            format!(" ({}.{:02} bytes per cell)", hundredths / 100, hundredths % 100)
+        }
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -75,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_is_shown_with_its_levels_newest_first() {
+    fn lists_levels_newest_first() {
         let at = |num| Position::new(0, num).unwrap();
-        let level = |last, cells, bytes, chunks, young| LevelStats {
+        let level = |last, cells, bytes, chunks, in_root| LevelStats {
             last: at(last),
             cells,
             bytes,
             chunks,
-            in_root: young,
+            in_root,
         };
         let snapshot = SnapshotStats {
             position: at(1_001),
@@ -95,19 +98,19 @@ mod tests {
         let mut stats =
             StatsReply { head: at(1_010), snapshot: Some(snapshot), entries_since: 9, open };
         assert_eq!(
-            lines(&stats),
+            format_stats(&stats),
             [
-                "head       0.1010, 9 entries behind the snapshot",
+                "head       0.1010, 9 entries after the snapshot",
                 "snapshot   0.1001, of 1002 entries",
-                "cells      1100 in 4 KB (2.75 bytes a cell)",
-                "opening    2 objects, 3 KB, in 2 rounds",
+                "cells      1100 in 4 KB (2.75 bytes per cell)",
+                "opening    2 objects, 3 KB, in 2 round trips",
                 "levels     last entry   cells   bytes   chunks",
                 "           0.1001   100   1 KB   in the root",
                 "           0.500   1000   3 KB   2",
             ]
         );
         stats.snapshot = None;
-        let none = "snapshot   none yet: 9 entries are read to open it";
-        assert_eq!(lines(&stats), ["head       0.1010", none]);
+        let none = "snapshot   none; opening reads 9 entries";
+        assert_eq!(format_stats(&stats), ["head       0.1010", none]);
     }
 }

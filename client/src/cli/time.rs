@@ -1,12 +1,12 @@
-//! Times for people: always UTC, whatever the machine is set to.
+//! Formats times in UTC, independently of the machine's time zone.
 
 use cellar_sheet::cell::{Value, display};
 
-/// Serial of 1970-01-01.
+/// Spreadsheet serial number of 1970-01-01.
 const UNIX_EPOCH_SERIAL: f64 = 25_569.0;
 const SECONDS_PER_DAY: u64 = 86_400;
 
-/// Unix seconds as `YYYY-MM-DD HH:MM:SSZ`; the bare number where the calendar ends.
+/// Formats Unix seconds as `YYYY-MM-DD HH:MM:SSZ`, or as seconds after the year 9999.
 pub(super) fn utc(unix_s: u64) -> String {
     let days = u32::try_from(unix_s / SECONDS_PER_DAY);
     let seconds = u32::try_from(unix_s % SECONDS_PER_DAY);
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unix_seconds_as_utc() {
+    fn formats_unix_seconds_as_utc() {
         for (unix_s, text) in [
             (0, "1970-01-01 00:00:00Z"),
             (951_782_399, "2000-02-28 23:59:59Z"),

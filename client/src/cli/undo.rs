@@ -12,16 +12,16 @@ use super::context::Context;
 use super::edit::Edit;
 use super::error::CliError;
 use super::output::Output;
-use crate::editor::Applied;
+use crate::editor::AppliedEdit;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Edits of which nothing is still there that one command goes past. Each try costs the server a
-/// look at the whole spreadsheet, and an entry.
+/// Maximum number of edits without remaining effect that one command skips. The server reads the whole
+/// spreadsheet and appends an entry for each.
 const MAX_SKIPPED: usize = 10;
 
-pub(super) const SHEET_IS_BACK: &str = "A sheet that comes back is the last one, and a new one: edits that were \
-                             made of the old one do not reach it.";
+/// Printed if an undo or revert has recovered a deleted sheet.
+pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
 pub(super) async fn run(
     context: &Context,
@@ -30,66 +30,72 @@ pub(super) async fn run(
 ) -> Result<(), CliError> {
     let edit = Edit::new(context)?;
     let client = context.client()?;
-    let Undone { position, applied, skipped } = match args.position {
+    let UndoneEdit { position, applied, skipped } = match args.position {
         Some(position) => {
-            refuse_no_edit(&client, edit.spreadsheet, position).await?;
+            check_undoable(&client, edit.spreadsheet, position).await?;
             let applied = edit.send(output, Operation::Undo(Undo { position })).await?;
-            Undone { position, applied, skipped: Vec::new() }
+            UndoneEdit { position, applied, skipped: Vec::new() }
         }
         None => {
-            let author = context.author().ok_or_else(|| {
-                CliError::usage(
-                    "the token does not say whose edits to take back",
-                    "name the position: `cellar history` lists them",
-                )
-            })?;
-            newest(&client, &edit, output, author).await?
+            let Some(author) = context.author() else {
+                return Err(CliError::usage(
+                    "the token does not contain the author whose newest edit to undo",
+                    "pass the position of the edit; `cellar history` lists the positions",
+                ));
+            };
+            undo_newest(&client, &edit, output, author).await?
         }
     };
-    edit.tell(output, &applied, serde_json::json!({ "undone": position, "skipped": skipped }))?;
-    let what = match &applied.committed {
-        Some(committed) => format!(": {}", edit.described(output, &applied, committed).await),
+    let fields = serde_json::json!({ "undone": position, "skipped": skipped });
+    edit.print_json(output, &applied, fields)?;
+    let description = match &applied.committed {
+        Some(committed) => {
+            format!(": {}", edit.describe_committed(output, &applied, committed).await)
+        }
         None => String::new(),
     };
-    output.say(format!("took back {position}{what}   at {}", applied.position))?;
-    if brings_a_sheet_back(&applied) {
-        output.note(SHEET_IS_BACK);
+    output.say(format!("undid {position}{description}   at {}", applied.position))?;
+    if recovers_a_sheet(&applied) {
+        output.note(SHEET_RECOVERED);
     }
     if !skipped.is_empty() {
-        let skipped = listed(&skipped);
-        output.note(format!("Skipped, as nothing of it is still there: {skipped}"));
+        let skipped = list_positions(&skipped);
+        output.note(format!("Skipped edits that have no effect left: {skipped}"));
     }
     Ok(())
 }
 
-/// Whether a deleted sheet came back.
-pub(super) fn brings_a_sheet_back(applied: &Applied) -> bool {
-    let adds = |operation: &Operation| matches!(operation, Operation::AddSheet(_));
-    applied.committed.iter().flatten().any(adds)
+/// Returns whether an undo or revert has recovered a deleted sheet.
+pub(super) fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
+    let mut operations = applied.committed.iter().flatten();
+    operations.any(|operation| matches!(operation, Operation::AddSheet(_)))
 }
 
-/// What was taken back.
-struct Undone {
+/// The result of an undo.
+struct UndoneEdit {
     position: Position,
-    applied: Applied,
-    /// Newer edits of which nothing is still there.
+    applied: AppliedEdit,
+    /// Newer edits that have no effect left.
     skipped: Vec<Position>,
 }
 
-/// Refuses a position with nothing to take back, before an entry is written about it.
-async fn refuse_no_edit(
+/// Fails if the entry at a position cannot be undone. Checking first avoids an entry for a rejected undo.
+async fn check_undoable(
     client: &Client,
     spreadsheet: LogId,
     position: Position,
 ) -> Result<(), CliError> {
     let why = match entry_at(client, spreadsheet, position).await? {
-        Ok(entry) => no_edit(&entry).map(str::to_owned),
+        Ok(entry) => reason_not_undoable(&entry).map(str::to_owned),
         Err(why) => Some(why),
     };
-    why.map_or(Ok(()), |why| Err(CliError::NoEdit { position, why }))
+    match why {
+        Some(why) => Err(CliError::NoEdit { position, why }),
+        None => Ok(()),
+    }
 }
 
-/// The entry at a position; why there is none, if there is none.
+/// Reads the entry at a position. The inner error is the reason why the position does not exist.
 pub(super) async fn entry_at(
     client: &Client,
     spreadsheet: LogId,
@@ -103,117 +109,133 @@ pub(super) async fn entry_at(
         }
         page => page?,
     };
-    let entry = page.entries.into_iter().next().filter(|entry| entry.position == position);
-    Ok(entry.ok_or_else(|| "there is no such position".to_owned()))
+    match page.entries.into_iter().next() {
+        Some(entry) if entry.position == position => Ok(Ok(entry)),
+        _ => Ok(Err("the position does not exist".to_owned())),
+    }
 }
 
-/// Why an entry is nothing to take back, if it is.
-fn no_edit(entry: &EntryView) -> Option<&'static str> {
+/// Returns why an entry cannot be undone; `None` if it can.
+fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Snapshot if entry.position == Position::FIRST => {
-            return Some("there the spreadsheet was created");
+            return Some("the spreadsheet was created at this position");
         }
-        EntryKind::Snapshot => return Some("there a snapshot was ordered, nothing was changed"),
+        EntryKind::Snapshot => {
+            return Some("a snapshot was started at this position; nothing was changed");
+        }
         EntryKind::EndSegment => {
-            return Some("there a segment of the log ended, nothing was changed");
+            return Some("a log segment was closed at this position; nothing was changed");
         }
         EntryKind::Edits if entry.external_body.is_some() => return None,
         EntryKind::Edits => {}
     }
     let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
     if effective.clone().next().is_none() {
-        return Some("nothing of that edit was left to do, it changed nothing");
+        return Some("the edit had no effect");
     }
-    let rejected = effective.all(|operation| matches!(operation, Operation::Rejected(_)));
-    rejected.then_some("that edit was rejected, it changed nothing")
+    let is_rejected = effective.all(|operation| matches!(operation, Operation::Rejected(_)));
+    is_rejected.then_some("the edit was rejected and had no effect")
 }
 
-/// Takes back the newest edit of an author of which anything is still there.
-async fn newest(
+/// Undoes the newest edit of an author that has an effect left.
+async fn undo_newest(
     client: &Client,
     edit: &Edit,
     output: &Output,
     author: String,
-) -> Result<Undone, CliError> {
-    let mut search = Search { author, ..Search::default() };
-    let (mut from, mut skipped) = (None, Vec::new());
+) -> Result<UndoneEdit, CliError> {
+    let mut search = UndoSearch { author, ..UndoSearch::default() };
+    let mut until = None;
+    let mut skipped = Vec::new();
     loop {
-        let page = client.history(edit.spreadsheet, from, None).await?;
-        for position in page.entries.iter().filter_map(|entry| search.take(entry)) {
+        let page = client.history(edit.spreadsheet, until, None).await?;
+        for position in page.entries.iter().filter_map(|entry| search.visit(entry)) {
             match edit.send(output, Operation::Undo(Undo { position })).await {
-                Ok(applied) => return Ok(Undone { position, applied, skipped }),
+                Ok(applied) => return Ok(UndoneEdit { position, applied, skipped }),
                 Err(error) if error.is_nothing_to_undo() => skipped.push(position),
                 Err(error) => return Err(error),
             }
             if skipped.len() > MAX_SKIPPED {
-                return Err(CliError::NothingLeftToUndo { tried: listed(&skipped) });
+                return Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) });
             }
         }
-        // A page that does not go on would be asked for again for ever.
-        match page.next.filter(|next| from.is_none_or(|from| *next < from)) {
-            Some(next) => from = Some(next),
-            None if skipped.is_empty() => return Err(CliError::NothingToUndo),
-            None => return Err(CliError::NothingLeftToUndo { tried: listed(&skipped) }),
+        match page.next {
+            Some(next) if until.is_none_or(|until| next < until) => until = Some(next),
+            // Also stop at a faulty `next`, which would cause an endless loop.
+            _ if skipped.is_empty() => return Err(CliError::NothingToUndo),
+            _ => return Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) }),
         }
     }
 }
 
-fn listed(positions: &[Position]) -> String {
+fn list_positions(positions: &[Position]) -> String {
     positions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Goes back through the entries, newest first.
+/// Searches the newest edit of an author that is in effect. Visits entries newest first.
 #[derive(Default)]
-struct Search {
+struct UndoSearch {
     author: String,
-    /// What was taken back by an undo that was not taken back itself.
+    /// Entries undone by an undo that is in effect.
     undone: BTreeSet<Position>,
-    /// Where the oldest revert so far went back to, which was not taken back itself: all that stands
-    /// between there and it, it took back.
-    restored: Option<Position>,
-    /// What an undo has found nothing of, unless something was taken back since: it could be there
-    /// again.
-    gone: BTreeSet<Position>,
+    /// Target of the oldest visited revert that is in effect: it has reverted all older entries after this
+    /// position.
+    reverted_to: Option<Position>,
+    /// Entries whose undo was rejected because they have no effect left. An entry is not included if a newer
+    /// undo or revert may have restored its effect.
+    without_effect: BTreeSet<Position>,
 }
 
-impl Search {
-    /// The position of an entry, if it is the one.
-    fn take(&mut self, entry: &EntryView) -> Option<Position> {
+impl UndoSearch {
+    /// Visits the next older entry. Returns its position if it is an edit of the author that is in effect.
+    fn visit(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
-        let behind = self.restored.is_some_and(|restored| position > restored);
-        let in_force = !behind && !self.undone.contains(&position);
-        let nothing_came_back = self.undone.is_empty() && self.restored.is_none();
-        if let Some((target, mutation)) = undo_of(entry) {
-            match mutation.effective() {
-                [Operation::Rejected(rejection)] => {
-                    let gone = rejection.reason == RejectionReason::NothingToUndo;
-                    self.gone.extend(Some(target).filter(|_| gone && nothing_came_back));
-                }
-                _ => self.undone.extend(Some(target).filter(|_| in_force)),
-            }
+        let is_reverted = self.reverted_to.is_some_and(|target| position > target);
+        let is_in_effect = !is_reverted && !self.undone.contains(&position);
+        if let Some((target, mutation)) = find_undo(entry) {
+            self.visit_undo(target, mutation, is_in_effect);
             return None;
         }
-        if in_force && let Some(restored) = revert_of(entry) {
-            self.restored = Some(restored);
+        if is_in_effect && let Some(target) = find_revert_target(entry) {
+            self.reverted_to = Some(target);
         }
-        let did = |operation: &Operation| !matches!(operation, Operation::Rejected(_));
-        let did_something = entry.external_body.is_some()
-            || entry.mutations.iter().any(|mutation| mutation.effective().iter().any(did));
-        let own = entry.author.as_deref() == Some(self.author.as_str());
-        (in_force && own && did_something && !self.gone.contains(&position)).then_some(position)
+        let is_own = entry.author.as_deref() == Some(self.author.as_str());
+        let is_match =
+            is_in_effect && is_own && had_effect(entry) && !self.without_effect.contains(&position);
+        is_match.then_some(position)
+    }
+
+    fn visit_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
+        if let [Operation::Rejected(rejection)] = mutation.effective() {
+            let is_nothing_to_undo = rejection.reason == RejectionReason::NothingToUndo;
+            let nothing_restored_since = self.undone.is_empty() && self.reverted_to.is_none();
+            if is_nothing_to_undo && nothing_restored_since {
+                self.without_effect.insert(target);
+            }
+        } else if is_in_effect {
+            self.undone.insert(target);
+        }
     }
 }
 
-/// The undo that an entry is, which is sent alone, and what it takes back.
-fn undo_of(entry: &EntryView) -> Option<(Position, &MutationView)> {
+/// Returns whether an entry had any effect when it was committed.
+fn had_effect(entry: &EntryView) -> bool {
+    let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+    entry.external_body.is_some()
+        || operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
+}
+
+/// Returns the undo in an entry, with its target. An undo is always the only mutation of its entry.
+fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
         Operation::Undo(undo) => Some((undo.position, mutation)),
         _ => None,
     })
 }
 
-/// The position that an entry went back to, if it is a revert that took effect.
-fn revert_of(entry: &EntryView) -> Option<Position> {
+/// Returns the target of a revert in an entry, unless the revert was rejected.
+fn find_revert_target(entry: &EntryView) -> Option<Position> {
     entry.mutations.iter().find_map(|mutation| match (&mutation.op, mutation.effective()) {
         (_, [Operation::Rejected(_)]) => None,
         (Operation::Revert(revert), _) => Some(revert.position),
@@ -259,13 +281,13 @@ mod tests {
         entry(num, "bob", Operation::Undo(Undo { position: at(target) }), Some(did))
     }
 
-    fn restored(to: u32) -> Operation {
+    fn revert_operation(to: u32) -> Operation {
         Operation::Revert(Revert { position: at(to) })
     }
 
     fn revert(num: u32, author: &str, to: u32) -> EntryView {
         let did = vec![edit(num, "").mutations[0].op.clone()];
-        entry(num, author, restored(to), Some(did))
+        entry(num, author, revert_operation(to), Some(did))
     }
 
     fn refused(num: u32, target: u32, reason: RejectionReason) -> EntryView {
@@ -273,58 +295,58 @@ mod tests {
         entry(num, "alice", Operation::Undo(Undo { position: at(target) }), Some(rejected))
     }
 
-    /// What is found in entries that are given oldest first.
+    /// Returns the number of the found entry. `entries` are oldest first.
     fn found(entries: &[EntryView]) -> Option<u32> {
-        let mut search = Search { author: "alice".into(), ..Search::default() };
-        entries.iter().rev().find_map(|entry| search.take(entry)).map(Position::num)
+        let mut search = UndoSearch { author: "alice".into(), ..UndoSearch::default() };
+        entries.iter().rev().find_map(|entry| search.visit(entry)).map(Position::num)
     }
 
     #[test]
-    fn it_is_the_newest_of_the_author_that_is_still_in_force() {
+    fn finds_the_newest_edit_of_the_author_in_effect() {
         let mut log = vec![edit(1, "alice"), edit(2, "alice"), edit(3, "bob")];
         assert_eq!(found(&log), Some(2));
         log.push(undo(4, 2));
-        assert_eq!(found(&log), Some(1), "one after the other");
+        assert_eq!(found(&log), Some(1), "the next older edit");
         log.push(undo(5, 4));
-        assert_eq!(found(&log), Some(2), "an undo that was taken back is none");
+        assert_eq!(found(&log), Some(2), "an undone undo has no effect");
         log.extend([undo(6, 2), undo(7, 1)]);
         assert_eq!(found(&log), None);
     }
 
     #[test]
-    fn what_a_restore_took_back_is_not_taken_back_again() {
+    fn skips_reverted_edits() {
         let mut log = vec![edit(1, "alice"), edit(2, "alice"), edit(3, "alice"), undo(4, 1)];
         assert_eq!(found(&log), Some(3));
         log.push(revert(5, "bob", 2));
-        assert_eq!(found(&log), Some(2), "3 is gone, and so is the undo of 1");
+        assert_eq!(found(&log), Some(2), "edit 3 and the undo of edit 1 are reverted");
         log.push(revert(6, "alice", 1));
-        assert_eq!(found(&log), Some(6), "a revert of hers is an edit of hers");
+        assert_eq!(found(&log), Some(6), "a revert can be undone like an edit");
         log.push(undo(7, 6));
         assert_eq!(found(&log), Some(2));
         log.push(undo(8, 5));
-        assert_eq!(found(&log), Some(3), "as before both");
+        assert_eq!(found(&log), Some(3), "both reverts are undone");
         let gone = RejectionReason::NothingToRevert;
         let refused = Operation::Rejected(Rejection::new(gone, "x"));
-        log.push(entry(9, "bob", restored(0), Some(vec![refused])));
-        assert_eq!(found(&log), Some(3), "one that was refused took nothing back");
+        log.push(entry(9, "bob", revert_operation(0), Some(vec![refused])));
+        assert_eq!(found(&log), Some(3), "a rejected revert has no effect");
     }
 
     #[test]
-    fn what_was_found_to_be_gone_is_not_tried_again_until_something_comes_back() {
+    fn skips_edits_without_effect_until_something_is_restored() {
         let gone = RejectionReason::NothingToUndo;
         let mut log = vec![edit(1, "alice"), edit(2, "alice"), undo(3, 9), refused(4, 2, gone)];
         assert_eq!(found(&log), Some(1));
         log.push(undo(5, 8));
-        assert_eq!(found(&log), Some(2), "it could be there again");
+        assert_eq!(found(&log), Some(2), "its effect may be restored");
         log.truncate(3);
         log.push(refused(4, 2, RejectionReason::TooLarge));
-        assert_eq!(found(&log), Some(2), "it is still there");
+        assert_eq!(found(&log), Some(2), "it still has an effect");
         let redone = [edit(1, "alice"), undo(2, 1), refused(3, 2, gone)];
-        assert_eq!(found(&redone), None, "a refused undo of an undo brings nothing back");
+        assert_eq!(found(&redone), None, "a rejected undo of an undo restores nothing");
     }
 
     #[test]
-    fn what_did_nothing_is_not_taken_back() {
+    fn skips_entries_that_had_no_effect() {
         let rejected = Rejection::new(RejectionReason::TooLarge, "x");
         let log = [
             edit(1, "alice"),
@@ -336,11 +358,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_edit_is_told_before_anything_is_sent() {
+    fn explains_why_an_entry_cannot_be_undone() {
         let rejected = || Operation::Rejected(Rejection::new(RejectionReason::TooLarge, "x"));
         let of = |num, kind| EntryView { mutations: vec![], kind, ..edit(num, "a") };
-        assert_eq!(no_edit(&edit(1, "a")), None);
-        assert_eq!(no_edit(&undo(2, 1)), None);
+        assert_eq!(reason_not_undoable(&edit(1, "a")), None);
+        assert_eq!(reason_not_undoable(&undo(2, 1)), None);
         let moved = |committed| entry(3, "a", edit(3, "").mutations[0].op.clone(), committed);
         for (entry, why) in [
             (of(0, EntryKind::Snapshot), "created"),
@@ -348,10 +370,10 @@ mod tests {
             (of(5, EntryKind::EndSegment), "segment"),
             (entry(6, "a", rejected(), None), "rejected"),
             (moved(Some(vec![rejected()])), "rejected"),
-            (moved(Some(vec![])), "left to do"),
+            (moved(Some(vec![])), "no effect"),
             (refused(7, 1, RejectionReason::NothingToUndo), "rejected"),
         ] {
-            assert!(no_edit(&entry).unwrap().contains(why), "{why}");
+            assert!(reason_not_undoable(&entry).unwrap().contains(why), "{why}");
         }
     }
 }

@@ -10,12 +10,12 @@ pub(super) async fn run(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
-    // An id with a mistake in it is found now, not at the next command.
+    // Check the id now, so that a mistake is not found only by the next command.
     let head = context.client()?.head(args.id, None).await?;
-    context.remember(args.id, output)?;
+    context.select(args.id, output)?;
     output.result(
         &serde_json::json!({ "id": args.id, "head": head.head, "incarnation": head.incarnation }),
     )?;
-    output.say(format!("{} is the current spreadsheet now, at {}.", args.id, head.head))?;
+    output.say(format!("selected {} at {}", args.id, head.head))?;
     Ok(())
 }

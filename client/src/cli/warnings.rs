@@ -1,50 +1,51 @@
-//! Warnings of a command beside its result: a line each for people, `warnings` for programs.
+//! Warnings that a command prints in addition to its result.
 
 use super::output::{Output, count};
 
-/// Rows or columns were inserted or deleted.
-pub(super) const LINES_MOVED: &str = "Formulas, if there are any, name the same cells as before: Cellar does not shift or calculate \
-     them yet.";
+/// Printed when rows or columns were inserted or deleted.
+pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same cells as before: Cellar does not shift or calculate formulas yet.";
 
-/// The grid shows a formula.
-pub(super) const IN_VIEW: &str = "formulas are not calculated";
+/// Shown in the grid if a visible cell has a formula.
+pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
 
-/// Formulas of a file that was imported.
+/// Warns about the formulas of an imported file.
 pub(super) fn imported_formulas(formulas: u64) -> Option<String> {
     (formulas > 0).then(|| {
         let formulas = count(formulas, "formula keeps its value", "formulas keep their values");
         format!(
-            "{formulas} from the file: Cellar does not calculate yet, and does not shift what formulas \
-             name when rows or columns are inserted, deleted or sorted."
+            "{formulas} from the file. Cellar does not calculate formulas yet, and does not shift their \
+             references when rows or columns are inserted, deleted or sorted."
         )
     })
 }
 
-/// Formulas in a file that was exported.
+/// Warns about the formulas of an exported file.
 pub(super) fn exported_formulas(formulas: u64) -> Option<String> {
     (formulas > 0).then(|| {
-        let formulas = count(formulas, "formula is", "formulas are");
+        let formulas = count(formulas, "formula was", "formulas were");
         format!(
-            "{formulas} in the file as imported: edits since then neither changed their values nor \
-             shifted the cells that they name."
+            "{formulas} exported as imported: later edits have neither changed their values nor shifted \
+             their references."
         )
     })
 }
 
-/// Texts in a csv file that other programs may run.
+/// Warns about texts in a csv file that other programs may interpret as formulas.
 pub(super) fn formula_like_texts(texts: u64) -> Option<String> {
     (texts > 0).then(|| {
-        let texts = count(texts, "text begins", "texts begin");
+        let texts = count(texts, "text starts", "texts start");
         format!(
-            "{texts} with =, +, -, @, a tab or a line end: some programs take such a text for a formula; \
-             --escape-formulas writes ' before it."
+            "{texts} with =, +, -, @, a tab or a line break, which some programs interpret as a formula; \
+             --escape-formulas writes ' before such texts."
         )
     })
 }
 
 impl Output {
-    /// Says each warning to people; programs find them in the result.
+    /// Prints warnings, except with `--json`, whose result contains them.
     pub(super) fn warn(self, warnings: &[String]) {
-        warnings.iter().for_each(|warning| self.note(warning));
+        for warning in warnings {
+            self.note(warning);
+        }
     }
 }

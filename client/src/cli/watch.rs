@@ -1,6 +1,6 @@
 //! `cellar watch`
 
-mod touches;
+mod affects;
 
 use std::time::Duration;
 
@@ -14,34 +14,34 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::{find, one_sheet};
+use super::edit::{find_sheet_number, sheet_of_range};
 use super::error::CliError;
-use super::history::{GAP, says_something, what};
+use super::history::{GAP, describe_entry, is_displayed};
 use super::output::Output;
 use super::time::utc;
 use crate::client::random;
 use crate::describe::SheetNames;
 use crate::table::escape;
 use crate::{Client, Pokes};
-use touches::touches;
+use affects::affects_range;
 
-/// One line for a program.
+/// A line of the output with `--json`.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
-enum Line<'a> {
-    /// Somebody has changed something.
+enum WatchEvent<'a> {
+    /// A new entry.
     Entry {
         #[serde(flatten)]
         entry: &'a EntryView,
-        /// What it did, in words.
-        what: String,
+        /// Description of the entry.
+        #[serde(rename = "what")]
+        description: String,
     },
-    /// Nobody answers any more.
+    /// The server cannot be reached.
     Offline { why: String },
-    /// Somebody answers again.
+    /// The server can be reached again.
     Online,
-    /// The entries up to here are not shown: there were too many at once, or the spreadsheet was
-    /// restored to an earlier time.
+    /// The entries up to `to` are not printed: there were too many, or the tables were restored.
     Skipped { to: Position, restored: bool },
 }
 
@@ -54,147 +54,163 @@ pub(super) async fn run(
     let client = context.client()?;
     context.note_unsent(&client, spreadsheet, output);
     let watching = async {
-        let mut watch = Watch::begin(client, spreadsheet, *output, &args).await?;
-        watch.follow().await
+        let mut watcher = Watcher::new(client, spreadsheet, *output, &args).await?;
+        watcher.follow().await
     };
-    let end = async {
+    let timeout = async {
         match args.for_time {
             Some(time) => tokio::time::sleep(time).await,
             None => std::future::pending().await,
         }
     };
     tokio::select! {
-        watched = watching => watched,
-        () = end => Ok(()),
+        result = watching => result,
+        () = timeout => Ok(()),
         interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
     }
 }
 
-/// What is watched, and how far it was shown.
-struct Watch {
+/// Prints the new entries of a spreadsheet.
+struct Watcher {
     client: Client,
     spreadsheet: LogId,
     output: Output,
-    /// Only what touches these cells of this sheet.
+    /// The sheet and range to which changes are restricted.
     filter: Option<(SheetId, Rectangle)>,
     until: Option<Position>,
-    shown: Head,
+    printed_head: Head,
     names: SheetNames,
     polling: Polling,
     pokes: Pokes,
 }
 
-impl Watch {
-    async fn begin(
+impl Watcher {
+    async fn new(
         client: Client,
         spreadsheet: LogId,
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
         let sheets = client.sheets(spreadsheet, args.after, None).await?;
-        let named = one_sheet(args.sheet.clone(), args.range.as_ref())?;
-        let sheet = find(&sheets.sheets, named.as_deref())?;
-        let asked = named.is_some() || args.range.is_some();
-        let rectangle = args.range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
-        let shown = Head { head: sheets.position, incarnation: sheets.incarnation };
-        let names = SheetNames::from(&sheets);
-        let filter = asked.then_some((sheet, rectangle));
-        let (until, polling) = (args.until, Polling::default());
-        let pokes = client.pokes(spreadsheet);
-        Ok(Self { client, spreadsheet, output, filter, until, shown, names, polling, pokes })
+        let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
+        let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
+        let filter = match &args.range {
+            Some(range) => Some((sheet, range.rectangle)),
+            None if sheet_name.is_some() => Some((sheet, Rectangle::EVERYTHING)),
+            None => None,
+        };
+        Ok(Self {
+            pokes: client.pokes(spreadsheet),
+            client,
+            spreadsheet,
+            output,
+            filter,
+            until: args.until,
+            printed_head: Head { head: sheets.position, incarnation: sheets.incarnation },
+            names: SheetNames::from(&sheets),
+            polling: Polling::default(),
+        })
     }
 
-    /// Shows what comes until the position is reached that was asked for.
+    /// Returns whether the position of `--until` is reached.
+    fn is_finished(&self) -> bool {
+        self.until.is_some_and(|until| self.printed_head.head >= until)
+    }
+
+    /// Prints new entries until the position of `--until`, or forever.
     async fn follow(&mut self) -> Result<(), CliError> {
-        while self.until.is_none_or(|until| self.shown.head < until) {
-            let event = match self.poll().await {
+        while !self.is_finished() {
+            let poll_event = match self.poll().await {
                 Ok(true) => PollEvent::Active,
                 Ok(false) => PollEvent::Quiet,
                 Err(CliError::Client(error)) if error.is_offline() => {
                     if !self.polling.is_failing() {
                         let why = error.to_string();
-                        let text = format!("Offline: {why}. Trying again …");
-                        self.say(text, &Line::Offline { why })?;
+                        let text = format!("Offline: {why}. Retrying …");
+                        self.print_event(text, &WatchEvent::Offline { why })?;
                     }
                     PollEvent::Failed
                 }
                 Err(error) => return Err(error),
             };
             let delay_ms;
-            (self.polling, delay_ms) = self.polling.step(event, random());
-            if self.until.is_none_or(|until| self.shown.head < until) {
+            (self.polling, delay_ms) = self.polling.step(poll_event, random());
+            if !self.is_finished() {
                 tokio::select! {
                     () = tokio::time::sleep(Duration::from_millis(delay_ms)) => {}
-                    _ = self.pokes.beyond(self.shown.head) => {}
+                    _ = self.pokes.wait_beyond(self.printed_head.head) => {}
                 }
             }
         }
         Ok(())
     }
 
-    /// Asks once; whether there was anything new.
+    /// Polls once and prints new entries. Returns whether there were any.
     async fn poll(&mut self) -> Result<bool, CliError> {
-        let newest = self.client.head_unless(self.spreadsheet, self.shown).await?;
+        let newest = self.client.head_if_changed(self.spreadsheet, self.printed_head).await?;
         if self.polling.is_failing() {
-            // Before what was missed.
-            self.say("Online again.", &Line::Online)?;
+            // Print this before the missed entries.
+            self.print_event("Online again.", &WatchEvent::Online)?;
             self.polling = self.polling.step(PollEvent::Quiet, random()).0;
         }
         let Some(newest) = newest else { return Ok(false) };
-        if newest.incarnation != self.shown.incarnation {
-            self.skip(newest, true).await?;
+        if newest.incarnation != self.printed_head.incarnation {
+            self.skip_to(newest, true).await?;
             return Ok(true);
         }
-        while self.shown.head < newest.head {
-            let page = match self.client.update(self.spreadsheet, self.shown.head).await {
+        while self.printed_head.head < newest.head {
+            let page = match self.client.entries(self.spreadsheet, self.printed_head.head).await {
                 Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
-                    self.skip(newest, false).await?;
+                    self.skip_to(newest, false).await?;
                     break;
                 }
                 page => page?,
             };
             let EntriesReply { incarnation, entries, .. } = page;
-            if incarnation != self.shown.incarnation || entries.is_empty() {
+            if incarnation != self.printed_head.incarnation || entries.is_empty() {
                 break;
             }
             for entry in entries {
-                self.show(&entry)?;
-                self.shown.head = entry.position;
+                self.print_entry(&entry)?;
+                self.printed_head.head = entry.position;
             }
         }
         Ok(true)
     }
 
-    /// Goes on at the newest.
-    async fn skip(&mut self, newest: Head, restored: bool) -> Result<(), CliError> {
+    /// Continues at the newest position without printing the entries before it. `restored` is set if the
+    /// tables were restored.
+    async fn skip_to(&mut self, newest: Head, restored: bool) -> Result<(), CliError> {
         let sheets = self.client.sheets(self.spreadsheet, Some(newest.head), None).await?;
         self.names = SheetNames::from(&sheets);
-        self.shown = newest;
+        self.printed_head = newest;
         let to = newest.head;
-        let text = match restored {
-            true => format!("The spreadsheet was restored to an earlier time; it is at {to} now."),
-            false => format!("Too much has happened to show it all; going on at {to}."),
+        let text = if restored {
+            format!("The spreadsheet was restored to an earlier time; continuing at {to}.")
+        } else {
+            format!("Too many entries to print; continuing at {to}.")
         };
-        self.say(text, &Line::Skipped { to, restored })
+        self.print_event(text, &WatchEvent::Skipped { to, restored })
     }
 
-    fn show(&mut self, entry: &EntryView) -> Result<(), CliError> {
-        // Also of what is not shown: the names of sheets.
-        let what = what(entry, &mut self.names);
-        let is_asked = self.filter.is_none_or(|(sheet, range)| touches(entry, sheet, range));
-        if !says_something(entry) || !is_asked {
+    /// Prints an entry, unless it is filtered out.
+    fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
+        // Called for each entry, because it keeps the sheet names up to date.
+        let description = describe_entry(entry, &mut self.names);
+        let passes_filter =
+            self.filter.is_none_or(|(sheet, range)| affects_range(entry, sheet, range));
+        if !is_displayed(entry) || !passes_filter {
             return Ok(());
         }
+        let position = entry.position.to_string();
         let author = escape(entry.author.as_deref().unwrap_or("-"));
-        let line =
-            [entry.position.to_string(), utc(entry.created_s), author, what.clone()].join(GAP);
-        self.output.say(line)?;
-        Ok(self.output.result(&Line::Entry { entry, what })?)
+        self.output.say([position, utc(entry.created_s), author, description.clone()].join(GAP))?;
+        Ok(self.output.result(&WatchEvent::Entry { entry, description })?)
     }
 
-    /// Says something that is no change: to a person on the side.
-    fn say(&self, text: impl AsRef<str>, line: &Line<'_>) -> Result<(), CliError> {
+    /// Prints an event other than an entry: as a note, or as JSON.
+    fn print_event(&self, text: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
         self.output.note(text);
-        Ok(self.output.result(line)?)
+        Ok(self.output.result(event)?)
     }
 }

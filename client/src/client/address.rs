@@ -1,4 +1,4 @@
-//! The API's URL, checked, and the URLs of calls below it.
+//! Validation of the API's URL, and construction of request URLs.
 
 use std::net::IpAddr;
 
@@ -6,40 +6,41 @@ use reqwest::Url;
 
 use crate::ClientError;
 
-/// Checks and normalises the API's URL: `http` or `https`, no credentials, query or fragment;
-/// a path (a stage, say) is kept.
+/// Parses the API's URL. The scheme must be `http` or `https`; credentials, a query or a fragment are
+/// rejected; a path is allowed.
 pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
-    let fault = |why: &str| ClientError::InvalidUrl { url: shown(url), why: why.to_owned() };
+    let fault =
+        |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
     let parsed = Url::parse(url.trim()).map_err(|error| fault(&error.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(fault("it must begin with http:// or https://"));
+        return Err(fault("the URL must start with http:// or https://"));
     }
     if parsed.host_str().is_none_or(str::is_empty) {
-        return Err(fault("it has no host"));
+        return Err(fault("the URL has no host"));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        return Err(fault("it must not have a user name or password: use a token"));
+        return Err(fault("a user name or password is not supported; use a token"));
     }
     if parsed.query().is_some() || parsed.fragment().is_some() {
-        return Err(fault("it must not have a query or a fragment"));
+        return Err(fault("a query or fragment is not supported"));
     }
     Ok(parsed)
 }
 
-/// The URL for a message: without what may be a password.
-fn shown(url: &str) -> String {
+/// Returns a URL for a message, with everything before `@` removed, which may contain a password.
+fn without_credentials(url: &str) -> String {
     match url.rsplit_once('@') {
         Some((_, host)) => format!("…@{host}"),
         None => crate::table::escape(url),
     }
 }
 
-/// The URL as text, without the slash at its end.
+/// Returns the URL as text, without a trailing slash.
 pub(super) fn base_text(base: &Url) -> String {
     base.as_str().trim_end_matches('/').to_owned()
 }
 
-/// The URL of a call.
+/// Returns the URL of a request: `base` with path segments and a query appended.
 pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]) -> Url {
     let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
@@ -51,7 +52,7 @@ pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]
     url
 }
 
-/// Whether the URL is of this very machine: a proxy has no business there.
+/// Returns whether the URL's host is this machine, so that no proxy is used.
 pub(super) fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_the_url_of_an_api() {
+    fn rejects_urls_that_are_not_of_an_api() {
         for url in [
             "",
             "example.com",
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_below_the_url() {
+    fn joins_path_and_query() {
         let path = ["v1".to_owned(), "a b".to_owned()];
         let query = [("range", "'It''s & mine'!A1".to_owned())];
         for (base, url) in [

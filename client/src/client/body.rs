@@ -1,26 +1,26 @@
-//! Reading a reply's body, never more of it than a Cellar API sends.
+//! Reads the body of a reply, up to a size limit.
 
 use cellar_base::limits::MAX_REPLY_BYTES;
 
-/// Bytes of a reply's body that are read at most: list replies end at `MAX_REPLY_BYTES`, by
-/// weight; the rest is room for JSON's escapes, up to the 6 MB of a Lambda reply.
+/// Maximum size of a reply's body. The server limits lists to `MAX_REPLY_BYTES`, not counting JSON escapes;
+/// the rest allows for escapes, up to the maximum size of a Lambda reply.
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
-/// A body that could not be read whole.
+/// Why a body could not be read completely.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyFault {
-    /// It goes on beyond the bound.
-    #[error("the reply is longer than what is read of one")]
+    /// The body is longer than the limit.
+    #[error("the reply is too long")]
     TooLarge,
-    /// The connection failed.
+    /// The connection failed before the body was complete.
     #[error(transparent)]
     Broken(reqwest::Error),
 }
 
-/// Reads the body of a reply in chunks, of whatever service, and stops at the bound.
+/// Reads the body of a reply of any service, up to `max_bytes`.
 ///
 /// # Errors
-/// [`BodyFault`], whatever was read by then.
+/// [`BodyFault`] if the body is too long or incomplete.
 pub async fn read_body(
     mut response: reqwest::Response,
     max_bytes: usize,

@@ -1,8 +1,8 @@
-//! What the catalog says of a spreadsheet, and changes of that.
+//! Requests for a spreadsheet's name, status, members and share links.
 //!
-//! Each change takes the number of changes that its caller has seen ([`DetailsReply::changes`]): the API
-//! refuses it if there are others, so that a request that comes late takes back nothing. Repeated
-//! unchanged, it finds that it is done.
+//! Each change takes the version of the details that the caller has seen ([`DetailsReply::changes`]). The API
+//! refuses the change if the details have another version, so that a delayed request cannot undo a newer
+//! change. Repeating a change that was made has no effect.
 
 use cellar_api::{
     wire::ChangesReply, wire::DetailsReply, wire::LinkReply, wire::LinkRequest,
@@ -16,99 +16,104 @@ use super::{Client, spreadsheet};
 use crate::ClientError;
 
 impl Client {
-    /// `GET /v1/spreadsheets/{id}/details`: what the catalog says of a spreadsheet, as far as whoever asks
-    /// may know it.
+    /// `GET /v1/spreadsheets/{id}/details`: returns name, status, members and share links, as far as the
+    /// caller's role allows.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn details(&self, id: LogId) -> Result<DetailsReply, ClientError> {
         self.transport.send(spreadsheet(Method::GET, id, Some("details"))).await
     }
 
-    /// `GET /v1/spreadsheets/{id}/details/changes`: one page of what was done to a spreadsheet's details,
-    /// the newest first; go on below the reply's `next`.
+    /// `GET /v1/spreadsheets/{id}/details/changes`: returns one page of the changes of the details, newest
+    /// first. `cursor` is the `next` of the previous page.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn changes(
         &self,
         id: LogId,
-        below: Option<u64>,
+        cursor: Option<u64>,
     ) -> Result<ChangesReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("details")).with_segment("changes");
-        self.transport.send(call.with_text("cursor", below.map(|below| below.to_string()))).await
+        self.transport.send(call.with_text("cursor", cursor.map(|cursor| cursor.to_string()))).await
     }
 
-    /// `PATCH /v1/spreadsheets/{id}/details`: renames, archives, deletes or restores a spreadsheet.
+    /// `PATCH /v1/spreadsheets/{id}/details`: renames, archives, unarchives, deletes or undeletes a
+    /// spreadsheet.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn update_details(
         &self,
         id: LogId,
         request: &UpdateDetailsRequest,
-        seen: Option<u64>,
+        seen_version: Option<u64>,
     ) -> Result<DetailsReply, ClientError> {
         let call = spreadsheet(Method::PATCH, id, Some("details")).with_body(request)?;
-        self.transport.send(call.only_of(seen.map(DetailsReply::etag_of))).await
+        let if_match = seen_version.map(DetailsReply::etag_of);
+        self.transport.send(call.if_match(if_match)).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/members`: shares a spreadsheet with somebody, or changes what they
-    /// may do.
+    /// `POST /v1/spreadsheets/{id}/members`: shares a spreadsheet with a person, or changes their role.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn share(
         &self,
         id: LogId,
         request: &ShareRequest,
-        seen: Option<u64>,
+        seen_version: Option<u64>,
     ) -> Result<DetailsReply, ClientError> {
         let call = spreadsheet(Method::POST, id, Some("members")).with_body(request)?;
-        self.transport.send(call.only_of(seen.map(DetailsReply::etag_of))).await
+        let if_match = seen_version.map(DetailsReply::etag_of);
+        self.transport.send(call.if_match(if_match)).await
     }
 
-    /// `DELETE /v1/spreadsheets/{id}/members`: shares a spreadsheet with somebody no longer.
+    /// `DELETE /v1/spreadsheets/{id}/members`: revokes a person's access.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn unshare(
         &self,
         id: LogId,
         person: &PersonRequest,
-        seen: Option<u64>,
+        seen_version: Option<u64>,
     ) -> Result<DetailsReply, ClientError> {
         let call = spreadsheet(Method::DELETE, id, Some("members"))
             .with_text("subject", Some(person.subject.clone()))
             .with_text("issuer", person.issuer.clone());
-        self.transport.send(call.only_of(seen.map(DetailsReply::etag_of))).await
+        let if_match = seen_version.map(DetailsReply::etag_of);
+        self.transport.send(call.if_match(if_match)).await
     }
 
-    /// `POST /v1/spreadsheets/{id}/links`: makes a link.
+    /// `POST /v1/spreadsheets/{id}/links`: creates a share link.
     ///
     /// # Errors
-    /// [`ClientError`].
-    pub async fn add_link(
+    /// [`ClientError`] if the request fails.
+    pub async fn create_link(
         &self,
         id: LogId,
         request: &LinkRequest,
-        seen: Option<u64>,
+        seen_version: Option<u64>,
     ) -> Result<LinkReply, ClientError> {
         let call = spreadsheet(Method::POST, id, Some("links")).with_body(request)?;
-        self.transport.send(call.only_of(seen.map(DetailsReply::etag_of))).await
+        let if_match = seen_version.map(DetailsReply::etag_of);
+        self.transport.send(call.if_match(if_match)).await
     }
 
-    /// `DELETE /v1/spreadsheets/{id}/links/{link}`: ends a link.
+    /// `DELETE /v1/spreadsheets/{id}/links/{link}`: revokes a share link.
     ///
     /// # Errors
-    /// [`ClientError`].
-    pub async fn remove_link(
+    /// [`ClientError`] if the request fails.
+    pub async fn revoke_link(
         &self,
         id: LogId,
         link: LinkId,
-        seen: Option<u64>,
+        seen_version: Option<u64>,
     ) -> Result<DetailsReply, ClientError> {
         let call = spreadsheet(Method::DELETE, id, Some("links")).with_segment(&link.to_string());
-        self.transport.send(call.only_of(seen.map(DetailsReply::etag_of))).await
+        let if_match = seen_version.map(DetailsReply::etag_of);
+        self.transport.send(call.if_match(if_match)).await
     }
 }

@@ -1,4 +1,4 @@
-//! The objects of snapshots: where they are, and fetching them from the store directly.
+//! Downloads of snapshot objects, directly from the object store.
 
 use cellar_api::cost::Cost;
 use cellar_api::{wire::ChunksReply, wire::ChunksRequest};
@@ -7,17 +7,17 @@ use cellar_snapshot::level::ChunkHash;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 
-use super::objects::object_url;
+use super::objects::parse_object_url;
 use super::transport::ObjectRequest;
 use super::{Client, spreadsheet};
 use crate::ClientError;
 
 impl Client {
-    /// `POST /v1/spreadsheets/{id}/chunks`: where chunks are read, in the order of their hashes, at
-    /// most `MAX_CHUNK_URLS`. See [`crate::reader`], which fetches, verifies and keeps them.
+    /// `POST /v1/spreadsheets/{id}/chunks`: returns download URLs of at most `MAX_CHUNK_URLS` chunks, in the
+    /// order of `hashes`. [`crate::reader`] downloads, verifies and caches chunks.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::NotUnderstood`] for another number of URLs.
+    /// [`ClientError`]; [`ClientError::NotUnderstood`] if the reply has another number of URLs.
     pub async fn chunk_urls(
         &self,
         id: LogId,
@@ -27,26 +27,30 @@ impl Client {
         let call = spreadsheet(Method::POST, id, Some("chunks")).with_body(&request)?;
         let reply: ChunksReply = self.transport.send(call).await?;
         if reply.urls.len() != hashes.len() {
-            let why = format!("it gives {} URLs for {} chunks", reply.urls.len(), hashes.len());
+            let why = format!("{} URLs for {} chunks", reply.urls.len(), hashes.len());
             return Err(ClientError::NotUnderstood { url: self.url().to_owned(), why });
         }
         Ok(reply)
     }
 
-    /// Fetches an object of a snapshot, as it is stored. Who reads it verifies it.
+    /// Downloads a snapshot object in its stored form, without verifying it.
     pub(crate) async fn stored_object(
         &self,
         url: &str,
         max_bytes: usize,
     ) -> Result<Vec<u8>, ClientError> {
-        let fault = || ClientError::NotUnderstood {
+        let invalid_url = || ClientError::NotUnderstood {
             url: self.url().to_owned(),
-            why: "it gives no URL for an object of a snapshot".to_owned(),
+            why: "the URL of a snapshot object is invalid".to_owned(),
         };
-        let url = object_url(url).ok_or_else(fault)?;
-        let (method, headers, body) = (Method::GET, HeaderMap::new(), None);
-        let cost = Cost { object_gets: 1, ..Cost::default() };
-        let request = ObjectRequest { method, url, headers, body, max_bytes, cost };
-        self.transport.object(request).await
+        let request = ObjectRequest {
+            method: Method::GET,
+            url: parse_object_url(url).ok_or_else(invalid_url)?,
+            headers: HeaderMap::new(),
+            body: None,
+            max_bytes,
+            cost: Cost { object_gets: 1, ..Cost::default() },
+        };
+        self.transport.send_object_request(request).await
     }
 }

@@ -1,4 +1,4 @@
-//! What differs between two positions, all pages of it.
+//! Compares a spreadsheet at two positions.
 
 use cellar_api::wire::DiffReply;
 use cellar_base::identity::LogId;
@@ -10,29 +10,31 @@ use super::{Client, spreadsheet};
 use crate::ClientError;
 
 impl Client {
-    /// `GET /v1/spreadsheets/{id}/diff`: what differs between the states at two positions, every
-    /// page of it in one.
+    /// `GET /v1/spreadsheets/{id}/diff`: compares the spreadsheet at two positions. Combines all pages.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn diff(
         &self,
         id: LogId,
         from: Position,
         to: Position,
     ) -> Result<DiffReply, ClientError> {
-        let mut whole = self.diff_page(id, from, to, 0).await?;
-        while let Some(skip) = whole.next.take() {
-            let page = self.diff_page(id, from, to, skip).await?;
-            // A page that does not go on would be asked for again for ever.
-            if page.next.is_some_and(|next| next <= skip) {
-                let (url, why) = (self.url().to_owned(), "its pages do not go on".to_owned());
+        let mut diff = self.diff_page(id, from, to, None).await?;
+        while let Some(cursor) = diff.next.take() {
+            let page = self.diff_page(id, from, to, Some(cursor)).await?;
+            // Without this check, a faulty server could cause an endless loop.
+            if page.next.is_some_and(|next| next <= cursor) {
+                let url = self.url().to_owned();
+                let why = "`next` does not increase from page to page".to_owned();
                 return Err(ClientError::NotUnderstood { url, why });
             }
-            whole.next = page.next;
-            page.sheets.into_iter().for_each(|sheet| add(&mut whole.sheets, sheet));
+            diff.next = page.next;
+            for sheet in page.sheets {
+                merge_sheet(&mut diff.sheets, sheet);
+            }
         }
-        Ok(whole)
+        Ok(diff)
     }
 
     async fn diff_page(
@@ -40,18 +42,19 @@ impl Client {
         id: LogId,
         from: Position,
         to: Position,
-        skip: u64,
+        cursor: Option<u64>,
     ) -> Result<DiffReply, ClientError> {
         let call = spreadsheet(Method::GET, id, Some("diff"))
             .with_position("from", Some(from))
             .with_position("to", Some(to))
-            .with_text("cursor", (skip > 0).then(|| skip.to_string()));
+            .with_text("cursor", cursor.map(|cursor| cursor.to_string()));
         self.transport.send(call).await
     }
 }
 
-/// Every page names every sheet; the cells are what is cut.
-fn add(sheets: &mut Vec<SheetDiff>, page: SheetDiff) {
+/// Adds the cells of a later page to the sheet's diff. Each page contains all sheets, and a part of the
+/// cells.
+fn merge_sheet(sheets: &mut Vec<SheetDiff>, page: SheetDiff) {
     match sheets.iter_mut().find(|sheet| sheet.sheet == page.sheet) {
         Some(sheet) => {
             sheet.cells.extend(page.cells);

@@ -1,4 +1,4 @@
-//! The feed, and the list of spreadsheets.
+//! Requests for the feed and the spreadsheet list.
 
 use cellar_api::{wire::FeedReply, wire::SpreadsheetStatus, wire::SpreadsheetsReply};
 use cellar_base::identity::LogId;
@@ -8,66 +8,66 @@ use super::Client;
 use super::transport::Call;
 use crate::ClientError;
 
-/// Which part of the feed to read; everything is optional.
+/// Parameters of [`Client::feed`]; all are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeedQuery {
-    /// The `next` of what was handled last; without it, from the beginning.
+    /// Checkpoint after the last processed item; defaults to the beginning of the feed.
     pub after: Option<u64>,
-    /// The `feed` that it is of.
-    pub feed: Option<String>,
-    /// At most so many items.
+    /// Generation of the feed that the checkpoint belongs to.
+    pub generation: Option<String>,
+    /// Maximum number of items.
     pub limit: Option<u32>,
-    /// Whether to tell what the events say.
-    pub events: bool,
+    /// Whether to include the payloads of events.
+    pub payloads: bool,
 }
 
-/// Which spreadsheets to list; everything is optional.
+/// Parameters of [`Client::spreadsheets`]; all are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpreadsheetsQuery {
-    /// The `next` of the page before.
-    pub after: Option<LogId>,
-    /// How many to look at.
+    /// The `next` of the previous page.
+    pub cursor: Option<LogId>,
+    /// Number of spreadsheets examined per page; the page may contain fewer.
     pub limit: Option<u32>,
-    /// What their names have in them.
+    /// Text that the name contains, ignoring case.
     pub name: Option<String>,
-    /// Only those of which whoever asks is an owner, or only others.
+    /// Only spreadsheets that the caller owns (`true`), or only those that others own (`false`).
     pub mine: Option<bool>,
-    /// Only those in this state; without it those in use.
+    /// Status of the spreadsheets; defaults to active.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl Client {
-    /// `GET /v1/feed`: some of what was appended, from a checkpoint on. [`feed`](crate::feed) follows it.
+    /// `GET /v1/feed`: returns one page of feed items after a checkpoint. [`crate::feed`] follows the feed.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn feed(&self, query: &FeedQuery) -> Result<FeedReply, ClientError> {
-        let FeedQuery { after, feed, limit, events } = query;
+        let FeedQuery { after, generation, limit, payloads } = query;
         let call = Call::new(Method::GET, &["v1", "feed"])
             .with_text("after", after.map(|after| after.to_string()))
-            .with_text("generation", feed.clone())
+            .with_text("generation", generation.clone())
             .with_text("limit", limit.map(|limit| limit.to_string()))
-            .with_text("payloads", events.then(|| "true".to_owned()));
+            .with_text("payloads", payloads.then(|| "true".to_owned()));
         self.transport.send(call).await
     }
 
-    /// `GET /v1/spreadsheets`: a page of the spreadsheets that are shared with whoever asks. None of a page
-    /// may be what was asked for: go on while it has a `next`.
+    /// `GET /v1/spreadsheets`: returns one page of the spreadsheets that are shared with the caller. A page
+    /// may be empty although more follow: continue while the reply has a `next`.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn spreadsheets(
         &self,
         query: &SpreadsheetsQuery,
     ) -> Result<SpreadsheetsReply, ClientError> {
-        let SpreadsheetsQuery { after, limit, name, mine, status } = query;
+        let SpreadsheetsQuery { cursor, limit, name, mine, status } = query;
         let status = status.map(|status| match status {
             SpreadsheetStatus::Active => "active",
             SpreadsheetStatus::Archived => "archived",
             SpreadsheetStatus::Deleted => "deleted",
         });
         let call = Call::new(Method::GET, &["v1", "spreadsheets"])
-            .with_text("cursor", after.map(|after| after.to_string()))
+            .with_text("cursor", cursor.map(|cursor| cursor.to_string()))
             .with_text("limit", limit.map(|limit| limit.to_string()))
             .with_text("name", name.clone())
             .with_text("mine", mine.map(|mine| mine.to_string()))

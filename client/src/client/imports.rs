@@ -1,4 +1,4 @@
-//! The objects of an imported sheet: they go to the store directly, and the server checks them.
+//! Uploads the chunks of an imported sheet directly to the object store, and lets the server check them.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
@@ -7,16 +7,19 @@ use cellar_api::{
 use cellar_base::identity::LogId;
 use reqwest::Method;
 
-use super::objects::Grant;
+use super::objects::UploadGrant;
 use super::{Client, spreadsheet};
 use crate::ClientError;
 
+/// HTTP status of the object store if the object already exists.
+const PRECONDITION_FAILED: u16 = 412;
+
 impl Client {
-    /// `POST /v1/spreadsheets/{id}/imports/uploads`: asks for the requests by which chunks may be
-    /// uploaded, one for each, in their order. Nothing is changed by it.
+    /// `POST /v1/spreadsheets/{id}/imports/uploads`: returns upload URLs for chunks, in their order. Changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::NotUnderstood`] for another number of requests.
+    /// [`ClientError`]; [`ClientError::NotUnderstood`] if the reply has another number of URLs.
     pub async fn request_import_uploads(
         &self,
         id: LogId,
@@ -28,33 +31,32 @@ impl Client {
             .with_body(&request)?;
         let reply: ImportUploadsReply = self.transport.send(call).await?;
         if reply.uploads.len() != count {
-            let why = format!("it grants {} uploads of {count} chunks", reply.uploads.len());
+            let why = format!("{} upload URLs for {count} chunks", reply.uploads.len());
             return Err(ClientError::NotUnderstood { url: self.url().to_owned(), why });
         }
         Ok(reply.uploads)
     }
 
-    /// Uploads a chunk as it was granted. One that this client uploaded before is fine.
+    /// Uploads a chunk to its upload URL. Succeeds if the chunk was already uploaded.
     ///
     /// # Errors
-    /// [`ClientError`]; a refusal of the store if the URL has ended: ask for a new one.
+    /// [`ClientError`]; [`ClientError::UnexpectedStatus`] if the URL has expired: request a new one.
     pub async fn upload_chunk(
         &self,
         grant: &ChunkUpload,
         stored: Vec<u8>,
     ) -> Result<(), ClientError> {
         let ChunkUpload { method, url, headers, .. } = grant;
-        match self.put_object(Grant { method, url, headers }, stored).await {
-            Err(ClientError::UnexpectedStatus { status: 412, .. }) => Ok(()),
-            done => done,
+        match self.put_object(UploadGrant { method, url, headers }, stored).await {
+            Err(ClientError::UnexpectedStatus { status: PRECONDITION_FAILED, .. }) => Ok(()),
+            result => result,
         }
     }
 
-    /// `POST /v1/spreadsheets/{id}/imports/checks`: has uploaded chunks verified and published. May be
-    /// repeated.
+    /// `POST /v1/spreadsheets/{id}/imports/checks`: verifies uploaded chunks and keeps them (idempotent).
     ///
     /// # Errors
-    /// [`ClientError`]; a problem that names a chunk which is missing or not what it should be.
+    /// [`ClientError`]; a problem that names the first missing or invalid chunk.
     pub async fn check_import(
         &self,
         id: LogId,

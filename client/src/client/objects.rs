@@ -1,4 +1,4 @@
-//! Large entries: their objects go to the store and come from it directly.
+//! Uploads and downloads the bodies of large entries, directly to and from the object store.
 
 use std::collections::BTreeMap;
 
@@ -22,24 +22,24 @@ use super::transport::ObjectRequest;
 use super::{Client, MAX_REPLY_BODY_BYTES, spreadsheet};
 use crate::ClientError;
 
-/// The SHA-256 of an object, hexadecimal.
+/// Returns the SHA-256 of an object, in hexadecimal.
 pub(crate) fn sha256(object: &[u8]) -> String {
     hexadecimal(&Sha256::digest(object))
 }
 
-/// The one request by which an object may be uploaded.
-pub(super) struct Grant<'a> {
+/// The presigned request that uploads one object.
+pub(super) struct UploadGrant<'a> {
     pub(super) method: &'a str,
     pub(super) url: &'a str,
     pub(super) headers: &'a BTreeMap<String, String>,
 }
 
 impl Client {
-    /// `POST /v1/spreadsheets/{id}/uploads`: asks for the request by which an object may be
-    /// uploaded. Nothing is changed by it.
+    /// `POST /v1/spreadsheets/{id}/uploads`: returns an upload URL for the body of a large entry. Changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`] if the request fails.
     pub async fn request_upload(
         &self,
         id: LogId,
@@ -49,56 +49,54 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// Uploads an object as it was granted: with the method, to the URL and with the headers of the
-    /// grant, and without the token.
+    /// Uploads an object to its upload URL, without the token.
     ///
     /// # Errors
-    /// [`ClientError`]. A refusal does not say that the object is not there: a request works once,
-    /// so the repetition of one whose answer was lost is refused. Only
-    /// [`Client::complete_upload`] finds out.
+    /// [`ClientError`]. The object may have been uploaded even if the store refuses the request: an upload
+    /// URL works once, so a retry after a lost reply is refused. [`Client::complete_upload`] returns whether
+    /// the object exists.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
         let UploadReply { method, url, headers, .. } = grant;
-        self.put_object(Grant { method, url, headers }, object).await
+        self.put_object(UploadGrant { method, url, headers }, object).await
     }
 
-    /// Uploads an object as it was granted.
+    /// Uploads an object with a presigned request.
     pub(super) async fn put_object(
         &self,
-        grant: Grant<'_>,
+        grant: UploadGrant<'_>,
         object: Vec<u8>,
     ) -> Result<(), ClientError> {
-        let fault = |why: &str| ClientError::NotUnderstood {
+        let invalid = |part: &str| ClientError::NotUnderstood {
             url: self.url().to_owned(),
-            why: format!("it grants an upload that cannot be made: {why}"),
+            why: format!("the upload grant has an invalid {part}"),
         };
-        let method = Method::from_bytes(grant.method.as_bytes());
         let mut headers = HeaderMap::new();
         for (name, value) in grant.headers {
-            let name = name.parse::<HeaderName>().map_err(|_| fault("a header's name"))?;
-            let value = HeaderValue::from_str(value).map_err(|_| fault("a header's value"))?;
+            let name = name.parse::<HeaderName>().map_err(|_| invalid("header name"))?;
+            let value = HeaderValue::from_str(value).map_err(|_| invalid("header value"))?;
             if name == CONTENT_LENGTH && value.as_bytes() != object.len().to_string().as_bytes() {
-                return Err(fault("it is for another length"));
+                return Err(invalid("Content-Length"));
             }
             headers.insert(name, value);
         }
         let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
         let request = ObjectRequest {
-            method: method.map_err(|_| fault("its method"))?,
-            url: object_url(grant.url).ok_or_else(|| fault("its URL"))?,
+            method: Method::from_bytes(grant.method.as_bytes()).map_err(|_| invalid("method"))?,
+            url: parse_object_url(grant.url).ok_or_else(|| invalid("URL"))?,
             headers,
             body: Some(object),
             max_bytes: MAX_REPLY_BODY_BYTES,
             cost: Cost { object_puts: 1, object_bytes_sent: bytes, ..Cost::default() },
         };
-        self.transport.object(request).await.map(|_| ())
+        self.transport.send_object_request(request).await.map(|_| ())
     }
 
-    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: makes an uploaded object an entry,
-    /// once, however often it is repeated.
+    /// `POST /v1/spreadsheets/{id}/uploads/{upload}/complete`: appends an uploaded object as an entry, exactly
+    /// once even if repeated.
     ///
     /// # Errors
-    /// [`ClientError`]; a problem of the kind `UploadRefused` if the object is not there or too
-    /// old: ask for a new upload.
+    /// [`ClientError`]; a problem of kind `InvalidUpload` if the object is missing or too old: request a new
+    /// upload URL.
     pub async fn complete_upload(
         &self,
         id: LogId,
@@ -112,12 +110,12 @@ impl Client {
         self.transport.send(call).await
     }
 
-    /// The mutations of a large entry: fetches its object, verifies it, and moves them to where
-    /// the entry stands.
+    /// Downloads and verifies the body of a large entry. Returns its mutations, with the operations as
+    /// committed at the position of the entry.
     ///
     /// # Errors
-    /// [`ClientError`]; [`ClientError::WrongObject`] if the object is not what the entry says, and
-    /// a refusal of the store if the URL has ended: load the entry again for a new one.
+    /// [`ClientError`]; [`ClientError::WrongObject`] if the object does not match the entry;
+    /// [`ClientError::UnexpectedStatus`] if the URL has expired: load the entry again for a new one.
     pub async fn external_mutations(
         &self,
         external: &ExternalBody,
@@ -126,49 +124,62 @@ impl Client {
         self.mutations_of(external, &object)
     }
 
-    /// Fetches the object of a large entry. [`Client::mutations_of`] verifies it.
+    /// Downloads the body of a large entry, without verifying it.
     pub(crate) async fn external_object(
         &self,
         external: &ExternalBody,
     ) -> Result<Vec<u8>, ClientError> {
-        let url = external.url.as_deref().and_then(object_url);
-        let url = url.ok_or_else(|| wrong(self.url(), "the entry has no URL for its object"))?;
-        let shown = url.origin().ascii_serialization();
-        let length =
-            usize::try_from(external.bytes).ok().filter(|bytes| *bytes <= MAX_UPLOAD_BYTES);
-        let max_bytes = length
-            .ok_or_else(|| wrong(&shown, "the entry says that it is longer than any"))?
-            // What the store says when it refuses may be longer than a small object.
-            .max(MAX_REPLY_BODY_BYTES);
-        let cost = Cost { object_gets: 1, ..Cost::default() };
-        let (method, headers, body) = (Method::GET, HeaderMap::new(), None);
-        let request = ObjectRequest { method, url, headers, body, max_bytes, cost };
-        self.transport.object(request).await
+        let url = external.url.as_deref().and_then(parse_object_url);
+        let url =
+            url.ok_or_else(|| wrong_object(self.url(), "the entry has no URL for its object"))?;
+        let length = match usize::try_from(external.bytes) {
+            Ok(length) if length <= MAX_UPLOAD_BYTES => length,
+            _ => {
+                let origin = url.origin().ascii_serialization();
+                let why =
+                    format!("{} bytes exceed the limit of {MAX_UPLOAD_BYTES}", external.bytes);
+                return Err(wrong_object(&origin, &why));
+            }
+        };
+        let request = ObjectRequest {
+            method: Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            // An error document of the store may be longer than a small object.
+            max_bytes: length.max(MAX_REPLY_BODY_BYTES),
+            cost: Cost { object_gets: 1, ..Cost::default() },
+        };
+        self.transport.send_object_request(request).await
     }
 
-    /// The mutations of a large entry whose object is there, moved to where the entry stands.
+    /// Verifies and decodes the body of a large entry. Returns its mutations, with the operations as committed
+    /// at the position of the entry.
     ///
     /// # Errors
-    /// [`ClientError::WrongObject`] if the object is not what the entry says.
+    /// [`ClientError::WrongObject`] if the object does not match the entry.
     pub(crate) fn mutations_of(
         &self,
         external: &ExternalBody,
         object: &[u8],
     ) -> Result<Vec<MutationView>, ClientError> {
-        let url = external.url.as_deref().and_then(object_url);
-        let shown = url.map(|url| url.origin().ascii_serialization());
-        let fault = |why: &str| wrong(shown.as_deref().unwrap_or_else(|| self.url()), why);
+        let object_url = external.url.as_deref().and_then(parse_object_url);
+        let origin = match object_url {
+            Some(url) => url.origin().ascii_serialization(),
+            None => self.url().to_owned(),
+        };
+        let fault = |why: &str| wrong_object(&origin, why);
         let length = u64::try_from(object.len()).ok();
         if length != Some(external.bytes) || sha256(object) != external.sha256.to_ascii_lowercase()
         {
-            return Err(fault("its length or SHA-256 is not what the entry says"));
+            return Err(fault("its length or SHA-256 differs from the entry"));
         }
-        let operations = decode_external_body(object).map_err(|e| fault(&e.to_string()))?;
+        let operations = decode_external_body(object).map_err(|error| fault(&error.to_string()))?;
         if u32::try_from(operations.len()) != Ok(external.count) {
-            return Err(fault("it does not hold as many mutations as the entry says"));
+            return Err(fault("its number of mutations differs from the entry"));
         }
-        let map =
-            space_map(&external.axis_maps).ok_or_else(|| fault("the entry's maps are none"))?;
+        let map = space_map(&external.axis_maps)
+            .ok_or_else(|| fault("the axis maps of the entry are invalid"))?;
         let view = |(id, op)| {
             let committed = transform(&op, &map);
             MutationView { id, base: external.base, op, committed }
@@ -177,20 +188,22 @@ impl Client {
     }
 }
 
-fn wrong(url: &str, why: &str) -> ClientError {
+fn wrong_object(url: &str, why: &str) -> ClientError {
     ClientError::WrongObject { url: url.to_owned(), why: why.to_owned() }
 }
 
-pub(super) fn object_url(url: &str) -> Option<Url> {
-    Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+/// Parses the URL of an object; `None` if it is not an HTTP URL.
+pub(super) fn parse_object_url(url: &str) -> Option<Url> {
+    let url = Url::parse(url).ok()?;
+    matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// The maps of an entry; `None` if they are not what a server sends.
-fn space_map(moved: &[SheetAxisMaps]) -> Option<SpaceMap> {
-    if moved.len() > MAX_MOVED_SHEETS {
+/// Decodes the axis maps of an entry; `None` if they are invalid.
+fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
+    if sheet_maps.len() > MAX_MOVED_SHEETS {
         return None;
     }
-    let sheets = moved.iter().map(|sheet| {
+    let sheets = sheet_maps.iter().map(|sheet| {
         let rows = axis_map(Axis::Rows, &sheet.rows)?;
         let columns = axis_map(Axis::Columns, &sheet.columns)?;
         Some((sheet.sheet, SheetMap { target: sheet.target, rows, columns }))
@@ -199,16 +212,19 @@ fn space_map(moved: &[SheetAxisMaps]) -> Option<SpaceMap> {
     sheets.map(SpaceMap::from_sheets)
 }
 
+/// Decodes an axis map from its kept runs (`src`, `dst`, `len`); `None` if a run is invalid.
 fn axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     if runs.len() > MAX_AXIS_RUNS {
         return None;
     }
-    // From a map that keeps nothing, run by run: one that breaks the order is not taken.
-    let nothing = AxisMap::delete(axis, &Spans::all(axis));
-    runs.iter().try_fold(nothing, |map, &(src, dst, len)| {
-        let map = map.with_run(Run { src, dst, len });
-        (len > 0 && map.get(src) == Some(dst) && map.keeps_order()).then_some(map)
-    })
+    let mut map = AxisMap::delete(axis, &Spans::all(axis));
+    for &(src, dst, len) in runs {
+        map = map.with_run(Run { src, dst, len });
+        if len == 0 || map.get(src) != Some(dst) || !map.keeps_order() {
+            return None;
+        }
+    }
+    Some(map)
 }
 
 #[cfg(test)]
@@ -216,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_become_the_map_they_were_sent_as() {
+    fn decodes_axis_maps_and_rejects_invalid_runs() {
         let map =
             AxisMap::insert(Axis::Rows, 3, 2).then(&AxisMap::delete(Axis::Rows, &Spans::one(7, 1)));
         let sent: Vec<(u32, u32, u32)> =
@@ -242,10 +258,10 @@ mod tests {
     }
 
     #[test]
-    fn a_url_of_an_object_is_http() {
-        assert!(object_url("https://bucket.example/uploads/a?X-Amz-Signature=1").is_some());
+    fn object_urls_must_be_http() {
+        assert!(parse_object_url("https://bucket.example/uploads/a?X-Amz-Signature=1").is_some());
         for bad in ["", "file:///etc/passwd", "uploads/a"] {
-            assert!(object_url(bad).is_none(), "{bad}");
+            assert!(parse_object_url(bad).is_none(), "{bad}");
         }
     }
 }

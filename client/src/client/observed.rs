@@ -1,31 +1,31 @@
-//! What came of each attempt of a request, for who measures.
+//! Reports the outcome of each attempt to send a request, for measurements.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::retry::Failure;
 
-/// What came of one attempt of a request, the repeated ones included.
+/// The outcome of one attempt to send a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempted {
-    /// It was answered.
+pub enum AttemptOutcome {
+    /// The server replied.
     Answered {
-        /// The HTTP status.
+        /// HTTP status of the reply.
         status: u16,
-        /// Whether the answer says when to try again, in `Retry-After`.
+        /// Whether the reply has a `Retry-After` header.
         has_retry_after: bool,
     },
-    /// No connection: it was not sent.
+    /// The connection failed, and the request was not sent.
     NotConnected,
-    /// No answer in time.
+    /// The server did not reply in time.
     TimedOut,
-    /// The connection broke, or was given up, before the answer was whole.
+    /// The connection was lost or closed before the reply was complete.
     Lost,
 }
 
-impl Attempted {
-    pub(super) fn of(tried: &Result<(u16, Vec<u8>), Failure>) -> Self {
-        match tried {
+impl AttemptOutcome {
+    pub(super) fn new(result: &Result<(u16, Vec<u8>), Failure>) -> Self {
+        match result {
             Ok((status, _)) => Self::Answered { status: *status, has_retry_after: false },
             Err(Failure::Problem { problem, retry_after_ms }) => {
                 let has_retry_after = retry_after_ms.is_some();
@@ -41,18 +41,18 @@ impl Attempted {
     }
 }
 
-/// Who is told of each attempt; nobody at first.
+/// An optional callback for the outcome of each attempt.
 #[derive(Clone, Default)]
-pub(super) struct Observer(Option<Arc<dyn Fn(Attempted) + Send + Sync>>);
+pub(super) struct Observer(Option<Arc<dyn Fn(AttemptOutcome) + Send + Sync>>);
 
 impl Observer {
-    pub(super) fn new(observe: impl Fn(Attempted) + Send + Sync + 'static) -> Self {
+    pub(super) fn new(observe: impl Fn(AttemptOutcome) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(observe)))
     }
 
-    pub(super) fn tell(&self, tried: &Result<(u16, Vec<u8>), Failure>) {
+    pub(super) fn notify(&self, result: &Result<(u16, Vec<u8>), Failure>) {
         if let Some(observe) = &self.0 {
-            observe(Attempted::of(tried));
+            observe(AttemptOutcome::new(result));
         }
     }
 }
@@ -70,14 +70,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attempt_is_told_as_what_it_was() {
-        let answered = |status, has_retry_after| Attempted::Answered { status, has_retry_after };
+    fn each_result_has_its_outcome() {
+        let answered =
+            |status, has_retry_after| AttemptOutcome::Answered { status, has_retry_after };
         let problem = |retry_after_ms| {
             let problem = Box::new(Problem::new(ProblemKind::Unavailable, "busy"));
             Failure::Problem { problem, retry_after_ms }
         };
         let excerpt = String::new;
-        let told = [
+        let results = [
             (Ok((201, Vec::new())), answered(201, false)),
             (Err(problem(Some(1))), answered(503, true)),
             (Err(problem(None)), answered(503, false)),
@@ -85,13 +86,13 @@ mod tests {
                 Err(Failure::Status { status: 502, excerpt: excerpt(), retry_after_ms: Some(0) }),
                 answered(502, true),
             ),
-            (Err(Failure::NotConnected { why: excerpt() }), Attempted::NotConnected),
-            (Err(Failure::TimedOut), Attempted::TimedOut),
-            (Err(Failure::Lost { why: excerpt() }), Attempted::Lost),
-            (Err(Failure::TooLarge), Attempted::Lost),
+            (Err(Failure::NotConnected { why: excerpt() }), AttemptOutcome::NotConnected),
+            (Err(Failure::TimedOut), AttemptOutcome::TimedOut),
+            (Err(Failure::Lost { why: excerpt() }), AttemptOutcome::Lost),
+            (Err(Failure::TooLarge), AttemptOutcome::Lost),
         ];
-        for (tried, expected) in told {
-            assert_eq!(Attempted::of(&tried), expected, "{tried:?}");
+        for (result, expected) in results {
+            assert_eq!(AttemptOutcome::new(&result), expected, "{result:?}");
         }
     }
 }

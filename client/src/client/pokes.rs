@@ -1,4 +1,4 @@
-//! Being told at once that a spreadsheet has grown, where that is offered: a hint, beside polling.
+//! Pokes: notifications that a spreadsheet has grown. They speed up polling and never replace it.
 
 use std::future::pending;
 
@@ -7,49 +7,48 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use reqwest::{Method, Response};
 
-use super::transport::Opened;
+use super::transport::StreamReply;
 use super::{Client, spreadsheet};
 
-/// Bytes of an event, which are far fewer, and of what else may come before its end.
+/// Maximum number of buffered bytes. Events and the comments between them are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
-/// Follows one spreadsheet. In AWS nobody is poked: then it never has news, and
-/// whoever waits for it polls, as he does while the connection is lost.
+/// A subscription to the pokes of one spreadsheet. Stacks in AWS send no pokes, and a connection may be
+/// lost, so callers must poll as well.
 #[derive(Debug)]
 pub struct Pokes {
     client: Client,
     spreadsheet: LogId,
-    state: State,
+    connection: PokeConnection,
 }
 
 #[derive(Debug)]
-enum State {
-    /// Not connected.
-    Idle,
-    /// Connected, with what came behind the last event.
+enum PokeConnection {
+    Disconnected,
+    /// Connected, with the bytes received after the last complete event.
     Open(Response, Vec<u8>),
-    /// Nobody is poked here.
-    Never,
+    /// The server does not send pokes, or sent an invalid event.
+    Unsupported,
 }
 
 impl Client {
-    /// Follows a spreadsheet. Nothing is asked before somebody waits.
+    /// Subscribes to the pokes of a spreadsheet. Sends no request before [`Pokes::wait_beyond`] is called.
     #[must_use]
     pub fn pokes(&self, id: LogId) -> Pokes {
-        Pokes { client: self.clone(), spreadsheet: id, state: State::Idle }
+        Pokes { client: self.clone(), spreadsheet: id, connection: PokeConnection::Disconnected }
     }
 }
 
 impl Pokes {
-    /// Waits until the spreadsheet has grown beyond `known`. May wait for ever: it is to be waited for
-    /// beside the next poll, and may be given up at any moment.
-    pub async fn beyond(&mut self, known: Position) -> Position {
+    /// Waits for a poke with a position after `known`, and returns the position. May never return: wait for
+    /// it and for the next poll concurrently. Cancel safe.
+    pub async fn wait_beyond(&mut self, known: Position) -> Position {
         loop {
-            match &mut self.state {
-                State::Never => pending::<()>().await,
-                State::Idle => self.connect().await,
-                State::Open(response, bytes) => {
-                    if let Some(poke) = next_event(bytes) {
+            match &mut self.connection {
+                PokeConnection::Unsupported => pending::<()>().await,
+                PokeConnection::Disconnected => self.connect().await,
+                PokeConnection::Open(response, bytes) => {
+                    if let Some(poke) = take_next_poke(bytes) {
                         if poke.head > known {
                             return poke.head;
                         }
@@ -59,12 +58,12 @@ impl Pokes {
                         Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                             bytes.extend_from_slice(&chunk);
                         }
-                        // Who does not keep to what was agreed is not asked again.
-                        Ok(Some(_)) => self.state = State::Never,
-                        // It ends now and then. Once for each poll is often enough to begin anew,
-                        // whoever cuts it.
+                        // The event is too long to be a poke: do not reconnect.
+                        Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
+                        // The server or a proxy closed the connection. Reconnect in the next call, so that
+                        // there is at most one attempt per poll.
                         Ok(None) | Err(_) => {
-                            self.state = State::Idle;
+                            self.connection = PokeConnection::Disconnected;
                             pending::<()>().await;
                         }
                     }
@@ -75,17 +74,19 @@ impl Pokes {
 
     async fn connect(&mut self) {
         let call = spreadsheet(Method::GET, self.spreadsheet, Some("pokes"));
-        match self.client.transport.open(call).await {
-            Opened::Answered(response) => self.state = State::Open(response, Vec::new()),
-            Opened::Refused => self.state = State::Never,
-            Opened::Failed => pending().await,
+        match self.client.transport.open_stream(call).await {
+            StreamReply::Open(response) => {
+                self.connection = PokeConnection::Open(response, Vec::new())
+            }
+            StreamReply::Refused => self.connection = PokeConnection::Unsupported,
+            StreamReply::Failed => pending().await,
         }
     }
 }
 
-/// Takes the next whole event, and all before it: an event ends with a blank line, and comments begin
-/// with a colon.
-fn next_event(bytes: &mut Vec<u8>) -> Option<Poke> {
+/// Removes and returns the next complete poke. Also removes comments and other events before it. An event
+/// ends with a blank line.
+fn take_next_poke(bytes: &mut Vec<u8>) -> Option<Poke> {
     loop {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n")?;
         let event: Vec<u8> = bytes.drain(..end.saturating_add(2)).collect();
@@ -101,19 +102,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_read_whole_and_nothing_else_is_one() {
+    fn takes_complete_pokes_and_skips_other_events() {
         let id = "4b74c877-c40f-8d75-966e-04fce373d865";
         let event = format!("data: {{\"spreadsheet\":\"{id}\",\"head\":7}}\n\n");
         let mut bytes = Vec::new();
         for (at, byte) in event.bytes().enumerate() {
-            assert_eq!(next_event(&mut bytes), None, "{at} bytes");
+            assert_eq!(take_next_poke(&mut bytes), None, "{at} bytes");
             bytes.push(byte);
         }
         bytes.extend_from_slice(b":\n\ndata: {}\n\nretry: 5\n\n");
         bytes.extend_from_slice(event.replace('7', "8").as_bytes());
         let heads: Vec<u64> =
-            std::iter::from_fn(|| Some(next_event(&mut bytes)?.head.pack())).collect();
-        // The digits of the id are others then, too.
+            std::iter::from_fn(|| Some(take_next_poke(&mut bytes)?.head.pack())).collect();
+        // The replacement also changes digits of the id, which does not matter.
         assert_eq!((heads, bytes.len()), (vec![7, 8], 0));
     }
 }

@@ -1,34 +1,34 @@
-//! When a request is repeated, and when that ends.
+//! Decides whether and when a failed request is retried.
 
 use cellar_api::wire::Problem;
 use cellar_base::backoff::full_jitter_ms;
 
-/// Attempts of one call.
+/// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// The longest wait that a `Retry-After` is followed for, milliseconds.
+/// Maximum delay that a `Retry-After` header can cause, in milliseconds.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
-/// After this long no further attempt begins, milliseconds.
+/// Time after which no further attempt starts, in milliseconds.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
-/// How one attempt failed.
+/// Why an attempt failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// No connection: the request was not sent.
+    /// The connection failed, and the request was not sent.
     NotConnected { why: String },
-    /// No answer in time.
+    /// The server did not reply in time.
     TimedOut,
-    /// The connection broke after it was there.
+    /// The connection was lost after it was established.
     Lost { why: String },
-    /// The server says what is wrong.
+    /// The server replied with a problem document.
     Problem { problem: Box<Problem>, retry_after_ms: Option<u64> },
-    /// An error status without a problem.
+    /// The server replied with an error status and no problem document.
     Status { status: u16, excerpt: String, retry_after_ms: Option<u64> },
-    /// A body beyond the bound.
+    /// The reply is larger than the limit.
     TooLarge,
 }
 
 impl Failure {
-    /// Whether repeating the request unchanged may help.
+    /// Returns whether a retry of the unchanged request may succeed.
     fn is_temporary(&self) -> bool {
         match self {
             Self::NotConnected { .. } | Self::TimedOut | Self::Lost { .. } => true,
@@ -38,7 +38,7 @@ impl Failure {
         }
     }
 
-    /// Whether the request may have been carried out all the same.
+    /// Returns whether the server may have carried out the request.
     pub(super) fn may_have_been_done(&self) -> bool {
         match self {
             Self::NotConnected { .. } => false,
@@ -58,30 +58,35 @@ impl Failure {
     }
 }
 
-/// The attempts of one call so far.
+/// The failed attempts of one call.
 #[derive(Debug, Default)]
-pub(super) struct Attempts {
-    failed: u32,
-    /// One of them may have been carried out although it failed.
+pub(super) struct RetryState {
+    failed_attempts: u32,
+    /// Whether the server may have carried out a failed attempt.
     pub(super) uncertain: bool,
 }
 
-impl Attempts {
-    /// Counts a failed attempt. Gives the wait before the next, milliseconds, or `None` if this
-    /// was the last.
-    pub(super) fn after(&mut self, failure: &Failure, elapsed_ms: u64, random: u64) -> Option<u64> {
-        self.failed = self.failed.saturating_add(1);
+impl RetryState {
+    /// Counts a failed attempt. Returns the delay before the next one in milliseconds, or `None` if the call
+    /// must not be retried.
+    pub(super) fn delay_after(
+        &mut self,
+        failure: &Failure,
+        elapsed_ms: u64,
+        random: u64,
+    ) -> Option<u64> {
+        self.failed_attempts = self.failed_attempts.saturating_add(1);
         self.uncertain |= failure.may_have_been_done();
-        if !failure.is_temporary() || self.failed >= MAX_ATTEMPTS {
+        if !failure.is_temporary() || self.failed_attempts >= MAX_ATTEMPTS {
             return None;
         }
-        let asked_ms = failure.retry_after_ms().unwrap_or(0).min(MAX_RETRY_AFTER_MS);
-        let delay_ms = full_jitter_ms(self.failed, random).max(asked_ms);
+        let requested_ms = failure.retry_after_ms().unwrap_or(0).min(MAX_RETRY_AFTER_MS);
+        let delay_ms = full_jitter_ms(self.failed_attempts, random).max(requested_ms);
         (elapsed_ms.saturating_add(delay_ms) < MAX_CALL_MS).then_some(delay_ms)
     }
 }
 
-/// A `Retry-After` in seconds, as milliseconds; a date is not worth a clock here.
+/// Parses a `Retry-After` header in seconds and returns milliseconds. Dates are not supported.
 pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
     header.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1_000))
 }
@@ -101,8 +106,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_help_is_repeated() {
-        let temporary = |failure: &Failure| Attempts::default().after(failure, 0, 0).is_some();
+    fn only_temporary_failures_are_retried() {
+        let temporary =
+            |failure: &Failure| RetryState::default().delay_after(failure, 0, 0).is_some();
         for kind in ProblemKind::ALL {
             let failure = problem(*kind, None);
             assert_eq!(temporary(&failure), *kind == ProblemKind::Unavailable, "{kind:?}");
@@ -117,19 +123,19 @@ mod tests {
 
     #[test]
     fn attempts_and_time_are_bounded() {
-        let mut attempts = Attempts::default();
+        let mut attempts = RetryState::default();
         for _ in 1..MAX_ATTEMPTS {
-            assert!(attempts.after(&Failure::TimedOut, 0, 0).is_some());
+            assert!(attempts.delay_after(&Failure::TimedOut, 0, 0).is_some());
         }
-        assert_eq!(attempts.after(&Failure::TimedOut, 0, 0), None);
-        let late = Attempts::default().after(&Failure::TimedOut, MAX_CALL_MS, 0);
+        assert_eq!(attempts.delay_after(&Failure::TimedOut, 0, 0), None);
+        let late = RetryState::default().delay_after(&Failure::TimedOut, MAX_CALL_MS, 0);
         assert_eq!(late, None);
     }
 
     #[test]
-    fn retry_after_is_followed_up_to_its_cap() {
+    fn retry_after_is_limited() {
         let wait = |retry_after| {
-            Attempts::default().after(&problem(ProblemKind::Unavailable, retry_after), 0, 0)
+            RetryState::default().delay_after(&problem(ProblemKind::Unavailable, retry_after), 0, 0)
         };
         assert_eq!(wait(None), Some(0));
         assert_eq!(wait(Some(1_000)), Some(1_000));
@@ -141,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_that_may_have_been_done_stays_uncertain() {
-        let mut attempts = Attempts::default();
-        attempts.after(&Failure::NotConnected { why: String::new() }, 0, 0);
+    fn uncertainty_persists_over_later_attempts() {
+        let mut attempts = RetryState::default();
+        attempts.delay_after(&Failure::NotConnected { why: String::new() }, 0, 0);
         assert!(!attempts.uncertain);
-        attempts.after(&Failure::TimedOut, 0, 0);
+        attempts.delay_after(&Failure::TimedOut, 0, 0);
         assert!(attempts.uncertain);
-        attempts.after(&problem(ProblemKind::UnknownBase, None), 0, 0);
+        attempts.delay_after(&problem(ProblemKind::UnknownBase, None), 0, 0);
         assert!(attempts.uncertain);
     }
 }

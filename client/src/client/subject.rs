@@ -1,4 +1,4 @@
-//! Whom a token belongs to, as far as the client has to know.
+//! Reads the subject of a token, without verifying the token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,12 +6,14 @@ use cellar_base::identity::SubjectKey;
 use cellar_catalog::access::Principal;
 use cellar_catalog::spreadsheet::LinkToken;
 
-/// A short name for whoever the token belongs to: a hash of its issuer and subject, or of the
-/// whole token if it has none.
+/// Number of hexadecimal digits in the id of a subject.
+const SUBJECT_ID_CHARACTERS: usize = 32;
+
+/// Returns a short id of a token's subject: a hash of its issuer and subject, or of the whole token if it
+/// has no subject. Renewed tokens have the same id.
 ///
-/// The server numbers mutations and derives ids per subject, so what is
-/// still to be sent must never be sent as somebody else. A renewed token has the same subject.
-/// The claims are not verified here: only the server does that.
+/// The server numbers mutations per subject, so unsent edits must never be sent as another subject. Only the
+/// server verifies tokens.
 #[must_use]
 pub fn subject_of_token(token: Option<&str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client token subject");
@@ -19,7 +21,7 @@ pub fn subject_of_token(token: Option<&str>) -> String {
         None => hasher.update(b"nobody"),
         Some(token) => match issuer_and_subject(token) {
             Some((issuer, subject)) => {
-                // The length keeps ("ab", "c") apart from ("a", "bc").
+                // Hashing the length distinguishes ("ab", "c") from ("a", "bc").
                 hasher.update(issuer.len().to_string().as_bytes());
                 hasher.update(b"/");
                 hasher.update(issuer.as_bytes()).update(subject.as_bytes())
@@ -27,18 +29,18 @@ pub fn subject_of_token(token: Option<&str>) -> String {
             None => hasher.update(token.as_bytes()),
         },
     };
-    hasher.finalize().to_hex().chars().take(32).collect()
+    hasher.finalize().to_hex().chars().take(SUBJECT_ID_CHARACTERS).collect()
 }
 
-/// The author that the server writes on the entries of whoever the token belongs to; `None` if the
-/// token does not say.
+/// Returns the author of entries that are appended with a token; `None` if the token has no readable
+/// subject.
 #[must_use]
 pub fn author_of_token(token: Option<&str>) -> Option<String> {
     token.and_then(issuer_and_subject).map(|(_, subject)| subject)
 }
 
-/// Whom the server takes the token's bearer for: what its clients' keys are derived from
-/// ([`cellar_base::identity::ClientKey::derive`]). `None` if the token does not say.
+/// Returns the subject from which the server derives client keys
+/// ([`cellar_base::identity::ClientKey::derive`]); `None` if the token has no readable subject.
 #[must_use]
 pub fn subject_key_of_token(token: Option<&str>) -> Option<SubjectKey> {
     let (issuer, subject) = token.and_then(issuer_and_subject)?;
@@ -66,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renewed_token_is_the_same_subject_and_another_subject_is_not() {
+    fn renewed_tokens_have_the_same_subject() {
         let alice = token(r#"{"iss":"i","sub":"alice","exp":1}"#, "x");
         let renewed = token(r#"{"iss":"i","sub":"alice","exp":2}"#, "y");
         let bob = token(r#"{"iss":"i","sub":"bob","exp":1}"#, "x");

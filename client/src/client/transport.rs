@@ -1,4 +1,4 @@
-//! Sending a call, with its repetitions, and reading its answer.
+//! Sends requests with retries, and reads replies.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,8 @@ use cellar_api::cost::{Cost, HEADER};
 use cellar_api::wire::Problem;
 use cellar_base::limits::MAX_TOKEN_BYTES;
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RETRY_AFTER,
+    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH,
+    RETRY_AFTER,
 };
 use reqwest::{Method, Url};
 use serde::Serialize;
@@ -17,27 +18,27 @@ use serde::de::DeserializeOwned;
 use super::address;
 use super::body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 use super::observed::Observer;
-use super::retry::{Attempts, Failure, parse_retry_after_ms};
+use super::retry::{Failure, RetryState, parse_retry_after_ms};
 use super::tally::Tally;
 use crate::ClientError;
 use crate::error::advice;
 use crate::table::escape;
 
-/// Time to connect, milliseconds.
+/// Timeout for connecting, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// Time without a byte of the answer, milliseconds: a function's first start included.
+/// Timeout for each read of a reply, in milliseconds. Allows for the cold start of a Lambda function.
 const READ_TIMEOUT_MS: u64 = 30_000;
-/// As `READ_TIMEOUT_MS`, for objects: the time to send one over a slow line is in it.
+/// Like `READ_TIMEOUT_MS`, but for objects: allows for an upload over a slow connection.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Characters of an answer that is not understood which an error shows.
+/// Maximum number of characters that an error shows of a reply that is not a problem document.
 const EXCERPT_CHARACTERS: usize = 200;
 
-/// The connection that all calls share.
+/// Sends the requests of a client and its clones over shared connections.
 #[derive(Clone)]
 pub(super) struct Transport {
     http: reqwest::Client,
-    /// For objects, made when the first is sent or fetched: most commands have none.
-    objects: Arc<OnceLock<reqwest::Client>>,
+    /// Connections to the object store; created for the first object, because most commands need none.
+    object_http: Arc<OnceLock<reqwest::Client>>,
     base: Url,
     base_text: String,
     authorization: Option<HeaderValue>,
@@ -45,50 +46,50 @@ pub(super) struct Transport {
     observer: Observer,
 }
 
-/// A request of an object, by a URL that is permission enough.
+/// A request for an object, with a presigned URL instead of a token.
 pub(super) struct ObjectRequest {
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<Vec<u8>>,
-    /// Bytes of the answer that are read at most.
+    /// Maximum size of the reply.
     pub(super) max_bytes: usize,
-    /// What it costs: the store does not tell. The bytes that it sends are added.
+    /// Cost of the request, because the object store does not report it. Received bytes are added later.
     pub(super) cost: Cost,
 }
 
-/// A request that is sent until it is answered for good.
-struct Outgoing<'a> {
+/// A request that can be sent repeatedly.
+struct RetryableRequest<'a> {
     http: &'a reqwest::Client,
     method: Method,
     url: Url,
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     max_bytes: usize,
-    /// What it costs, if its answer does not tell.
+    /// Cost of each attempt, if the reply does not report it.
     cost: Option<Cost>,
     timeout_ms: u64,
 }
 
-/// What a call was answered whose answer goes on.
-pub(super) enum Opened {
-    /// The head of its answer.
-    Answered(reqwest::Response),
-    /// It will not be answered otherwise.
+/// The result of opening a streamed reply.
+pub(super) enum StreamReply {
+    /// The reply has started.
+    Open(reqwest::Response),
+    /// The server refused permanently.
     Refused,
-    /// Nobody answers, for now.
+    /// The server could not be reached or has a temporary problem.
     Failed,
 }
 
-/// One call of the API.
+/// A request to one endpoint of the API.
 pub(super) struct Call {
     method: Method,
     path: Vec<String>,
     query: Vec<(&'static str, String)>,
     body: Option<Vec<u8>>,
     with_token: bool,
-    known: Option<String>,
-    expected: Option<String>,
+    if_none_match: Option<String>,
+    if_match: Option<String>,
 }
 
 impl Call {
@@ -100,8 +101,8 @@ impl Call {
             query: Vec::new(),
             body: None,
             with_token: true,
-            known: None,
-            expected: None,
+            if_none_match: None,
+            if_match: None,
         }
     }
 
@@ -124,22 +125,22 @@ impl Call {
     }
 
     pub(super) fn with_body(mut self, body: &impl Serialize) -> Result<Self, ClientError> {
-        let encoded = serde_json::to_vec(body);
-        // The wire types are plain data: only a bug in an encoder could fail here.
-        let encoded = encoded.map_err(|error| ClientError::Setup { why: error.to_string() })?;
-        self.body = Some(encoded);
+        // Encoding plain data fails only if the encoder has a bug.
+        let json = serde_json::to_vec(body)
+            .map_err(|error| ClientError::Setup { why: error.to_string() })?;
+        self.body = Some(json);
         Ok(self)
     }
 
-    /// Asks for an answer only if it is another than the one with this ETag.
-    pub(super) fn unless(mut self, etag: String) -> Self {
-        self.known = Some(etag);
+    /// Requests a reply only if the current ETag differs from `etag`.
+    pub(super) fn if_none_match(mut self, etag: String) -> Self {
+        self.if_none_match = Some(etag);
         self
     }
 
-    /// Asks only for a change of what has this ETag.
-    pub(super) fn only_of(mut self, etag: Option<String>) -> Self {
-        self.expected = etag;
+    /// Requests the change only if the current ETag equals `etag`.
+    pub(super) fn if_match(mut self, etag: Option<String>) -> Self {
+        self.if_match = etag;
         self
     }
 
@@ -152,14 +153,19 @@ impl Call {
 impl Transport {
     pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
         let base = address::parse(url)?;
-        let authorization = token.map(authorization).transpose()?;
+        let authorization = token.map(authorization_header).transpose()?;
         if authorization.is_some() && base.scheme() == "http" && !address::is_loopback(&base) {
             return Err(ClientError::ClearText { url: address::base_text(&base) });
         }
-        let http = connection(&base, READ_TIMEOUT_MS)?;
-        let base_text = address::base_text(&base);
-        let (objects, tally, observer) = (Arc::default(), Tally::default(), Observer::default());
-        Ok(Self { http, objects, base, base_text, authorization, tally, observer })
+        Ok(Self {
+            http: http_client(&base, READ_TIMEOUT_MS)?,
+            object_http: Arc::default(),
+            base_text: address::base_text(&base),
+            base,
+            authorization,
+            tally: Tally::default(),
+            observer: Observer::default(),
+        })
     }
 
     pub(super) fn observed(self, observer: Observer) -> Self {
@@ -174,53 +180,52 @@ impl Transport {
         &self.tally
     }
 
-    /// Sends a call until it is answered for good, and reads the answer.
+    /// Sends a call, with retries, and decodes the reply.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
-        let outgoing = self.outgoing(call);
-        let body = self.repeat(&outgoing, &self.base_text).await?;
+        let request = self.prepare(call);
+        let body = self.send_with_retries(&request, &self.base_text).await?;
         serde_json::from_slice(&body).map_err(|error| {
             let why = error.to_string();
             ClientError::NotUnderstood { url: self.base_text.clone(), why }
         })
     }
 
-    /// Sends a call once, for an answer that goes on.
-    pub(super) async fn open(&self, call: Call) -> Opened {
-        let Outgoing { http, method, url, headers, .. } = self.outgoing(call);
-        let tally = self.tally.attempt();
+    /// Sends a call once, and returns as soon as its streamed reply starts.
+    pub(super) async fn open_stream(&self, call: Call) -> StreamReply {
+        let RetryableRequest { http, method, url, headers, .. } = self.prepare(call);
+        let attempt_cost = self.tally.start_attempt();
         match http.request(method, url).headers(headers).send().await {
             Ok(response) => {
-                tally.told(response.headers().get(HEADER));
+                attempt_cost.record_header(response.headers().get(HEADER));
                 match response.status() {
-                    status if status.is_success() => Opened::Answered(response),
-                    status if status.is_client_error() => Opened::Refused,
-                    _ => Opened::Failed,
+                    status if status.is_success() => StreamReply::Open(response),
+                    status if status.is_client_error() => StreamReply::Refused,
+                    _ => StreamReply::Failed,
                 }
             }
             Err(error) => {
                 if !network_failure(error).may_have_been_done() {
-                    tally.not_sent();
+                    attempt_cost.record_not_sent();
                 }
-                Opened::Failed
+                StreamReply::Failed
             }
         }
     }
 
-    fn outgoing(&self, call: Call) -> Outgoing<'_> {
+    /// Returns the HTTP request of a call.
+    fn prepare(&self, call: Call) -> RetryableRequest<'_> {
         let mut headers = HeaderMap::new();
-        if let Some(authorization) = self.authorization.as_ref().filter(|_| call.with_token) {
+        if call.with_token
+            && let Some(authorization) = &self.authorization
+        {
             headers.insert(AUTHORIZATION, authorization.clone());
         }
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        if let Some(known) = call.known.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
-            headers.insert(IF_NONE_MATCH, known);
-        }
-        if let Some(expected) = call.expected.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
-            headers.insert(IF_MATCH, expected);
-        }
-        Outgoing {
+        insert_etag(&mut headers, IF_NONE_MATCH, call.if_none_match);
+        insert_etag(&mut headers, IF_MATCH, call.if_match);
+        RetryableRequest {
             http: &self.http,
             method: call.method,
             url: address::join(&self.base, &call.path, &call.query),
@@ -232,99 +237,127 @@ impl Transport {
         }
     }
 
-    /// Sends or fetches an object, without the token: the URL is for this one request.
-    pub(super) async fn object(&self, request: ObjectRequest) -> Result<Vec<u8>, ClientError> {
-        // Whoever has the rest of the URL may do what it is for: it is never shown.
-        let shown = request.url.origin().ascii_serialization();
-        let http = match self.objects.get() {
+    /// Uploads or downloads an object. Does not send the token, because the URL is presigned.
+    pub(super) async fn send_object_request(
+        &self,
+        request: ObjectRequest,
+    ) -> Result<Vec<u8>, ClientError> {
+        // A presigned URL grants access, so messages show only its origin.
+        let shown_url = request.url.origin().ascii_serialization();
+        let http = match self.object_http.get() {
             Some(http) => http,
             None => {
-                let http = connection(&request.url, OBJECT_TIMEOUT_MS)?;
-                self.objects.get_or_init(|| http)
+                let http = http_client(&request.url, OBJECT_TIMEOUT_MS)?;
+                self.object_http.get_or_init(|| http)
             }
         };
-        let ObjectRequest { method, url, headers, body, max_bytes, cost } = request;
-        let (cost, timeout_ms) = (Some(cost), OBJECT_TIMEOUT_MS);
-        let outgoing = Outgoing { http, method, url, headers, body, max_bytes, cost, timeout_ms };
-        self.repeat(&outgoing, &shown).await
+        let request = RetryableRequest {
+            http,
+            method: request.method,
+            url: request.url,
+            headers: request.headers,
+            body: request.body,
+            max_bytes: request.max_bytes,
+            cost: Some(request.cost),
+            timeout_ms: OBJECT_TIMEOUT_MS,
+        };
+        self.send_with_retries(&request, &shown_url).await
     }
 
-    async fn repeat(&self, outgoing: &Outgoing<'_>, shown: &str) -> Result<Vec<u8>, ClientError> {
-        let begun = Instant::now();
-        let mut attempts = Attempts::default();
+    /// Sends a request until it succeeds, fails permanently or reaches the retry limits.
+    async fn send_with_retries(
+        &self,
+        request: &RetryableRequest<'_>,
+        shown_url: &str,
+    ) -> Result<Vec<u8>, ClientError> {
+        let started = Instant::now();
+        let mut retries = RetryState::default();
         loop {
-            let tried = self.attempt(outgoing).await;
-            self.observer.tell(&tried);
-            let failure = match tried {
+            let result = self.send_once(request).await;
+            self.observer.notify(&result);
+            let failure = match result {
                 Ok((_, body)) => return Ok(body),
                 Err(failure) => failure,
             };
-            let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-            match attempts.after(&failure, elapsed_ms, random()) {
+            let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            match retries.delay_after(&failure, elapsed_ms, random()) {
                 Some(delay_ms) => tokio::time::sleep(Duration::from_millis(delay_ms)).await,
-                None => return Err(error(failure, outgoing, shown, attempts.uncertain)),
+                None => return Err(final_error(failure, request, shown_url, retries.uncertain)),
             }
         }
     }
 
-    /// The status of a success and its body.
-    async fn attempt(&self, outgoing: &Outgoing<'_>) -> Result<(u16, Vec<u8>), Failure> {
-        let request = outgoing.http.request(outgoing.method.clone(), outgoing.url.clone());
-        let mut request = request.headers(outgoing.headers.clone());
-        if let Some(body) = &outgoing.body {
-            request = request.body(body.clone());
+    /// Makes one attempt. Returns the status and body of a success.
+    async fn send_once(&self, request: &RetryableRequest<'_>) -> Result<(u16, Vec<u8>), Failure> {
+        let mut builder = request
+            .http
+            .request(request.method.clone(), request.url.clone())
+            .headers(request.headers.clone());
+        if let Some(body) = &request.body {
+            builder = builder.body(body.clone());
         }
-        let tally = self.tally.attempt();
-        let response = match request.send().await.map_err(network_failure) {
+        let attempt_cost = self.tally.start_attempt();
+        let response = match builder.send().await.map_err(network_failure) {
             Ok(response) => response,
             Err(failure) => {
                 if !failure.may_have_been_done() {
-                    tally.not_sent();
+                    attempt_cost.record_not_sent();
                 }
                 return Err(failure);
             }
         };
-        // With the head of the answer, so that it counts whatever becomes of the body.
-        match outgoing.cost {
-            Some(cost) => tally.cost(with_received(cost, &response, outgoing.max_bytes)),
-            None => tally.told(response.headers().get(HEADER)),
+        // Record the cost before the body is read, which may fail.
+        match request.cost {
+            Some(cost) => {
+                attempt_cost.record(add_received_bytes(cost, &response, request.max_bytes));
+            }
+            None => attempt_cost.record_header(response.headers().get(HEADER)),
         }
         let status = response.status();
         let retry_after_ms = response
             .headers()
             .get(RETRY_AFTER)
             .and_then(|value| parse_retry_after_ms(value.to_str().ok()?));
-        let body = read_body(response, outgoing.max_bytes).await.map_err(|fault| match fault {
+        let body = read_body(response, request.max_bytes).await.map_err(|fault| match fault {
             BodyFault::TooLarge => Failure::TooLarge,
             BodyFault::Broken(error) => network_failure(error),
         })?;
         if status.is_success() {
             return Ok((status.as_u16(), body));
         }
-        Err(refusal(status.as_u16(), &body, retry_after_ms))
+        Err(status_failure(status.as_u16(), &body, retry_after_ms))
     }
 }
 
-/// A cost with the bytes of an answer: as many as it announces, of which no more are read.
-fn with_received(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
+/// Adds the bytes of a downloaded object to a cost, according to the `Content-Length` of the reply.
+fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
+    if cost.object_gets == 0 {
+        return cost;
+    }
     let max_bytes = u64::try_from(max_bytes).unwrap_or(u64::MAX);
-    let received = response.content_length().unwrap_or(0).min(max_bytes);
-    let received = if cost.object_gets > 0 { received } else { 0 };
-    Cost { object_bytes_received: received, ..cost }
+    let object_bytes_received = response.content_length().unwrap_or(0).min(max_bytes);
+    Cost { object_bytes_received, ..cost }
 }
 
-/// Connections to the host of `url`.
-fn connection(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
+/// Adds an ETag header, unless the ETag is missing or not a valid header value.
+fn insert_etag(headers: &mut HeaderMap, name: HeaderName, etag: Option<String>) {
+    if let Some(value) = etag.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
+        headers.insert(name, value);
+    }
+}
+
+/// Returns an HTTP client for the host of `url`.
+fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
         .read_timeout(Duration::from_millis(read_timeout_ms))
-        // The token is for this host and no other.
+        // Following a redirect would send the token to another host.
         .redirect(reqwest::redirect::Policy::none());
     if address::is_loopback(url) {
         builder = builder.no_proxy();
     }
-    builder.build().map_err(|error| ClientError::Setup { why: causes(&error) })
+    builder.build().map_err(|error| ClientError::Setup { why: innermost_cause(&error) })
 }
 
 impl fmt::Debug for Transport {
@@ -337,19 +370,22 @@ impl fmt::Debug for Transport {
     }
 }
 
-fn authorization(token: &str) -> Result<HeaderValue, ClientError> {
+/// Returns the `Authorization` header of a bearer token.
+fn authorization_header(token: &str) -> Result<HeaderValue, ClientError> {
+    const UNEXPECTED_CHARACTERS: &str =
+        "it contains spaces or other characters that are not allowed";
     let fault = |why| ClientError::InvalidToken { why };
     if token.is_empty() {
         return Err(fault("it is empty"));
     }
     if token.len() > MAX_TOKEN_BYTES {
-        return Err(fault("it is longer than any token of Cellar"));
+        return Err(fault("it is longer than any valid token"));
     }
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(fault("it has characters that no token has"));
+        return Err(fault(UNEXPECTED_CHARACTERS));
     }
     let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
-        .map_err(|_| fault("it has characters that no token has"))?;
+        .map_err(|_| fault(UNEXPECTED_CHARACTERS))?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -357,16 +393,16 @@ fn authorization(token: &str) -> Result<HeaderValue, ClientError> {
 fn network_failure(error: reqwest::Error) -> Failure {
     let error = error.without_url();
     if error.is_connect() {
-        Failure::NotConnected { why: causes(&error) }
+        Failure::NotConnected { why: innermost_cause(&error) }
     } else if error.is_timeout() {
         Failure::TimedOut
     } else {
-        Failure::Lost { why: causes(&error) }
+        Failure::Lost { why: innermost_cause(&error) }
     }
 }
 
-/// The innermost cause says what happened: `Connection refused`, say.
-fn causes(error: &reqwest::Error) -> String {
+/// Returns the innermost cause of an error, which is the most specific, such as `Connection refused`.
+fn innermost_cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
         innermost = source;
@@ -374,10 +410,11 @@ fn causes(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-fn refusal(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
+/// Returns the failure for a reply with an error status.
+fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
     match serde_json::from_slice::<Problem>(body) {
         Ok(problem) => {
-            // What a server sends is shown on a terminal: it must not control it.
+            // The problem may be printed, so it must not contain control characters.
             let title = escape(&problem.title);
             let detail = escape(&problem.detail);
             let problem = Box::new(Problem { title, detail, status, ..problem });
@@ -392,11 +429,18 @@ fn refusal(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
     }
 }
 
-fn error(failure: Failure, outgoing: &Outgoing<'_>, shown: &str, uncertain: bool) -> ClientError {
-    let url = shown.to_owned();
+/// Returns the error for a request that is not retried any more. `uncertain` is set if an attempt may have
+/// been carried out.
+fn final_error(
+    failure: Failure,
+    request: &RetryableRequest<'_>,
+    shown_url: &str,
+    uncertain: bool,
+) -> ClientError {
+    let url = shown_url.to_owned();
     match failure {
         Failure::NotConnected { why } => ClientError::Unreachable { url, why, uncertain },
-        Failure::TimedOut => ClientError::TimedOut { url, timeout_ms: outgoing.timeout_ms },
+        Failure::TimedOut => ClientError::TimedOut { url, timeout_ms: request.timeout_ms },
         Failure::Lost { why } => ClientError::ConnectionLost { url, why },
         Failure::Problem { problem, .. } => {
             let advice = advice(problem.kind);
@@ -405,11 +449,11 @@ fn error(failure: Failure, outgoing: &Outgoing<'_>, shown: &str, uncertain: bool
         Failure::Status { status, excerpt, .. } => {
             ClientError::UnexpectedStatus { url, status, excerpt, uncertain }
         }
-        Failure::TooLarge => ClientError::ReplyTooLarge { url, max_bytes: outgoing.max_bytes },
+        Failure::TooLarge => ClientError::ReplyTooLarge { url, max_bytes: request.max_bytes },
     }
 }
 
-/// A random number for the jitter; the low half of a random UUID is random in its low bits.
+/// Returns a random number for backoff jitter. The low bits of a random UUID are random.
 pub(crate) fn random() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().1
 }
@@ -419,7 +463,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_checked_and_never_shown() {
+    fn tokens_are_validated_and_never_printed() {
         let long = "x".repeat(MAX_TOKEN_BYTES + 1);
         for token in ["", "a b", "a\nb", "ä", long.as_str()] {
             let error = Transport::new("http://localhost", Some(token)).unwrap_err();
@@ -432,8 +476,8 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_answer_cannot_reach_the_terminal() {
-        let Failure::Status { excerpt, .. } = refusal(500, b"\x1b[2Jgone", None) else {
+    fn control_characters_in_replies_are_escaped() {
+        let Failure::Status { excerpt, .. } = status_failure(500, b"\x1b[2Jgone", None) else {
             panic!("no status");
         };
         assert!(!excerpt.contains('\x1b'), "{excerpt}");
@@ -441,7 +485,8 @@ mod tests {
             "type": "urn:cellar:problem:internal", "title": "t\u{1b}", "status": 500,
             "detail": "\u{202e}d",
         });
-        let Failure::Problem { problem, .. } = refusal(500, json.to_string().as_bytes(), None)
+        let Failure::Problem { problem, .. } =
+            status_failure(500, json.to_string().as_bytes(), None)
         else {
             panic!("no problem");
         };

@@ -1,4 +1,4 @@
-//! What can happen to an edit, each told apart.
+//! Errors of the editor. Each variant says whether the edit was made.
 
 use std::path::PathBuf;
 
@@ -8,129 +8,130 @@ use cellar_sheet::operation::{InvalidOperation, Rejection};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Why an edit was not, or perhaps not, made.
+/// Why an edit failed, or why its outcome is unknown.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum EditorError {
-    /// The edit was not made, for certain.
+    /// The edit was certainly not made.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(Box<ClientError>),
-    /// The local state cannot be used; the edit was not sent.
+    /// A local file cannot be used, and the edit was not sent.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// The edit can never succeed; it was not sent.
+    /// The edit is invalid and was not sent.
     #[error("{fault}")]
-    #[diagnostic(code(cellar::invalid_edit), help("{}", how_to_mend(fault)))]
+    #[diagnostic(code(cellar::invalid_edit), help("{}", advice_for(fault)))]
     Invalid {
-        /// What is wrong with it.
+        /// Why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large for any way; it was not sent.
+    /// The edit is too large, even for an upload, and was not sent.
     #[error("the edit is too large: {fault}")]
-    #[diagnostic(code(cellar::edit_too_large), help("use several commands: nothing was sent"))]
+    #[diagnostic(
+        code(cellar::edit_too_large),
+        help("split the edit into several commands; nothing was sent")
+    )]
     TooLarge {
-        /// What is wrong with it.
+        /// Which limit the edit exceeds.
         fault: BodyError,
     },
-    /// A sheet that the spreadsheet does not have.
-    #[error("there is no sheet `{name}`; there are {sheets}")]
+    /// The named sheet does not exist.
+    #[error("sheet `{name}` does not exist; the sheets are: {sheets}")]
     #[diagnostic(code(cellar::unknown_sheet), help("`cellar sheets` lists the sheets"))]
     UnknownSheet {
-        /// The name.
+        /// The requested name.
         name: String,
-        /// The sheets that there are.
+        /// The names of the existing sheets.
         sheets: String,
     },
-    /// The server has rejected the edit for good: it changed nothing.
-    #[error("the edit changed nothing ({edit}): {}", rejection.detail)]
+    /// The server rejected the edit. The edit had no effect and will not be resent.
+    #[error("the edit was rejected ({edit}): {}", rejection.detail)]
     #[diagnostic(
         code(cellar::rejected),
-        help("look with `cellar get` and `cellar history`: it will not be sent again")
+        help(
+            "check the cells with `cellar get` and the edits with `cellar history`; the edit will not be resent"
+        )
     )]
     Rejected {
-        /// The edit.
+        /// Description of the edit.
         edit: String,
-        /// Why, control characters escaped.
+        /// The server's reason, with control characters escaped.
         rejection: Rejection,
     },
-    /// The server has rejected an edit of an earlier run for good; the new one was not made.
+    /// The server rejected an edit of an earlier run, and the new edit was not made.
     #[error(
-        "an earlier edit, which had not been answered, changed nothing ({edit}): {}. The new edit \
-         was not made",
+        "an earlier edit without an answer was rejected ({edit}): {}. The new edit was not made",
         rejection.detail
     )]
     #[diagnostic(
         code(cellar::earlier_rejected),
-        help(
-            "the earlier edit will not be sent again; run the same command again for the new one"
-        )
+        help("run the command again to make the new edit; the earlier edit will not be resent")
     )]
     EarlierRejected {
-        /// The earlier edit.
+        /// Description of the earlier edit.
         edit: String,
-        /// Why, control characters escaped.
+        /// The server's reason, with control characters escaped.
         rejection: Rejection,
     },
-    /// It is not known whether the edit was made. It is kept.
-    #[error("it is not known yet whether this edit was made ({edits}): {source}")]
+    /// The outcome of the edit is unknown. The edit is kept and resent before the next one.
+    #[error("the outcome of this edit is unknown ({edits}): {source}")]
     #[diagnostic(
         code(cellar::outcome_unknown),
-        help(
-            "the edit is kept and is sent again, unchanged, before your next one: it \
-             will happen once, not twice"
-        )
+        help("the edit is kept; your next edit resends it first, and it takes effect only once")
     )]
     Kept {
-        /// The edit.
+        /// Description of the edit.
         edits: String,
-        /// What happened.
+        /// The error of the last request.
         source: Box<ClientError>,
     },
-    /// An edit of an earlier run still cannot be sent; the new one was not made.
+    /// An edit of an earlier run must be sent first but cannot be, and the new edit was not made.
     #[error(
-        "an earlier edit ({edits}) has to be sent first, and cannot be: {source}. The new edit \
-         was not made"
+        "an earlier edit ({edits}) must be sent first and failed: {source}. The new edit was not made"
     )]
     #[diagnostic(
         code(cellar::earlier_edit),
-        help("run the same command again when that is solved: the earlier edit is kept")
+        help("resolve this error, then run the command again; the earlier edit is kept")
     )]
     EarlierKept {
-        /// The earlier edits.
+        /// Description of the earlier edits.
         edits: String,
-        /// What happened.
+        /// The error of the last request.
         source: Box<ClientError>,
     },
-    /// Edits that may or may not be in the spreadsheet, and cannot be sent again.
+    /// The edits may or may not have been made, and cannot be resent.
     #[error(
-        "this edit may or may not be in the spreadsheet: {edits}. An attempt to send it was never \
-         answered, and now the server says: {source}"
+        "this edit may or may not have been made: {edits}. An earlier attempt was not answered, and \
+         now the server reports: {source}"
     )]
     #[diagnostic(
         code(cellar::edit_uncertain),
         help(
-            "look with `cellar get` and `cellar history`, and make the edit again only if it is \
-             missing; it was moved to {}", file.display()
+            "check with `cellar get` and `cellar history`, and repeat the edit only if it is missing; \
+             the edit was moved to {}", file.display()
         )
     )]
     SetAside {
-        /// The edits.
+        /// Description of the edits.
         edits: String,
-        /// Where they are kept.
+        /// The file that contains the edits.
         file: PathBuf,
-        /// What the server says.
+        /// The error that the server reports.
         source: Box<ClientError>,
     },
 }
 
-fn how_to_mend(fault: &InvalidOperation) -> &'static str {
+/// Returns what to do about an invalid edit.
+fn advice_for(fault: &InvalidOperation) -> &'static str {
     match fault {
         InvalidOperation::TooLong { .. } => {
-            "shorten it, or spread it over several cells: nothing was sent"
+            "shorten the text, or distribute it over several cells; nothing was sent"
         }
-        InvalidOperation::TooManyCells { .. } => "use several commands: nothing was sent",
-        _ => "correct the command: nothing was sent",
+        InvalidOperation::TooManyCells { .. } => {
+            "split the edit into several commands; nothing was sent"
+        }
+        _ => "correct the command; nothing was sent",
     }
 }
 

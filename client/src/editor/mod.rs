@@ -1,9 +1,8 @@
-//! Edits that survive a crash and happen at most once.
+//! Edits that are committed exactly once, even after crashes and lost replies.
 //!
-//! An edit keeps its id and its base, however often it is sent, and both are on disk before it is
-//! sent. What is on disk, how it is sent and what a failure means is the
-//! `outbox`'s; here is the order of steps between them for one edit whose author waits for it, under a
-//! lock that keeps two commands at once apart.
+//! An edit keeps its id and base however often it is sent, and is saved to disk before it is sent. The
+//! files, requests and recovery are implemented in `outbox`. [`Editor`] sends one edit, whose author waits
+//! for the result, under a lock that serializes concurrent commands.
 
 mod error;
 mod sheets;
@@ -18,8 +17,11 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection, SheetId};
 
 use crate::files::{FileError, STATE_FOLDER};
-use crate::outbox::{Outbox, OutboxState, Settled, Unsent, Verdict, What, new_name, verdict};
-use crate::sheet_loss::is_gone;
+use crate::outbox::{
+    EditPayload, Outbox, OutboxState, Recovery, SendError, SettledEdit, choose_recovery,
+    new_client_id,
+};
+use crate::sheet_deletion::is_deleted_at;
 use crate::table::escape;
 use crate::{Client, ClientError};
 
@@ -29,119 +31,127 @@ pub struct Editor {
     outbox: Outbox,
 }
 
-/// What became of an edit.
+/// The result of a committed edit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Applied {
-    /// The version of the spreadsheet that has the edit.
+pub struct AppliedEdit {
+    /// Position of the entry with the edit.
     pub position: Position,
-    /// What it was committed as, if that is not what was asked for: others had moved what it is
-    /// about, or it is an undo. Nothing if nothing of it was left to do.
+    /// The committed operations, if they differ from the requested one: earlier edits by others moved its
+    /// target, or the edit is an undo. Empty if no effect remained.
     pub committed: Option<Vec<Operation>>,
-    /// Others may have deleted its sheet before, and the server could not be asked.
+    /// Set if the edit's sheet may have been deleted before the edit, and the check failed.
     pub sheet_in_doubt: bool,
-    /// How many edits of an interrupted run were sent before it.
-    pub earlier: usize,
+    /// Number of edits of an interrupted run that were sent first.
+    pub earlier_edits: usize,
 }
 
 impl Editor {
-    /// An editor that keeps its state in `dir/.cellar/clients/`. `subject` says whose token the
-    /// client has ([`crate::subject_of_token`]): edits are never sent as somebody else. The state
-    /// belongs to [`Client::identity`].
+    /// Creates an editor with its state in `dir/.cellar/clients/`. `subject` is the subject of the
+    /// client's token ([`crate::subject_of_token`]). The state is separate for each subject and each
+    /// [`Client::identity`], so that edits are never sent as another subject.
     #[must_use]
     pub fn new(client: Client, spreadsheet: LogId, subject: &str, dir: &Path) -> Self {
         let folder = dir.join(STATE_FOLDER).join("clients");
         Self { outbox: Outbox::new(client, spreadsheet, subject, &folder) }
     }
 
-    /// The highest position that was seen of this spreadsheet, if any is known.
+    /// Returns the highest position at which this spreadsheet was read or edited, if any.
     ///
     /// # Errors
     /// [`FileError`] if the state cannot be read.
-    pub fn seen(&self) -> Result<Option<Position>, FileError> {
+    pub fn seen_position(&self) -> Result<Option<Position>, FileError> {
         Ok(self.outbox.read()?.map(|state| state.seen))
     }
 
-    /// How many edits are kept that are not known to be in the spreadsheet.
+    /// Returns the number of edits that are saved but not known to be committed.
     ///
     /// # Errors
     /// [`FileError`] if the state cannot be read.
-    pub fn unsent(&self) -> Result<usize, FileError> {
+    pub fn count_unsent_edits(&self) -> Result<usize, FileError> {
         Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
-    /// Remembers that the spreadsheet was seen at a position, and its first sheet there if that
-    /// was seen, too: the base of later edits, and what later reads are never older than. Does not
-    /// wait for an edit on its way: that edit's answer says where the log ends anyway.
+    /// Records that the spreadsheet was read at `position`, and its first sheet there if known. The
+    /// position becomes the base of later edits and the minimum position of later reads. Does not wait
+    /// for an edit that is being sent, because its reply contains a newer position.
     ///
     /// # Errors
-    /// [`FileError`] if the state is in use, or cannot be read or written.
-    pub fn saw(
+    /// [`FileError`] if the state is locked, or cannot be read or written.
+    pub fn record_seen(
         &self,
         position: Position,
         incarnation: u32,
         first_sheet: Option<SheetId>,
     ) -> Result<(), FileError> {
         let _lock = self.outbox.try_lock()?;
-        let fresh = || OutboxState::fresh(self.outbox.key(), new_name(), incarnation, position);
-        let (mut state, is_new) = match self.outbox.read()? {
-            Some(state) => (state, false),
-            None => (fresh(), true),
+        let saved = self.outbox.read()?;
+        let is_new = saved.is_none();
+        let mut state = match saved {
+            Some(state) => state,
+            None => OutboxState::new(self.outbox.key(), new_client_id(), incarnation, position),
         };
-        let changed = state.saw(position, incarnation, first_sheet, new_name());
-        if changed || is_new { self.outbox.write(&state) } else { Ok(()) }
+        let is_changed = state.record_seen(position, incarnation, first_sheet, new_client_id());
+        if is_changed || is_new { self.outbox.write(&state) } else { Ok(()) }
     }
 
     /// Makes one edit. Edits of an interrupted run are sent first, unchanged.
     ///
     /// # Errors
-    /// [`EditorError`]: each variant says whether the edit was made, was not, or may have been.
-    pub async fn apply(&self, operation: Operation) -> Result<Applied, EditorError> {
+    /// [`EditorError`]; each variant says whether the edit was made, was not made, or may have been made.
+    pub async fn apply(&self, operation: Operation) -> Result<AppliedEdit, EditorError> {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
-        let (what, object) =
-            What::choose(operation).map_err(|fault| EditorError::TooLarge { fault })?;
+        let (payload, object) =
+            EditPayload::choose(operation).map_err(|fault| EditorError::TooLarge { fault })?;
         let _lock = self.outbox.lock().await?;
-        let mut state = self.load_or_begin().await?;
-        // Its sheet was looked up here.
-        let known = state.seen;
-        let earlier = self.send_earlier(&mut state).await?;
-        self.outbox.author(&mut state, what, object)?;
-        let mut settled = Vec::new();
-        if let Err(error) = self.outbox.send(&mut state, &mut settled).await {
-            self.refused(&mut state, error, &mut settled).await?;
-        }
-        let settled = settled.pop().ok_or_else(|| self.outbox.not_answered())?;
+        let mut state = self.load_or_create_state().await?;
+        let sheet_known_at = state.seen;
+        let earlier_edits = self.send_earlier_edits(&mut state).await?;
+        self.outbox.add_edit(&mut state, payload, object)?;
+        let settled = self.send_newest_edit(&mut state).await?;
         if let Some(rejection) = &settled.answer.rejection {
-            let rejection = shown(rejection);
+            let rejection = escape_rejection(rejection);
             return Err(EditorError::Rejected { edit: settled.description, rejection });
         }
         let position = settled.answer.position.unwrap_or(state.seen);
-        let lost = self.has_lost_its_sheet(&settled, known).await;
-        let committed = match lost {
-            Ok(true) => Some(Vec::new()),
-            Ok(false) | Err(_) => self.committed(&settled.answer).await,
+        let sheet_deleted = self.was_sheet_deleted(&settled, sheet_known_at).await;
+        let committed = if matches!(sheet_deleted, Ok(true)) {
+            Some(Vec::new())
+        } else {
+            self.committed_operations(&settled.answer).await
         };
-        Ok(Applied { position, committed, sheet_in_doubt: lost.is_err(), earlier })
+        let sheet_in_doubt = sheet_deleted.is_err();
+        Ok(AppliedEdit { position, committed, sheet_in_doubt, earlier_edits })
     }
 
-    /// Whether others had deleted the sheet of an edit, which was there at `known`, before the edit.
-    async fn has_lost_its_sheet(
-        &self,
-        settled: &Settled,
-        known: Position,
-    ) -> Result<bool, ClientError> {
-        // What was committed between `known` and another base is in no answer.
-        let at = settled.doubt.or((settled.base != known).then_some(settled.base));
-        match (settled.sheet, at) {
-            (Some(sheet), Some(at)) => {
-                is_gone(&self.outbox.client, self.outbox.spreadsheet, sheet, at).await
-            }
-            _ => Ok(false),
+    /// Sends the only pending edit and returns its result.
+    async fn send_newest_edit(&self, state: &mut OutboxState) -> Result<SettledEdit, EditorError> {
+        let mut settled = Vec::new();
+        if let Err(error) = self.outbox.send_all(state, &mut settled).await {
+            self.handle_send_failure(state, error, &mut settled).await?;
         }
+        settled.pop().ok_or_else(|| self.outbox.incomplete_reply_error().into())
     }
 
-    /// What an edit was committed as. The answer that said so may have been lost: the entry still
-    /// says it.
-    async fn committed(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
+    /// Returns whether another client deleted the sheet of an edit before the edit was committed. The
+    /// sheet existed at `known_at`.
+    async fn was_sheet_deleted(
+        &self,
+        settled: &SettledEdit,
+        known_at: Position,
+    ) -> Result<bool, ClientError> {
+        let Some(sheet) = settled.sheet else { return Ok(false) };
+        // Replies contain no entries between `known_at` and another base, so the sheet is checked there.
+        let check_at = match settled.possible_deletion {
+            Some(position) => position,
+            None if settled.base != known_at => settled.base,
+            None => return Ok(false),
+        };
+        is_deleted_at(&self.outbox.client, self.outbox.spreadsheet, sheet, check_at).await
+    }
+
+    /// Returns the operations as which an edit was committed, if they differ from the requested one. If
+    /// the original reply was lost, reads them from the entry.
+    async fn committed_operations(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
         if answer.status != MutationStatus::Duplicate {
             return answer.committed.clone();
         }
@@ -155,119 +165,131 @@ impl Editor {
         own.committed
     }
 
-    async fn load_or_begin(&self) -> Result<OutboxState, EditorError> {
+    async fn load_or_create_state(&self) -> Result<OutboxState, EditorError> {
         if let Some(state) = self.outbox.read()? {
             return Ok(state);
         }
         let head = self.outbox.client.head(self.outbox.spreadsheet, None).await?;
-        Ok(OutboxState::fresh(self.outbox.key(), new_name(), head.incarnation, head.head))
+        Ok(OutboxState::new(self.outbox.key(), new_client_id(), head.incarnation, head.head))
     }
 
-    /// Sends what an interrupted run left, unchanged.
-    async fn send_earlier(&self, state: &mut OutboxState) -> Result<usize, EditorError> {
-        let earlier = state.pending.len();
-        if earlier == 0 {
+    /// Sends the edits of an interrupted run, unchanged, and returns their number.
+    async fn send_earlier_edits(&self, state: &mut OutboxState) -> Result<usize, EditorError> {
+        let earlier_edits = state.pending.len();
+        if earlier_edits == 0 {
             return Ok(0);
         }
         let mut settled = Vec::new();
-        let sent = self.outbox.send(state, &mut settled).await;
-        // It will not be sent again: nobody else can say so later.
-        for Settled { description: edit, answer, .. } in settled {
+        let sent = self.outbox.send_all(state, &mut settled).await;
+        // Report a rejection first: the edit is settled, so no later run can report it.
+        for SettledEdit { description: edit, answer, .. } in settled {
             if let Some(rejection) = answer.rejection {
-                return Err(EditorError::EarlierRejected { edit, rejection: shown(&rejection) });
+                let rejection = escape_rejection(&rejection);
+                return Err(EditorError::EarlierRejected { edit, rejection });
             }
         }
         match sent {
-            Ok(()) => Ok(earlier),
-            Err(Unsent::File(error)) => Err(error.into()),
-            Err(Unsent::Client(error)) => match verdict(&error, true) {
-                Verdict::SetAside => Err(self.set_aside(state, error)?),
-                Verdict::Keep | Verdict::Withdraw | Verdict::StartOver => {
-                    let edits = state.describe_pending();
-                    Err(EditorError::EarlierKept { edits, source: Box::new(error) })
+            Ok(()) => Ok(earlier_edits),
+            Err(SendError::File(error)) => Err(error.into()),
+            Err(SendError::Client(error)) => {
+                let sent_before = true;
+                match choose_recovery(&error, sent_before) {
+                    Recovery::SetAside => Err(self.set_aside(state, error)?),
+                    Recovery::Keep | Recovery::Withdraw | Recovery::StartOver => {
+                        let edits = state.describe_pending();
+                        Err(EditorError::EarlierKept { edits, source: Box::new(error) })
+                    }
                 }
-            },
+            }
         }
     }
 
-    /// Decides what a failed first attempt of a new edit means.
-    async fn refused(
+    /// Recovers from a failed first attempt to send a new edit.
+    async fn handle_send_failure(
         &self,
         state: &mut OutboxState,
-        error: Unsent,
-        settled: &mut Vec<Settled>,
+        error: SendError,
+        settled: &mut Vec<SettledEdit>,
     ) -> Result<(), EditorError> {
         let error = match error {
-            Unsent::Client(error) => error,
-            Unsent::File(error) => return Err(error.into()),
+            SendError::Client(error) => error,
+            SendError::File(error) => return Err(error.into()),
         };
-        match verdict(&error, state.is_uncertain()) {
-            Verdict::Keep => Err(kept(state, error)),
-            Verdict::SetAside => Err(self.set_aside(state, error)?),
-            Verdict::Withdraw => Err(self.withdraw(state, error)),
-            Verdict::StartOver => self.start_over(state, error, settled).await,
+        let sent_before = state.is_uncertain();
+        match choose_recovery(&error, sent_before) {
+            Recovery::Keep => Err(kept_error(state, error)),
+            Recovery::SetAside => Err(self.set_aside(state, error)?),
+            Recovery::Withdraw => Err(self.withdraw(state, error)),
+            Recovery::StartOver => self.start_over(state, error, settled).await,
         }
     }
 
-    /// The base is gone, and the edit has certainly not got through: it is made again, once, as a
-    /// new client on a base that was read just now.
+    /// Makes the edit again, once, as a new client based on the newest position. The edit must certainly
+    /// not be committed. `error` is returned if the newest position cannot be read.
     async fn start_over(
         &self,
         state: &mut OutboxState,
         error: ClientError,
-        settled: &mut Vec<Settled>,
+        settled: &mut Vec<SettledEdit>,
     ) -> Result<(), EditorError> {
-        // A new sheet needs a number that nobody has there.
-        if state.adds_a_sheet() {
-            let Ok(sheets) = self.outbox.client.sheets(self.outbox.spreadsheet, None, None).await
-            else {
-                return Err(self.withdraw(state, error));
-            };
-            state.start_over(new_name(), sheets.incarnation, sheets.position);
-            state.number_new_sheets(sheets.next_sheet);
-        } else {
-            let Ok(head) = self.outbox.client.head(self.outbox.spreadsheet, None).await else {
-                return Err(self.withdraw(state, error));
-            };
-            state.start_over(new_name(), head.incarnation, head.head);
+        if self.become_new_client(state).await.is_err() {
+            return Err(self.withdraw(state, error));
         }
         self.outbox.write(state)?;
-        match self.outbox.send(state, settled).await {
+        match self.outbox.send_all(state, settled).await {
             Ok(()) => Ok(()),
-            Err(Unsent::File(error)) => Err(error.into()),
-            Err(Unsent::Client(error)) if error.certainly_not_done() && !state.is_uncertain() => {
+            Err(SendError::File(error)) => Err(error.into()),
+            Err(SendError::Client(error))
+                if error.certainly_not_done() && !state.is_uncertain() =>
+            {
                 Err(self.withdraw(state, error))
             }
-            Err(Unsent::Client(error)) => Err(kept(state, error)),
+            Err(SendError::Client(error)) => Err(kept_error(state, error)),
         }
     }
 
-    /// Takes the newest edit, which has certainly not got through, back.
+    /// Moves the pending edits to a new client, based on the newest position.
+    async fn become_new_client(&self, state: &mut OutboxState) -> Result<(), ClientError> {
+        let Outbox { client, spreadsheet, .. } = &self.outbox;
+        if state.adds_a_sheet() {
+            // The number of an added sheet may be in use at the new base.
+            let sheets = client.sheets(*spreadsheet, None, None).await?;
+            state.start_over(new_client_id(), sheets.incarnation, sheets.position);
+            state.renumber_added_sheets(sheets.next_sheet);
+        } else {
+            let head = client.head(*spreadsheet, None).await?;
+            state.start_over(new_client_id(), head.incarnation, head.head);
+        }
+        Ok(())
+    }
+
+    /// Removes the newest edit, which must certainly not be committed. Returns the error to report.
     fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
-        match self.outbox.withdraw(state) {
+        match self.outbox.withdraw_newest(state) {
             Ok(()) => EditorError::Client(Box::new(error)),
-            Err(_) => kept(state, error),
+            Err(_) => kept_error(state, error),
         }
     }
 
-    /// Moves what can never be sent again, but may have got through, out of the way.
+    /// Moves the pending edits, which cannot be resent but may have been committed, to a separate file.
+    /// Returns the error to report.
     fn set_aside(
         &self,
         state: &mut OutboxState,
         error: ClientError,
     ) -> Result<EditorError, FileError> {
         let edits = state.describe_pending();
-        let file = self.outbox.set_aside(&state.pending)?;
-        self.outbox.forget()?;
+        let file = self.outbox.write_set_aside_file(&state.pending)?;
+        self.outbox.delete()?;
         Ok(EditorError::SetAside { edits, file, source: Box::new(error) })
     }
 }
 
-/// A rejection that cannot control the terminal it is shown on.
-fn shown(rejection: &Rejection) -> Rejection {
+/// Escapes control characters in a rejection, so that printing it cannot control the terminal.
+fn escape_rejection(rejection: &Rejection) -> Rejection {
     Rejection { reason: rejection.reason, detail: escape(&rejection.detail) }
 }
 
-fn kept(state: &OutboxState, error: ClientError) -> EditorError {
+fn kept_error(state: &OutboxState, error: ClientError) -> EditorError {
     EditorError::Kept { edits: state.describe_pending(), source: Box::new(error) }
 }

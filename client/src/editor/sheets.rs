@@ -1,53 +1,56 @@
-//! Which sheet an edit is about: by its number, which stays when it is renamed or moved.
+//! Finds the number of the sheet to edit. The number stays the same when the sheet is renamed or moved.
 
 use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
 use cellar_sheet::operation::SheetId;
 
 use super::{Editor, EditorError};
-use crate::outbox::new_name;
-use crate::sheet_loss::{find_sheet, listed_sheets};
+use crate::outbox::new_client_id;
+use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 
 impl Editor {
-    /// The sheets at the base of the next edit: what was last seen of the spreadsheet.
+    /// Returns the sheets at the base of the next edit: the position that was last seen.
     ///
     /// # Errors
-    /// [`EditorError`].
+    /// [`EditorError`] if a request fails or a local file cannot be used.
     pub async fn sheets(&self) -> Result<SheetsReply, EditorError> {
-        let _lock = self.outbox.lock().await?;
-        let mut state = self.load_or_begin().await?;
+        let lock = self.outbox.lock().await?;
+        let mut state = self.load_or_create_state().await?;
         match self.outbox.client.sheets(self.outbox.spreadsheet, Some(state.seen), None).await {
-            Ok(sheets)
-                if state.saw(sheets.position, sheets.incarnation, first(&sheets), new_name()) =>
-            {
-                self.outbox.write(&state)?;
+            Ok(sheets) => {
+                let first = first_sheet(&sheets);
+                let (position, incarnation) = (sheets.position, sheets.incarnation);
+                if state.record_seen(position, incarnation, first, new_client_id()) {
+                    self.outbox.write(&state)?;
+                }
                 Ok(sheets)
             }
-            Ok(sheets) => Ok(sheets),
-            // Restored to before it: the next edit begins anew.
-            Err(error) if is_gone(error.problem_kind()) => {
-                drop(_lock);
+            // The tables were restored to a time before this position.
+            Err(error) if is_position_missing(error.problem_kind()) => {
+                drop(lock);
                 self.newest_sheets().await
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The newest sheets; they are the base of the next edit from now on.
+    /// Returns the newest sheets, and makes their position the base of the next edit.
     async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
-        let mut state = self.load_or_begin().await?;
+        let mut state = self.load_or_create_state().await?;
         let sheets = self.outbox.client.sheets(self.outbox.spreadsheet, None, None).await?;
-        state.saw(sheets.position, sheets.incarnation, first(&sheets), new_name());
+        let first = first_sheet(&sheets);
+        state.record_seen(sheets.position, sheets.incarnation, first, new_client_id());
         self.outbox.write(&state)?;
         Ok(sheets)
     }
 
-    /// The number of the sheet with a name, whatever the case of its letters; of the first sheet
-    /// without one. Asks the server only if it has to.
+    /// Returns the number of the sheet named `name`, ignoring case; of the first sheet if `None`. Sends a
+    /// request only if the saved state does not contain the answer.
     ///
     /// # Errors
-    /// [`EditorError::UnknownSheet`], or what kept it from being found.
+    /// [`EditorError::UnknownSheet`] if the sheet does not exist; other variants if a request fails or a
+    /// local file cannot be used.
     pub async fn sheet(&self, name: Option<&str>) -> Result<SheetId, EditorError> {
         let Some(name) = name else {
             return self.first_sheet().await;
@@ -56,38 +59,43 @@ impl Editor {
         if let Some(found) = find_sheet(&sheets.sheets, name) {
             return Ok(found.sheet);
         }
-        // It may be newer than what was seen.
-        let sheets = self.newest_sheets().await?;
-        let sheets = &sheets.sheets;
-        find_sheet(sheets, name).map(|found| found.sheet).ok_or_else(|| unknown(sheets, name))
+        // The sheet may have been added after the position that was last seen.
+        let newest = self.newest_sheets().await?.sheets;
+        match find_sheet(&newest, name) {
+            Some(found) => Ok(found.sheet),
+            None => Err(unknown_sheet(&newest, name)),
+        }
     }
 
     async fn first_sheet(&self) -> Result<SheetId, EditorError> {
-        {
-            let _lock = self.outbox.lock().await?;
-            let is_new = self.outbox.read()?.is_none();
-            let state = self.load_or_begin().await?;
-            if is_new {
-                // What was asked for it is not asked for again.
-                self.outbox.write(&state)?;
-            }
-            if let Some(first) = state.first_sheet {
-                return Ok(first);
-            }
+        if let Some(first) = self.saved_first_sheet().await? {
+            return Ok(first);
         }
         let sheets = self.sheets().await?;
-        first(&sheets).ok_or_else(|| unknown(&sheets.sheets, "the first"))
+        first_sheet(&sheets).ok_or_else(|| unknown_sheet(&sheets.sheets, "the first"))
+    }
+
+    /// Returns the first sheet according to the saved state, which is created if missing.
+    async fn saved_first_sheet(&self) -> Result<Option<SheetId>, EditorError> {
+        let _lock = self.outbox.lock().await?;
+        let is_new = self.outbox.read()?.is_none();
+        let state = self.load_or_create_state().await?;
+        if is_new {
+            // Creating a state costs a request, so it is saved even before the first edit.
+            self.outbox.write(&state)?;
+        }
+        Ok(state.first_sheet)
     }
 }
 
-fn is_gone(kind: Option<ProblemKind>) -> bool {
+fn is_position_missing(kind: Option<ProblemKind>) -> bool {
     matches!(kind, Some(ProblemKind::ReloadRequired | ProblemKind::UnknownPosition))
 }
 
-fn first(sheets: &SheetsReply) -> Option<SheetId> {
+fn first_sheet(sheets: &SheetsReply) -> Option<SheetId> {
     sheets.sheets.first().map(|first| first.sheet)
 }
 
-fn unknown(sheets: &[SheetView], name: &str) -> EditorError {
-    EditorError::UnknownSheet { name: escape(name), sheets: listed_sheets(sheets) }
+fn unknown_sheet(sheets: &[SheetView], name: &str) -> EditorError {
+    EditorError::UnknownSheet { name: escape(name), sheets: list_sheet_names(sheets) }
 }

@@ -1,28 +1,28 @@
-//! One sheet as csv.
+//! Exports one sheet as csv.
 
 use std::io::Write;
 use std::path::Path;
 
-use cellar_api::wire::CellsReply;
+use cellar_api::wire::{CellAt, CellsReply};
 use cellar_base::identity::LogId;
 use cellar_exchange::{CsvWriter, OutCell, WriteError};
 use cellar_sheet::cell::{Cell, Value};
 
-use super::spool::{self, Spool};
+use super::spool::{RowSpool, SpoolError};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, pages, put_in_place, temporary,
-    unwritten,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, read_pages, temporary_file_error,
+    write_error, write_output_file,
 };
 use crate::{CellsQuery, Client};
 
-/// How csv is written.
+/// Options for writing csv.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsvStyle {
-    /// What separates fields: an ASCII character.
+    /// Field separator: an ASCII character.
     pub delimiter: u8,
-    /// A cell that has a formula is written as its formula's text.
+    /// Whether to write formulas instead of their results.
     pub formulas: bool,
-    /// A text that other programs may take for a formula is written with `'` before it.
+    /// Whether to write `'` before texts that other programs may interpret as formulas.
     pub escape_formulas: bool,
 }
 
@@ -32,112 +32,126 @@ impl Default for CsvStyle {
     }
 }
 
-/// Everything of a sheet at one position, put aside on disk.
+/// The cells of a sheet at one position, in a temporary file.
 #[derive(Debug)]
 pub struct CsvExport {
-    spool: Spool,
+    spool: RowSpool,
     style: CsvStyle,
-    counted: Counted,
+    counts: WarningCounts,
     /// The last page, without its cells.
-    of: CellsReply,
+    last_page: CellsReply,
 }
 
-/// Reads all pages of the sheet in `query`, at one position. `progress` is told the cells so far.
+/// Reads all pages of the sheet in `query`, at one position. Calls `report_progress` with the number of cells
+/// read so far.
 ///
 /// # Errors
-/// [`ExportError`].
+/// [`ExportError`] if a request fails or the temporary file cannot be written.
 pub async fn fetch_csv(
     client: &Client,
     spreadsheet: LogId,
     query: CellsQuery,
     style: CsvStyle,
-    mut progress: impl FnMut(u64),
+    mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
-    let mut spool = Spool::new().map_err(temporary)?;
-    let mut counted = Counted::default();
-    let of = pages(client, spreadsheet, query, |page| {
-        add_page(&mut spool, &mut counted, page, style)?;
-        progress(spool.cells());
+    let mut spool = RowSpool::new().map_err(temporary_file_error)?;
+    let mut counts = WarningCounts::default();
+    let last_page = read_pages(client, spreadsheet, query, |page| {
+        add_page(&mut spool, &mut counts, page, style)?;
+        report_progress(spool.cells());
         Ok(())
-    });
-    let of = of.await?;
-    Ok(CsvExport { spool, style, counted, of })
+    })
+    .await?;
+    Ok(CsvExport { spool, style, counts, last_page })
 }
 
-/// Cells that an export warns of.
+/// Numbers of cells that the export warns about.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counted {
+struct WarningCounts {
     formulas: u64,
     formula_like_texts: u64,
 }
 
-/// Characters at the beginning of a text that make some programs take it for a formula.
-const FORMULA_SIGNS: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+/// First characters of texts that some programs interpret as formulas.
+const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
+/// Adds the cells of a page to the spool.
 fn add_page(
-    spool: &mut Spool,
-    counted: &mut Counted,
+    spool: &mut RowSpool,
+    counts: &mut WarningCounts,
     page: &CellsReply,
     style: CsvStyle,
 ) -> Result<(), ExportError> {
-    for placed in &page.cells {
-        let cell = &placed.cell;
-        counted.formulas += u64::from(cell.formula.is_some());
-        let text = match cell {
-            Cell { formula: Some(formula), .. } if style.formulas => formula.clone(),
-            Cell { value: Value::Text(_), .. } if cell.text().starts_with(FORMULA_SIGNS) => {
-                counted.formula_like_texts += u64::from(!style.escape_formulas);
-                let mark = if style.escape_formulas { "'" } else { "" };
-                format!("{mark}{}", cell.text())
-            }
-            cell => cell.text(),
-        };
-        spool.add(placed.row, placed.column, text).map_err(|fault| match fault {
-            spool::Fault::OutOfOrder => unwritten(Path::new(""), WriteError::OutOfOrder),
-            spool::Fault::Io(source) => temporary(source),
+    for CellAt { row, column, cell } in &page.cells {
+        counts.formulas += u64::from(cell.formula.is_some());
+        let text = field_text(cell, style, counts);
+        spool.add_cell(*row, *column, text).map_err(|error| match error {
+            SpoolError::OutOfOrder => write_error(Path::new(""), WriteError::OutOfOrder),
+            SpoolError::Io(source) => temporary_file_error(source),
         })?;
     }
     Ok(())
 }
 
+/// Returns the text of a cell in the csv file. Counts texts that look like formulas.
+fn field_text(cell: &Cell, style: CsvStyle, counts: &mut WarningCounts) -> String {
+    if style.formulas
+        && let Some(formula) = &cell.formula
+    {
+        return formula.clone();
+    }
+    let text = cell.text();
+    let is_text = matches!(cell.value, Value::Text(_));
+    if !is_text || !text.starts_with(FORMULA_PREFIXES) {
+        return text;
+    }
+    if style.escape_formulas {
+        return format!("'{text}");
+    }
+    counts.formula_like_texts += 1;
+    text
+}
+
 impl CsvExport {
-    /// Writes it to a stream, standard output for example.
+    /// Writes the csv file to a stream, such as standard output.
     ///
     /// # Errors
-    /// [`ExportError`].
+    /// [`ExportError`] if the stream cannot be written or there are too many fields.
     pub fn write_to(self, target: impl Write) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file, as [`crate::user_file::write_user_file`] does.
+    /// Writes a file, like [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// [`ExportError::Exists`] unless `force`, or [`ExportError::Unwritable`].
+    /// [`ExportError::Exists`] if the file exists and `force` is not set; [`ExportError::Unwritable`] if the
+    /// file cannot be written; [`ExportError::TooManyFields`].
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
-        put_in_place(path, force, |file| self.write(file, path))
+        write_output_file(path, force, |file| self.write(file, path))
     }
 
     fn write(self, target: impl Write, path: &Path) -> Result<Exported, ExportError> {
-        let Self { spool, style, counted, of } = self;
+        let Self { spool, style, counts, last_page } = self;
         let (rows, columns, cells) = (spool.rows(), spool.columns(), spool.cells());
         if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
             return Err(ExportError::TooManyFields { rows, columns });
         }
-        let width = u32::try_from(columns).unwrap_or(u32::MAX);
-        // The spool has formulas as texts where they are wanted.
-        let mut writer = CsvWriter::new(target, style.delimiter, width, false);
-        for row in spool.read().map_err(temporary)? {
-            let row = row.map_err(temporary)?;
+        let field_count = u32::try_from(columns).unwrap_or(u32::MAX);
+        // The spool contains texts only; formulas were converted by `field_text`.
+        let write_formulas = false;
+        let mut writer = CsvWriter::new(target, style.delimiter, field_count, write_formulas);
+        for row in spool.into_rows().map_err(temporary_file_error)? {
+            let row = row.map_err(temporary_file_error)?;
             for (column, text) in row.fields {
                 let value = Value::Text(text);
                 let cell = OutCell { value: &value, formula: None, format: None };
-                writer.cell(row.row, column, &cell).map_err(|error| unwritten(path, error))?;
+                writer.cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
             }
         }
         let finished = writer.finish().and_then(|mut target| Ok(target.flush()?));
-        finished.map_err(|error| unwritten(path, error))?;
-        let CellsReply { sheet, name, position, incarnation, .. } = of;
-        let Counted { formulas, formula_like_texts } = counted;
+        finished.map_err(|error| write_error(path, error))?;
+        let CellsReply { sheet, name, position, incarnation, .. } = last_page;
+        let WarningCounts { formulas, formula_like_texts } = counts;
         let sheets =
             vec![ExportedSheet { sheet, name, rows, columns, cells, formulas, formula_like_texts }];
         Ok(Exported { position, incarnation, sheets })
@@ -146,7 +160,6 @@ impl CsvExport {
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::wire::CellAt;
     use cellar_base::position::Position;
     use cellar_exchange::{CsvImport, CsvOptions, Import as _, Piece};
     use cellar_sheet::metadata::Extent;
@@ -174,11 +187,11 @@ mod tests {
     }
 
     fn fetched_in(style: CsvStyle, pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {
-        let (mut spool, mut counted) = (Spool::new().unwrap(), Counted::default());
+        let (mut spool, mut counts) = (RowSpool::new().unwrap(), WarningCounts::default());
         for cells in pages {
-            add_page(&mut spool, &mut counted, &page(cells), style)?;
+            add_page(&mut spool, &mut counts, &page(cells), style)?;
         }
-        Ok(CsvExport { spool, style, counted, of: page(Vec::new()) })
+        Ok(CsvExport { spool, style, counts, last_page: page(Vec::new()) })
     }
 
     fn fetched(pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {
@@ -232,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_far_away_does_not_fill_the_disk() {
+    fn a_remote_cell_does_not_fill_the_disk() {
         let mut written = Vec::new();
         let far = vec![vec![text(1 << 29, 1 << 21, "far")]];
         let error = fetched(far).unwrap().write_to(&mut written).unwrap_err();
@@ -241,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_only_by_force_and_never_half() {
+    fn a_file_is_replaced_only_with_force_and_atomically() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
         let write = |content: &str, force| {
@@ -259,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_are_written_where_they_are_wanted_with_any_delimiter() {
+    fn writes_formulas_with_any_delimiter() {
         let cell = Cell {
             value: Value::Number(5.0),
             formula: Some("=A1+4".into()),
@@ -279,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn real_files_come_out_as_they_went_in() {
+    fn real_files_are_exported_unchanged() {
         for name in ["airports.csv", "seattle-weather.csv", "us-employment.csv"] {
             let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/");
             let original = std::fs::read_to_string(format!("{folder}{name}")).unwrap();
@@ -302,7 +315,7 @@ mod tests {
                 reader.records().map(Result::unwrap).collect()
             };
             assert_eq!(records(&exported), records(&original), "{name}");
-            // All but quotes that were not needed.
+            // The export omits quotes that are not needed.
             let same = exported == original.replace("\r\n", "\n");
             assert!(same || original.contains('"'), "{name}");
         }

@@ -1,8 +1,8 @@
-//! Cells into files of other programs: all of one position, whole or not at all.
+//! Exports cells to files of other programs, at one position.
 //!
-//! The pages are read at one position and put aside on disk: for csv row by row, because its width is
-//! known with the last of them; for xlsx in the form that they have there. Only when all are there is
-//! the file put together, beside its target, and moved into place.
+//! The cells are first stored in a temporary file: for csv row by row, because the number of columns is known
+//! only at the end; for xlsx in the format of the file. When all cells are there, the file is written
+//! atomically.
 
 mod csv;
 mod spool;
@@ -25,146 +25,145 @@ use crate::table::escape;
 use crate::user_file::{UserFileError, write_user_file};
 use crate::{CellsQuery, Client, ClientError};
 
-/// Fields of one exported csv file, blank ones included: a single cell far away must not fill a disk
-/// with commas.
+/// Maximum number of fields of an exported csv file, including blank ones, so that one remote cell does not
+/// fill the disk with commas.
 pub const EXPORT_MAX_FIELDS: u64 = 200_000_000;
 
-/// Why an export ended. The target is as it was.
+/// Why an export failed. An existing file is unchanged.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ExportError {
-    /// A call failed.
+    /// A request failed.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(#[from] ClientError),
-    /// The target exists.
-    #[error("{} exists already", path.display())]
-    #[diagnostic(code(cellar::export::exists), help("give --force to replace it"))]
+    /// The file exists and may not be replaced.
+    #[error("{} already exists", path.display())]
+    #[diagnostic(code(cellar::export::exists), help("replace it with --force"))]
     Exists {
-        /// The target.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The target, or a temporary file, cannot be written.
-    #[error("{} cannot be written: {source}", path.display())]
+    /// The file, or a temporary file, cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
     #[diagnostic(
         code(cellar::export::unwritable),
-        help("check that you may write there and that the disk has room")
+        help("check the permissions of the folder and the free space of the disk")
     )]
     Unwritable {
-        /// The target.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A cell so far away that the file would be mostly commas.
+    /// The csv file would have too many blank fields.
     #[error(
-        "the sheet spans {rows} rows and {columns} columns: more than {EXPORT_MAX_FIELDS} fields, \
-         blank ones included"
+        "the sheet has {rows} rows and {columns} columns, which is more than {EXPORT_MAX_FIELDS} fields \
+         including blank ones"
     )]
     #[diagnostic(
         code(cellar::export::too_wide),
         help(
-            "a cell far away, probably by mistake, makes it so large: clear that cell first, or \
-             export to .xlsx, where blank cells take nothing"
+            "clear cells that are far from the others, or export to .xlsx, which does not store blank cells"
         )
     )]
     TooManyFields {
-        /// Rows up to the last cell.
+        /// Number of rows, up to the last cell.
         rows: u64,
-        /// Columns up to the last cell.
+        /// Number of columns, up to the last cell.
         columns: u64,
     },
-    /// Something that the format cannot hold.
+    /// The file format cannot represent a cell or sheet.
     #[error("{}", escape(&source.to_string()))]
     #[diagnostic(code(cellar::export::format))]
     Format {
-        /// What it is, where, and what to do.
+        /// What cannot be represented, and where.
         source: WriteError,
     },
-    /// The pages do not follow each other: a fault of the server.
-    #[error("the server's pages do not follow each other: {why}")]
+    /// The server returned inconsistent pages.
+    #[error("the server returned inconsistent pages: {why}")]
     #[diagnostic(code(cellar::export::pages))]
     Pages {
-        /// What is wrong.
+        /// How the pages are inconsistent.
         why: &'static str,
     },
 }
 
-/// A finished export.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
-    /// The position it is of.
+    /// Position of the exported cells.
     pub position: Position,
-    /// Its incarnation.
+    /// Incarnation of the tables that the position refers to.
     pub incarnation: u32,
-    /// The sheets.
+    /// The exported sheets.
     pub sheets: Vec<ExportedSheet>,
 }
 
-/// A sheet of an export.
+/// An exported sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedSheet {
-    /// The sheet.
+    /// Number of the sheet.
     pub sheet: SheetId,
-    /// Its name in the file; in csv, that of the spreadsheet.
+    /// Name of the sheet in the file; for csv, in the spreadsheet.
     pub name: String,
-    /// Rows up to the last cell that is not blank.
+    /// Number of rows, up to the last non-blank cell.
     pub rows: u64,
-    /// Columns up to the last cell that is not blank.
+    /// Number of columns, up to the last non-blank cell.
     pub columns: u64,
-    /// Cells that are not blank.
+    /// Number of non-blank cells.
     pub cells: u64,
-    /// Cells that have a formula.
+    /// Number of cells with a formula.
     pub formulas: u64,
-    /// Texts in csv that other programs may take for a formula, and that were written as they are.
+    /// Number of texts in a csv file that other programs may interpret as formulas.
     pub formula_like_texts: u64,
 }
 
-/// Reads all pages of a sheet, at one position; gives the first without its cells.
-async fn pages(
+/// Reads all pages of a sheet, at one position. Returns the last page without its cells.
+async fn read_pages(
     client: &Client,
     spreadsheet: LogId,
     mut query: CellsQuery,
-    mut take: impl FnMut(&CellsReply) -> Result<(), ExportError>,
+    mut handle_page: impl FnMut(&CellsReply) -> Result<(), ExportError>,
 ) -> Result<CellsReply, ExportError> {
     loop {
         let page = client.cells(spreadsheet, &query).await?;
-        take(&page)?;
+        handle_page(&page)?;
         let Some(next) = &page.next else {
             return Ok(CellsReply { cells: Vec::new(), ..page });
         };
-        if query.from.as_ref() == Some(next) || page.cells.is_empty() {
-            return Err(ExportError::Pages { why: "a page does not go on" });
+        if query.cursor.as_ref() == Some(next) || page.cells.is_empty() {
+            return Err(ExportError::Pages { why: "the cursor does not advance" });
         }
         if query.at.is_some_and(|at| at != page.position) {
-            return Err(ExportError::Pages { why: "a page is of another position" });
+            return Err(ExportError::Pages { why: "the position differs" });
         }
         query.at = Some(page.position);
-        query.from = Some(next.clone());
+        query.cursor = Some(next.clone());
     }
 }
 
-/// Writes the file that the user named.
-fn put_in_place<T>(
+/// Writes an output file.
+fn write_output_file<T>(
     path: &Path,
     force: bool,
-    write: impl FnOnce(&mut File) -> Result<T, ExportError>,
+    write_contents: impl FnOnce(&mut File) -> Result<T, ExportError>,
 ) -> Result<T, ExportError> {
-    write_user_file(path, force, write).map_err(|error| match error {
+    write_user_file(path, force, write_contents).map_err(|error| match error {
         UserFileError::Exists => ExportError::Exists { path: path.to_owned() },
         UserFileError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },
         UserFileError::Content(error) => error,
     })
 }
 
-fn temporary(source: io::Error) -> ExportError {
+fn temporary_file_error(source: io::Error) -> ExportError {
     ExportError::Unwritable { path: "a temporary file".into(), source }
 }
 
-/// A fault of a writer whose target is at `path`.
-fn unwritten(path: &Path, error: WriteError) -> ExportError {
+/// Converts the error of writing the file at `path`.
+fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },
-        WriteError::OutOfOrder => ExportError::Pages { why: "cells are out of order" },
+        WriteError::OutOfOrder => ExportError::Pages { why: "the cells are out of order" },
         source => ExportError::Format { source },
     }
 }

@@ -1,44 +1,46 @@
-//! A workbook as xlsx: its sheets one after the other, cells as they come.
+//! Exports sheets as an xlsx file.
 
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use cellar_api::{wire::CellsReply, wire::SheetView, wire::SheetsReply};
+use cellar_api::{wire::CellAt, wire::CellsReply, wire::SheetView, wire::SheetsReply};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_exchange::{OutCell, WriteError, XlsxWriter};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-use super::{ExportError, Exported, ExportedSheet, pages, put_in_place, unwritten};
-use crate::sheet_loss::find_sheet;
+use super::{ExportError, Exported, ExportedSheet, read_pages, write_error, write_output_file};
+use crate::sheet_deletion::find_sheet;
 use crate::{CellsQuery, Client};
 
-/// A workbook at one position, put aside on disk.
+/// A workbook at one position, in temporary files.
 pub struct XlsxExport {
     writer: XlsxWriter,
     exported: Exported,
 }
 
-/// Reads all sheets, or the one in `query`, at one position. `progress` is told the cells so far.
+/// Reads all sheets, or the sheet in `query`, at one position. Calls `report_progress` with the number of cells
+/// read so far.
 ///
 /// # Errors
-/// [`ExportError`].
+/// [`ExportError`] if a request fails or a temporary file cannot be written.
 pub async fn fetch_xlsx(
     client: &Client,
     spreadsheet: LogId,
     query: CellsQuery,
-    mut progress: impl FnMut(u64),
+    mut report_progress: impl FnMut(u64),
 ) -> Result<XlsxExport, ExportError> {
-    let all = client.sheets(spreadsheet, query.at, query.seen).await?;
-    let position = all.position;
-    let mut export = XlsxExport::new(position, all.incarnation)?;
-    for SheetView { sheet, name, .. } in chosen(&all, query.sheet.as_deref()) {
-        export.begin(sheet, &name)?;
-        let of = CellsQuery { sheet: Some(name), at: Some(position), ..CellsQuery::default() };
-        pages(client, spreadsheet, of, |page| {
-            export.page(page)?;
-            progress(export.cells());
+    let reply = client.sheets(spreadsheet, query.at, query.min_position).await?;
+    let position = reply.position;
+    let mut export = XlsxExport::new(position, reply.incarnation)?;
+    for SheetView { sheet, name, .. } in selected_sheets(&reply, query.sheet.as_deref()) {
+        export.start_sheet(sheet, &name)?;
+        let sheet_query =
+            CellsQuery { sheet: Some(name), at: Some(position), ..CellsQuery::default() };
+        read_pages(client, spreadsheet, sheet_query, |page| {
+            export.add_page(page)?;
+            report_progress(export.cells());
             Ok(())
         })
         .await?;
@@ -46,23 +48,27 @@ pub async fn fetch_xlsx(
     Ok(export)
 }
 
-/// The sheets that are wanted. One that is not there is asked for all the same: the server's answer
-/// says what to do.
-fn chosen(all: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
-    let Some(name) = name else { return all.sheets.clone() };
-    let absent =
-        || SheetView { sheet: SheetId::FIRST, name: name.to_owned(), extent: Extent::default() };
-    vec![find_sheet(&all.sheets, name).cloned().unwrap_or_else(absent)]
+/// Returns all sheets, or the sheet with a name. A missing sheet is returned as well, so that the request for
+/// its cells fails with the server's error.
+fn selected_sheets(reply: &SheetsReply, name: Option<&str>) -> Vec<SheetView> {
+    let Some(name) = name else { return reply.sheets.clone() };
+    let sheet = match find_sheet(&reply.sheets, name) {
+        Some(sheet) => sheet.clone(),
+        None => {
+            SheetView { sheet: SheetId::FIRST, name: name.to_owned(), extent: Extent::default() }
+        }
+    };
+    vec![sheet]
 }
 
 impl XlsxExport {
     fn new(position: Position, incarnation: u32) -> Result<Self, ExportError> {
-        let writer = XlsxWriter::new(None).map_err(put_aside)?;
+        let writer = XlsxWriter::new(None).map_err(temporary_file_error)?;
         Ok(Self { writer, exported: Exported { position, incarnation, sheets: Vec::new() } })
     }
 
-    fn begin(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {
-        let name = self.writer.sheet(name).map_err(put_aside)?;
+    fn start_sheet(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {
+        let name = self.writer.sheet(name).map_err(temporary_file_error)?;
         self.exported.sheets.push(ExportedSheet {
             sheet,
             name,
@@ -75,15 +81,14 @@ impl XlsxExport {
         Ok(())
     }
 
-    fn page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
+    fn add_page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
         let Some(sheet) = self.exported.sheets.last_mut() else { return Ok(()) };
-        for placed in &page.cells {
-            let cell = &placed.cell;
+        for CellAt { row, column, cell } in &page.cells {
             let (formula, format) = (cell.formula.as_deref(), cell.format.as_deref());
             let out = OutCell { value: &cell.value, formula, format };
-            self.writer.cell(placed.row, placed.column, &out).map_err(put_aside)?;
-            sheet.rows = u64::from(placed.row).saturating_add(1);
-            sheet.columns = sheet.columns.max(u64::from(placed.column).saturating_add(1));
+            self.writer.cell(*row, *column, &out).map_err(temporary_file_error)?;
+            sheet.rows = u64::from(*row).saturating_add(1);
+            sheet.columns = sheet.columns.max(u64::from(*column).saturating_add(1));
             sheet.cells = sheet.cells.saturating_add(1);
             sheet.formulas += u64::from(cell.formula.is_some());
         }
@@ -94,29 +99,30 @@ impl XlsxExport {
         self.exported.sheets.iter().map(|sheet| sheet.cells).sum()
     }
 
-    /// Writes it to a target that can be written at any place.
+    /// Writes the xlsx file to a seekable target.
     ///
     /// # Errors
-    /// [`ExportError`].
+    /// [`ExportError`] if the target cannot be written.
     pub fn write_to(self, target: impl Write + Seek + Send) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
 
-    /// Writes a file, as [`crate::user_file::write_user_file`] does.
+    /// Writes a file, like [`crate::user_file::write_user_file`].
     ///
     /// # Errors
-    /// [`ExportError::Exists`] unless `force`, or [`ExportError::Unwritable`].
+    /// [`ExportError::Exists`] if the file exists and `force` is not set; [`ExportError::Unwritable`] if the
+    /// file cannot be written.
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
-        put_in_place(path, force, |file| self.write(file, path))
+        write_output_file(path, force, |file| self.write(file, path))
     }
 
     fn write(self, target: impl Write + Seek + Send, path: &Path) -> Result<Exported, ExportError> {
-        self.writer.finish(target).map_err(|error| unwritten(path, error))?;
+        self.writer.finish(target).map_err(|error| write_error(path, error))?;
         Ok(self.exported)
     }
 }
 
-/// A fault of what is put aside until all is there.
-fn put_aside(error: WriteError) -> ExportError {
-    unwritten(Path::new("a temporary file"), error)
+/// Converts the error of writing a temporary file.
+fn temporary_file_error(error: WriteError) -> ExportError {
+    write_error(Path::new("a temporary file"), error)
 }

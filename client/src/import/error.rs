@@ -1,4 +1,4 @@
-//! Why a file cannot be imported, each with the place and the way out.
+//! Errors of imports.
 
 use std::path::PathBuf;
 
@@ -14,154 +14,162 @@ use crate::ClientError;
 use crate::files::FileError;
 use crate::table::escape;
 
-/// What to do where a file is too large for edits.
-const AS_SHEET: &str =
-    "import it as a sheet of its own, of any size: leave out --sheet (and --cell)";
+/// Advice if a file is too large to import as edits.
+const AS_NEW_SHEET: &str = "import it as a new sheet, of any size: omit --sheet and --cell";
 
-/// Why an import ended.
+/// Why an import failed.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ImportError {
     /// The file cannot be read.
-    #[error("{} cannot be read: {source}", path.display())]
-    #[diagnostic(code(cellar::import::unreadable), help("check the path and that you may read it"))]
+    #[error("cannot read {}: {source}", path.display())]
+    #[diagnostic(
+        code(cellar::import::unreadable),
+        help("check the path and the permissions of the file")
+    )]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A pipe, a device or a folder: a file is read twice, and again after an interruption.
-    #[error("{} is {what}, and an import reads a file more than once", path.display())]
+    /// The path is not a regular file. Other files cannot be read more than once, as an import does.
+    #[error("{} is {what}; an import needs a regular file", path.display())]
     #[diagnostic(
         code(cellar::import::no_file),
-        help("write what comes out of it to a file first, then: cellar import FILE.csv")
+        help("write the data to a file first, then run cellar import FILE.csv")
     )]
-    NoFile {
+    NotAFile {
         /// The path.
         path: PathBuf,
-        /// The kind of thing at the path, in words.
+        /// What the path is instead, such as `a folder`.
         what: &'static str,
     },
-    /// What is in the file cannot be imported.
+    /// The contents of the file cannot be imported.
     #[error("{}: {}", path.display(), escape(&source.to_string()))]
     #[diagnostic(code(cellar::import::file))]
     Read {
         /// The file.
         path: PathBuf,
-        /// What is wrong, where, and what to do.
+        /// What is wrong with the file, and where.
         source: Box<ReadError>,
-        /// Which options help.
+        /// Options that may help.
         #[help]
         advice: Option<String>,
     },
-    /// A sheet of the file that was asked for is not in it.
+    /// A selected sheet is not in the file.
     #[error("the file has no sheet `{}`", escape(name))]
-    #[diagnostic(code(cellar::import::not_in_file), help("{}", in_the_file(sheets)))]
+    #[diagnostic(code(cellar::import::not_in_file), help("{}", list_file_sheets(sheets)))]
     NotInFile {
-        /// Its name.
+        /// Name of the selected sheet.
         name: String,
-        /// The names of those that are.
+        /// Names of the sheets in the file.
         sheets: Vec<String>,
     },
-    /// A file with other than one sheet, where one is needed.
-    #[error("{what} takes one sheet, and the file has {}", grouped(*sheets))]
-    #[diagnostic(code(cellar::import::one_sheet), help("choose one of them with --sheets NAME"))]
+    /// An option needs a file with one sheet, and the file has none or several.
+    #[error("{option} imports one sheet, but the file has {}", grouped(*sheets))]
+    #[diagnostic(code(cellar::import::one_sheet), help("select one sheet with --sheets NAME"))]
     OneSheet {
-        /// What takes one sheet.
-        what: &'static str,
-        /// How many there are.
+        /// The option.
+        option: &'static str,
+        /// Number of sheets.
         sheets: usize,
     },
-    /// A row that fits no chunk.
-    #[error("row {row} is too large to be stored, from column {column} on")]
-    #[diagnostic(code(cellar::import::row_too_large), help("shorten its texts, or split it"))]
+    /// A part of one row is larger than a chunk may be.
+    #[error("row {row} is too large, from column {column} on")]
+    #[diagnostic(
+        code(cellar::import::row_too_large),
+        help("shorten the texts of the row, or split the row")
+    )]
     RowTooLarge {
         /// The row, from 1.
         row: u64,
         /// The first column of the part that is too large.
         column: String,
     },
-    /// A sheet with more chunks than an index can name.
+    /// A sheet has more chunks than a tile index can contain.
     #[error("sheet `{}` is too large: {why}", escape(name))]
-    #[diagnostic(code(cellar::import::sheet_too_large), help("import the file in parts"))]
+    #[diagnostic(
+        code(cellar::import::sheet_too_large),
+        help("split the file and import the parts")
+    )]
     SheetTooLarge {
-        /// Its name.
+        /// Name of the sheet.
         name: String,
-        /// What is too large.
+        /// Which limit is exceeded.
         why: SnapshotError,
     },
-    /// More sheets than a spreadsheet has.
-    #[error(
-        "with these sheets the spreadsheet would have {sheets}, at most {MAX_SHEETS} are allowed"
-    )]
+    /// The spreadsheet would have too many sheets.
+    #[error("the spreadsheet would have {sheets} sheets; at most {MAX_SHEETS} are allowed")]
     #[diagnostic(
         code(cellar::import::too_many_sheets),
-        help("import into a new spreadsheet, or choose some with --sheets; nothing was imported")
+        help(
+            "import into a new spreadsheet, or select sheets with --sheets; nothing was imported"
+        )
     )]
     TooManySheets {
-        /// How many there would be.
+        /// Number of sheets after the import.
         sheets: usize,
     },
-    /// The spreadsheet has no sheet of this name.
-    #[error("the spreadsheet has no sheet `{name}`")]
+    /// The spreadsheet has no sheet with this name.
+    #[error("sheet `{name}` does not exist in the spreadsheet")]
     #[diagnostic(
         code(cellar::import::unknown_sheet),
-        help("there are {sheets}; `cellar sheets add NAME` adds one")
+        help("the sheets are: {sheets}; `cellar sheets add NAME` adds a sheet")
     )]
     UnknownSheet {
-        /// The name, control characters escaped.
+        /// The name, with control characters escaped.
         name: String,
-        /// The names of the sheets that there are.
+        /// Names of the existing sheets.
         sheets: String,
     },
-    /// More bytes than one import as edits takes.
-    #[error("{} has more than {} MB", path.display(), MAX_EDIT_FILE_BYTES >> 20)]
-    #[diagnostic(code(cellar::import::file_too_large), help("{AS_SHEET}"))]
+    /// The file is too large to import as edits.
+    #[error("{} is larger than {} MB, the limit for edits", path.display(), MAX_EDIT_FILE_BYTES >> 20)]
+    #[diagnostic(code(cellar::import::file_too_large), help("{AS_NEW_SHEET}"))]
     FileTooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// More cells than one import as edits takes.
-    #[error("the file has more than {} cells, what goes in as edits", grouped(MAX_EDITED_CELLS))]
-    #[diagnostic(code(cellar::import::too_many_cells), help("{AS_SHEET}"))]
+    /// The file has too many cells to import as edits.
+    #[error("the file has more than {} cells, the limit for edits", grouped(MAX_EDITED_CELLS))]
+    #[diagnostic(code(cellar::import::too_many_cells), help("{AS_NEW_SHEET}"))]
     TooManyCells,
-    /// The cells would go beyond the last row or column.
-    #[error("the file does not fit into the sheet at that place")]
+    /// The cells would exceed the last row or column of the sheet.
+    #[error("the file does not fit in the sheet from the cell of --cell on")]
     #[diagnostic(code(cellar::import::outside_sheet), help("pass another cell with --cell"))]
     OutsideSheet,
-    /// A cell that, written down for its way, is too long for one mutation.
-    #[error("{cell} of the file takes {} bytes on its way, too many for an edit", grouped(*bytes))]
+    /// The JSON encoding of a cell is too long for one mutation.
+    #[error("cell {cell} of the file is too long: {} bytes as JSON", grouped(*bytes))]
     #[diagnostic(
         code(cellar::import::encoded_too_long),
-        help("control characters take six bytes each: shorten it or take them out")
+        help("shorten the text, or remove control characters, which need six bytes each")
     )]
     EncodedTooLong {
-        /// The cell, as the file has it.
+        /// The cell in the file.
         cell: CellName,
-        /// Its bytes as JSON.
+        /// Length of the cell as JSON.
         bytes: usize,
     },
-    /// Others have deleted the sheet meanwhile: nothing of the import is left.
+    /// The sheet was deleted during the import, with all imported cells.
     #[error(
-        "the sheet was deleted while {} were on their way into {spreadsheet}: nothing of the \
-         import is there", count(*cells, "cell", "cells")
+        "the sheet was deleted during the import of {} into {spreadsheet}; nothing was imported",
+        count(*cells, "cell", "cells")
     )]
     #[diagnostic(
         code(cellar::import::sheet_deleted),
-        help("import it again, into another sheet: --into {spreadsheet} --sheet NAME")
+        help("import the file into another sheet: --into {spreadsheet} --sheet NAME")
     )]
     SheetDeleted {
         /// The spreadsheet.
         spreadsheet: LogId,
-        /// Cells of the file.
+        /// Number of cells in the file.
         cells: usize,
     },
-    /// The journal of an interrupted run does not fit what is to be sent now.
-    #[error("{} is the journal of an import that was cut differently", path.display())]
+    /// The journal of an interrupted run does not match the requests of this run.
+    #[error("{} is the journal of an import that was split differently", path.display())]
     #[diagnostic(
         code(cellar::import::journal_differs),
         help(
-            "another version of cellar began this import: finish it with that one, or begin anew \
+            "another version of cellar started this import: finish it with that version, or start over \
              with --restart"
         )
     )]
@@ -169,79 +177,79 @@ pub enum ImportError {
         /// The journal.
         path: PathBuf,
     },
-    /// The file is not what an interrupted run of the same import was about to append.
+    /// The file has changed since an interrupted run, which may have been committed.
     #[error(
-        "the file has changed since an interrupted run of this import, and it is not known whether \
-         that one got through"
+        "the file has changed since an interrupted run of this import, which may have been committed"
     )]
     #[diagnostic(
         code(cellar::import::file_changed),
         help(
-            "look whether it is there: cellar history -s {spreadsheet}; to import the file as it \
-             is now: --restart"
+            "check with `cellar history -s {spreadsheet}` whether the import was committed; to import the \
+             current file, use --restart"
         )
     )]
     FileChanged {
-        /// Where it was to go.
+        /// The spreadsheet of the import.
         spreadsheet: LogId,
     },
     /// The journal or its lock cannot be used.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// A call failed while edits were sent; what had been acknowledged stays, the journal is kept.
-    #[error("after {} of {} cells: {source}", grouped(*acknowledged), grouped(*cells))]
+    /// A request failed while edits were sent. Acknowledged edits and the journal are kept.
+    #[error("{} of {} cells were imported: {source}", grouped(*acknowledged), grouped(*cells))]
     #[diagnostic(code(cellar::import::interrupted), help("{advice}"))]
     Interrupted {
-        /// Cells that are in the spreadsheet.
+        /// Number of cells that were imported.
         acknowledged: usize,
-        /// Cells of the file.
+        /// Number of cells in the file.
         cells: usize,
-        /// What to do.
+        /// What the user can do.
         advice: String,
-        /// Why the call failed.
+        /// Error of the failed request.
         source: Box<ClientError>,
     },
-    /// A call failed before anything was in the log.
+    /// A request failed before anything was committed.
     #[error("nothing was imported: {source}")]
     #[diagnostic(code(cellar::import::nothing_imported), help("{advice}"))]
     NothingImported {
-        /// What to do.
+        /// What the user can do.
         advice: String,
-        /// Why the call failed.
+        /// Error of the failed request.
         source: Box<ClientError>,
     },
-    /// The last call may have got through.
-    #[error("it is not known whether the import got through: {source}")]
+    /// The last request failed, but may have been committed.
+    #[error("the outcome of the import is unknown: {source}")]
     #[diagnostic(code(cellar::import::uncertain), help("{advice}"))]
     Uncertain {
-        /// What to do.
+        /// What the user can do.
         advice: String,
-        /// Why its answer is not known.
+        /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// The server has appended a sheet as one that changes nothing.
-    #[error("sheet `{name}` was refused: {why}")]
+    /// The server rejected a sheet.
+    #[error("sheet `{name}` was rejected: {why}")]
     #[diagnostic(
         code(cellar::import::refused),
-        help("import it again when that is solved; sheets before it are in the spreadsheet")
+        help("resolve the cause and import the sheet again; the sheets before it were imported")
     )]
-    Refused {
-        /// The sheet, control characters escaped.
+    Rejected {
+        /// Name of the sheet, with control characters escaped.
         name: String,
-        /// What the server says, control characters escaped.
+        /// The server's reason, with control characters escaped.
         why: String,
     },
 }
 
-fn in_the_file(sheets: &[String]) -> String {
-    const SHOWN: usize = 10;
-    let mut names: Vec<String> = sheets.iter().take(SHOWN).map(|name| escape(name)).collect();
-    if sheets.len() > SHOWN {
+/// Lists the sheets of a file, for the help of an error.
+fn list_file_sheets(sheets: &[String]) -> String {
+    const MAX_LISTED: usize = 10;
+    let mut names: Vec<String> = sheets.iter().take(MAX_LISTED).map(|name| escape(name)).collect();
+    if sheets.len() > MAX_LISTED {
         names.push("…".to_owned());
     }
     match sheets {
-        [] => "csv has one sheet without a name: leave out --sheets".to_owned(),
-        _ => format!("there are {}", names.join(", ")),
+        [] => "a csv file has one sheet without a name; omit --sheets".to_owned(),
+        _ => format!("the sheets are: {}", names.join(", ")),
     }
 }

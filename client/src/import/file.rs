@@ -1,4 +1,4 @@
-//! The file of an import: what it is, and its sheets one after the other.
+//! Opens the file of an import and reads its sheets.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,29 +6,31 @@ use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
     BlockSize, ColumnTypes, CsvImport, CsvOptions, FileSource, Import as _, ImportProgress, Piece,
-    ReadError, SheetStart, Survey, WorkbookImport,
+    ReadError, Survey, WorkbookImport,
 };
 
 use super::ImportError;
 
-/// What the archives begin with that workbooks are, and what those of older programs do.
-const WORKBOOK_MARKS: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"];
-/// How the names of workbooks end.
+/// First bytes of workbooks: zip archives, and the compound files of xls.
+const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"];
+/// Length of each signature.
+const SIGNATURE_BYTES: u64 = 4;
+/// File name extensions of workbooks, including unsupported ones.
 const WORKBOOK_EXTENSIONS: [&str; 9] =
     ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
-/// Bytes at the beginning of a file that are looked at for another delimiter.
-const SAMPLE_BYTES: u64 = 64 * 1024;
+/// Number of bytes at the beginning of a csv file that are searched for another delimiter.
+const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
-/// How a file is to be read.
+/// Options for reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// What separates the fields of csv: an ASCII character.
+    /// Field separator of a csv file: an ASCII character.
     pub delimiter: u8,
-    /// Accept rows of csv with different numbers of fields.
+    /// Whether to accept csv rows with different numbers of fields.
     pub pad: bool,
-    /// What columns of csv are; others are what their fields are.
+    /// Types of columns of a csv file. The types of other columns are detected.
     pub types: ColumnTypes,
-    /// The sheets of a workbook that are wanted, by name; all if there are none.
+    /// Names of the sheets of a workbook to read; empty for all.
     pub sheets: Vec<String>,
 }
 
@@ -38,35 +40,38 @@ impl Default for ReadOptions {
     }
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// Text, in fields.
+    /// Comma-separated values, or another delimited text.
     Csv,
-    /// xlsx, xlsb or ods.
+    /// A workbook: xlsx, xlsb or ods.
     Workbook,
 }
 
 impl FileKind {
-    /// By the first bytes of a file, or else by its name: a workbook is one whatever its name, and
-    /// what is called one and is not, is an error when it is read.
+    /// Detects the kind of a file by its first bytes or its extension. A file is a workbook if either says so.
     ///
     /// # Errors
-    /// [`ImportError::Unreadable`], and [`ImportError::NoFile`] for what is no regular file.
-    pub fn of(path: &Path) -> Result<Self, ImportError> {
-        // Before it is opened: the opening of a pipe waits for a writer.
+    /// [`ImportError::Unreadable`] if the file cannot be read; [`ImportError::NotAFile`] if the path is not a
+    /// regular file.
+    pub fn detect(path: &Path) -> Result<Self, ImportError> {
+        // Check before opening: opening a pipe blocks until another process writes to it.
         let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
-            return Err(ImportError::NoFile { path: path.to_owned(), what });
+            return Err(ImportError::NotAFile { path: path.to_owned(), what });
         }
         let mut start = Vec::new();
         let file = File::open(path).map_err(|source| unreadable(path, source))?;
-        file.take(4).read_to_end(&mut start).map_err(|source| unreadable(path, source))?;
+        file.take(SIGNATURE_BYTES)
+            .read_to_end(&mut start)
+            .map_err(|source| unreadable(path, source))?;
         let extension = path.extension().unwrap_or_default();
-        let called = WORKBOOK_EXTENSIONS.iter().any(|name| extension.eq_ignore_ascii_case(name));
-        let is_workbook = called || WORKBOOK_MARKS.contains(&start.as_slice());
-        Ok(if is_workbook { Self::Workbook } else { Self::Csv })
+        let has_extension =
+            WORKBOOK_EXTENSIONS.iter().any(|name| extension.eq_ignore_ascii_case(name));
+        let has_signature = WORKBOOK_SIGNATURES.contains(&start.as_slice());
+        Ok(if has_extension || has_signature { Self::Workbook } else { Self::Csv })
     }
 }
 
@@ -74,25 +79,26 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
     ImportError::Unreadable { path: path.to_owned(), source }
 }
 
-/// A file that is being read, of whose sheets only those come that are wanted.
+/// Reads the selected sheets of a file.
 #[derive(Debug)]
-pub(super) struct Sheets {
+pub(super) struct SheetReader {
     path: PathBuf,
-    file: Reading,
-    wanted: Vec<String>,
-    /// The names of the sheets so far.
-    names: Vec<String>,
-    skips: bool,
+    format: FormatReader,
+    /// Names of the sheets to read; empty for all.
+    selected: Vec<String>,
+    /// Names of the sheets read or skipped so far.
+    found: Vec<String>,
+    is_skipping: bool,
 }
 
 #[derive(Debug)]
-enum Reading {
+enum FormatReader {
     Csv(Box<CsvImport<FileSource>>),
     Workbook(Box<WorkbookImport<FileSource>>),
 }
 
-impl Sheets {
-    /// Opens a file. The cells of csv may come before all of it was looked at
+impl SheetReader {
+    /// Opens a file. With `sample_bytes`, the column types of a csv file are detected from its beginning only
     /// ([`CsvOptions::sample_bytes`]).
     pub(super) fn open(
         path: &Path,
@@ -100,8 +106,8 @@ impl Sheets {
         sample_bytes: Option<u64>,
     ) -> Result<Self, ImportError> {
         let source = FileSource(path.to_owned());
-        let fault = |error| read_fault(path, error);
-        let file = match FileKind::of(path)? {
+        let read_error = |error| read_error(path, error);
+        let format = match FileKind::detect(path)? {
             FileKind::Csv => {
                 let csv = CsvOptions {
                     delimiter: options.delimiter,
@@ -110,102 +116,112 @@ impl Sheets {
                     block: BlockSize::default(),
                     sample_bytes,
                 };
-                Reading::Csv(Box::new(CsvImport::open(source, &csv).map_err(fault)?))
+                FormatReader::Csv(Box::new(CsvImport::open(source, &csv).map_err(read_error)?))
             }
             FileKind::Workbook => {
                 let workbook = WorkbookImport::open(source, BlockSize::default());
-                Reading::Workbook(Box::new(workbook.map_err(fault)?))
+                FormatReader::Workbook(Box::new(workbook.map_err(read_error)?))
             }
         };
-        let (wanted, names) = (options.sheets.clone(), Vec::new());
-        Ok(Self { path: path.to_owned(), file, wanted, names, skips: false })
+        Ok(Self {
+            path: path.to_owned(),
+            format,
+            selected: options.sheets.clone(),
+            found: Vec::new(),
+            is_skipping: false,
+        })
     }
 
-    /// The next piece of a sheet that is wanted.
+    /// Returns the next piece of the selected sheets, [`Piece::Working`] for each piece of another sheet, and
+    /// `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<Piece>, ImportError> {
-        let piece = match &mut self.file {
-            Reading::Csv(csv) => csv.next(),
-            Reading::Workbook(workbook) => workbook.next(),
+        let piece = match &mut self.format {
+            FormatReader::Csv(csv) => csv.next(),
+            FormatReader::Workbook(workbook) => workbook.next(),
         };
-        let piece = piece.map_err(|error| read_fault(&self.path, error))?;
-        match &piece {
-            Some(Piece::Sheet(start)) => self.skips = !self.wants(start),
-            None => self.all_were_there()?,
-            Some(Piece::Working | Piece::Restart | Piece::Block(_)) => {}
+        let Some(piece) = piece.map_err(|error| read_error(&self.path, error))? else {
+            self.check_all_found()?;
+            return Ok(None);
+        };
+        if let Piece::Sheet(start) = &piece {
+            let name = start.name.clone().unwrap_or_default();
+            self.is_skipping = !self.is_selected(&name);
+            self.found.push(name);
         }
-        Ok(if self.skips && piece.is_some() { Some(Piece::Working) } else { piece })
+        Ok(Some(if self.is_skipping { Piece::Working } else { piece }))
     }
 
-    fn wants(&mut self, start: &SheetStart) -> bool {
-        let name = start.name.clone().unwrap_or_default();
-        let wanted = self.wanted.is_empty() || self.wanted.iter().any(|it| same(it, &name));
-        self.names.push(name);
-        wanted
+    fn is_selected(&self, name: &str) -> bool {
+        self.selected.is_empty() || contains_name(&self.selected, name)
     }
 
-    fn all_were_there(&self) -> Result<(), ImportError> {
-        let missing = |name: &&String| !self.names.iter().any(|there| same(there, name));
-        match self.wanted.iter().find(missing) {
+    /// Fails if a selected sheet is not in the file.
+    fn check_all_found(&self) -> Result<(), ImportError> {
+        match self.selected.iter().find(|name| !contains_name(&self.found, name)) {
             None => Ok(()),
             Some(name) => {
-                Err(ImportError::NotInFile { name: name.clone(), sheets: self.names.clone() })
+                Err(ImportError::NotInFile { name: name.clone(), sheets: self.found.clone() })
             }
         }
     }
 
     pub(super) fn progress(&self) -> ImportProgress {
-        match &self.file {
-            Reading::Csv(csv) => csv.progress(),
-            Reading::Workbook(workbook) => workbook.progress(),
+        match &self.format {
+            FormatReader::Csv(csv) => csv.progress(),
+            FormatReader::Workbook(workbook) => workbook.progress(),
         }
     }
 
-    /// What the columns of csv are, once that is known.
+    /// Returns the column types of a csv file, once they are detected.
     pub(super) fn survey(&self) -> Option<&Survey> {
-        match &self.file {
-            Reading::Csv(csv) => csv.survey(),
-            Reading::Workbook(_) => None,
+        match &self.format {
+            FormatReader::Csv(csv) => csv.survey(),
+            FormatReader::Workbook(_) => None,
         }
     }
 }
 
-/// Names as the server compares them, whatever the case of their letters.
-fn same(one: &str, other: &str) -> bool {
-    one.to_lowercase() == other.to_lowercase()
+/// Returns whether `names` contains a sheet name, ignoring case as the server does.
+fn contains_name(names: &[String], name: &str) -> bool {
+    let folded = name.to_lowercase();
+    names.iter().any(|other| other.to_lowercase() == folded)
 }
 
-fn read_fault(path: &Path, error: ReadError) -> ImportError {
-    match error {
-        ReadError::Io(source) => unreadable(path, source),
-        error => {
-            let ragged = matches!(error, ReadError::Ragged { .. });
-            let advice =
-                "`--ragged pad` fills short rows; `--delimiter` says what separates fields";
-            let advice = ragged.then(|| advice.to_owned());
-            ImportError::Read { path: path.to_owned(), source: Box::new(error), advice }
-        }
-    }
+fn read_error(path: &Path, error: ReadError) -> ImportError {
+    let path = path.to_owned();
+    let advice = match error {
+        ReadError::Io(source) => return ImportError::Unreadable { path, source },
+        ReadError::Ragged { .. } => Some(
+            "fill short rows with `--ragged pad`, or set the field separator with `--delimiter`"
+                .to_owned(),
+        ),
+        _ => None,
+    };
+    ImportError::Read { path, source: Box::new(error), advice }
 }
 
-/// A question about the delimiter, if a csv file came out as one column and most of its first lines
-/// hold something else that separates fields: it is no error, only likely to be a slip.
+/// Returns a hint that the delimiter may be wrong: the file has one column, and most of its first lines
+/// contain another delimiter.
 #[must_use]
 pub fn delimiter_hint(path: &Path, survey: &Survey, delimiter: u8) -> Option<String> {
+    const DELIMITERS: [(u8, &str); 3] = [(b';', "semicolon"), (b'\t', "tab"), (b',', "comma")];
     if survey.columns != 1 {
         return None;
     }
     let mut sample = Vec::new();
-    File::open(path).ok()?.take(SAMPLE_BYTES).read_to_end(&mut sample).ok()?;
+    File::open(path).ok()?.take(DELIMITER_SAMPLE_BYTES).read_to_end(&mut sample).ok()?;
     let lines = || sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let lines_with = |other: u8| lines().filter(|line| line.contains(&other)).count();
     let half = lines().count() / 2;
-    let others = [(b';', "semicolon"), (b'\t', "tab"), (b',', "comma")].into_iter();
-    let with = |other: u8| lines().filter(|line| line.contains(&other)).count();
-    others
+    let (most_lines, name) = DELIMITERS
+        .into_iter()
         .filter(|(other, _)| *other != delimiter)
-        .map(|(other, name)| (with(other), name))
-        .filter(|(lines, _)| *lines > half)
-        .max_by_key(|(lines, _)| *lines)
-        .map(|(_, name)| format!("one column: is `--delimiter {name}` right?"))
+        .map(|(other, name)| (lines_with(other), name))
+        .max_by_key(|(lines, _)| *lines)?;
+    if most_lines <= half {
+        return None;
+    }
+    Some(format!("the file has one column; is `--delimiter {name}` right?"))
 }
 
 #[cfg(test)]
@@ -215,7 +231,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A workbook with a number in the first cell of each sheet.
+    /// Writes a workbook with a number in the first cell of each sheet.
     pub(crate) fn workbook(path: &Path, sheets: &[&str]) {
         let mut writer = XlsxWriter::new(None).unwrap();
         for (name, number) in sheets.iter().zip([1.0, 2.0, 3.0]) {
@@ -229,7 +245,7 @@ pub(super) mod tests {
     fn read(path: &Path, sheets: &[&str]) -> Result<Vec<f64>, ImportError> {
         let sheets = sheets.iter().map(|name| (*name).to_owned()).collect();
         let options = ReadOptions { sheets, ..ReadOptions::default() };
-        let (mut file, mut numbers) = (Sheets::open(path, &options, None)?, Vec::new());
+        let (mut file, mut numbers) = (SheetReader::open(path, &options, None)?, Vec::new());
         while let Some(piece) = file.next()? {
             if let Piece::Block(block) = piece {
                 let values = block.cells().map(|cell| cell.value);
@@ -243,7 +259,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_workbook_is_one_whatever_its_name_and_its_sheets_can_be_chosen() {
+    fn workbooks_are_detected_by_content_and_sheets_selected() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.xlsx", "a.csv", "a"] {
             let path = folder.path().join(name);
@@ -251,14 +267,14 @@ pub(super) mod tests {
             assert_eq!(read(&path, &[]).unwrap(), [1.0, 2.0, 3.0]);
             assert_eq!(read(&path, &["three", "ONE"]).unwrap(), [1.0, 3.0]);
             let Err(ImportError::NotInFile { name, sheets }) = read(&path, &["One", "Four"]) else {
-                panic!("a sheet that is not there was not missed");
+                panic!("the missing sheet was not reported");
             };
             assert_eq!((name.as_str(), sheets.len()), ("Four", 3));
         }
     }
 
     #[test]
-    fn what_is_no_workbook_but_called_one_is_an_error_that_says_so() {
+    fn rejects_files_that_are_not_what_their_name_says() {
         let folder = tempfile::tempdir().unwrap();
         for (name, content, expected) in [
             ("a.xlsx", &b"a,b\n1,2\n"[..], "not an xlsx, xlsb or ods workbook"),
@@ -276,7 +292,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_ragged_file_says_which_options_help() {
+    fn the_error_of_a_ragged_file_names_the_options() {
         use miette::Diagnostic as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ragged.csv");
@@ -287,13 +303,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn one_column_that_looks_like_more_asks_for_the_delimiter() {
+    fn hints_at_the_delimiter_of_a_file_with_one_column() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let hint = |text: &str, delimiter: u8| {
             std::fs::write(&path, text).unwrap();
             let options = ReadOptions { delimiter, pad: true, ..ReadOptions::default() };
-            let mut file = Sheets::open(&path, &options, None).unwrap();
+            let mut file = SheetReader::open(&path, &options, None).unwrap();
             while file.next().unwrap().is_some() {}
             delimiter_hint(&path, file.survey().unwrap(), delimiter)
         };

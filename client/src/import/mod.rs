@@ -1,9 +1,9 @@
-//! Files of other programs, in.
+//! Imports files of other programs.
 //!
-//! A file becomes sheets of their own ([`sheets`]): its cells are written into chunks here, the server
-//! checks them, and one entry of the log names them; any size. Or its cells go into a sheet that is
-//! there ([`edits`]), as ordinary edits; of those a bounded number. Either way an interrupted import is
-//! finished when it is run again, and nothing happens twice.
+//! [`sheets`] adds each sheet of a file as a new sheet, of any size: the client packs the cells into chunks,
+//! the server checks them, and one log entry refers to them. [`edits`] writes the cells into an existing
+//! sheet as ordinary edits, up to a limit. An interrupted import resumes when it is run again, and takes
+//! effect exactly once.
 
 pub mod edits;
 mod error;
@@ -16,25 +16,29 @@ pub use file::{FileKind, ReadOptions, delimiter_hint};
 
 use std::path::Path;
 
-use crate::files::{FileError, sync_folder};
+use crate::file_target::{parent_folder, sync_folder};
+use crate::files::FileError;
 
-/// Removes a journal, durably: if it came back, the next import of the file would be taken for
-/// this one.
-fn remove_journal(path: &Path) -> Result<(), FileError> {
-    let fault = |source| FileError::Unwritable { path: path.to_owned(), source };
+/// Number of hexadecimal digits in the file name of a journal.
+const JOURNAL_NAME_CHARACTERS: usize = 32;
+
+/// Deletes a journal durably. If the journal reappeared after a crash, the next import of the file would
+/// resume the finished one.
+fn delete_journal(path: &Path) -> Result<(), FileError> {
+    let not_deleted = |source| FileError::Unwritable { path: path.to_owned(), source };
     match std::fs::remove_file(path) {
-        Ok(()) => sync_folder(path.parent().unwrap_or(Path::new("."))).map_err(fault),
+        Ok(()) => sync_folder(parent_folder(path)).map_err(not_deleted),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(fault(error)),
+        Err(error) => Err(not_deleted(error)),
     }
 }
 
-/// A name for what makes two runs the same import.
+/// Returns the file name of a journal: a hash of the values that identify an import.
 fn journal_name(context: &str, parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in parts {
         hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(part);
     }
-    hasher.finalize().to_hex().chars().take(32).collect()
+    hasher.finalize().to_hex().chars().take(JOURNAL_NAME_CHARACTERS).collect()
 }

@@ -1,106 +1,127 @@
-//! The canonical state: the newest root that is known, and the entries behind it.
+//! The canonical state: the newest snapshot root that the client has loaded, and the entries after it.
 
 use cellar_api::rebase::Known;
 use cellar_api::{wire::EntryView, wire::Head};
 use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_base::position::Position;
 
-use super::kept;
-use super::shown::Shown;
+use super::disk_cache;
 use crate::outbox::{Outbox, OutboxState};
-use crate::reader::{Loaded, Opened, ReaderError, Source, Tail};
+use crate::reader::{EntryTail, LoadedSpreadsheet, ReadableState, ReaderError, SnapshotSource};
 
-/// The state up to a position that the server has given.
+/// The state up to a position, as the server committed it.
 #[derive(Debug)]
-pub(super) struct Canonical {
-    /// Where cells are read from: with the edits on top that are shown.
-    pub(super) opened: Opened,
-    /// What the entries behind the root did, those alone.
-    pub(super) tail: Tail,
+pub(super) struct CanonicalState {
+    /// The state that cells are read from. It also includes the pending edits of the view that was
+    /// last installed in it.
+    pub(super) readable: ReadableState,
+    /// The effect of the entries after the root, without pending edits.
+    pub(super) tail: EntryTail,
     root_key: Option<String>,
     position: Position,
-    /// All entries behind this position are in `entries`.
+    /// `entries` has no gap after this position.
     known_after: Position,
     entries: Vec<EntryView>,
-    /// Entries, and their bytes, that were taken since it was loaded.
-    taken: usize,
-    taken_bytes: usize,
-    /// `entries` are all behind the root: whoever has both has everything.
-    is_whole: bool,
-    /// It changed since it was kept.
-    is_changed: bool,
-    /// A newer snapshot has replaced what it reads from.
+    /// Number of entries applied since the load.
+    applied_entries: usize,
+    /// Bytes of the entries applied since the load.
+    applied_bytes: usize,
+    /// Whether `entries` contains every entry after the root.
+    has_all_entries: bool,
+    has_unsaved_changes: bool,
+    /// Set if an object of the snapshot is missing, probably because a newer snapshot replaced it.
     pub(super) is_stale: bool,
 }
 
-impl Canonical {
-    /// What was kept, if it belongs to `state` and is not older; otherwise the newest.
+impl CanonicalState {
+    /// Opens the state from the disk cache if it matches `saved` and is not older; otherwise loads the
+    /// newest state.
     pub(super) async fn open(
-        source: &Source,
+        source: &SnapshotSource,
         outbox: &Outbox,
-        state: Option<&OutboxState>,
+        saved: Option<&OutboxState>,
     ) -> Result<Self, ReaderError> {
-        if let Some(state) = state
-            && let Some(canonical) = Self::read(source, outbox, state).await
-        {
-            return Ok(canonical);
+        let Some(saved) = saved else { return Self::load(source, None).await };
+        match Self::read_cached(source, outbox, saved).await {
+            Some(canonical) => Ok(canonical),
+            None => Self::load(source, Some(saved.seen)).await,
         }
-        Self::load(source, state.map(|state| state.seen)).await
     }
 
-    /// What was kept. It is a help and no fault: what cannot be used is not there.
-    async fn read(source: &Source, outbox: &Outbox, state: &OutboxState) -> Option<Self> {
-        let kept = kept::read(outbox)?;
-        if kept.incarnation != state.incarnation {
+    /// Reads the state from the disk cache. Returns `None` if the cache is missing, unreadable, older
+    /// than `saved`, or of another incarnation.
+    async fn read_cached(
+        source: &SnapshotSource,
+        outbox: &Outbox,
+        saved: &OutboxState,
+    ) -> Option<Self> {
+        let cached = disk_cache::read(outbox)?;
+        if cached.incarnation != saved.incarnation {
             return None;
         }
         let loaded =
-            Loaded::kept(source, kept.root, kept.incarnation, kept.entries).await.ok()??;
-        let canonical = Self::of(source, loaded).ok()?;
-        (canonical.position >= state.seen).then_some(Self { is_changed: false, ..canonical })
+            LoadedSpreadsheet::from_cache(source, cached.root, cached.incarnation, cached.entries)
+                .await
+                .ok()??;
+        let mut canonical = Self::from_loaded(source, loaded).ok()?;
+        if canonical.position < saved.seen {
+            return None;
+        }
+        canonical.has_unsaved_changes = false;
+        Some(canonical)
     }
 
-    /// The newest, never older than `seen`.
-    pub(super) async fn load(source: &Source, seen: Option<Position>) -> Result<Self, ReaderError> {
-        Self::of(source, Loaded::open(source, seen, true).await?)
+    /// Loads the newest state, at or after `min_position`.
+    pub(super) async fn load(
+        source: &SnapshotSource,
+        min_position: Option<Position>,
+    ) -> Result<Self, ReaderError> {
+        let keep_entries = true;
+        let loaded = LoadedSpreadsheet::load(source, min_position, keep_entries).await?;
+        Self::from_loaded(source, loaded)
     }
 
-    fn of(source: &Source, loaded: Loaded) -> Result<Self, ReaderError> {
+    fn from_loaded(
+        source: &SnapshotSource,
+        loaded: LoadedSpreadsheet,
+    ) -> Result<Self, ReaderError> {
         let root_key = loaded.root_key.clone();
-        let (opened, tail, entries) = loaded.split(source)?;
-        let position = opened.position;
-        // The first is the Snapshot entry of the root, or of the beginning: it moves nothing.
+        let (readable, tail, entries) = loaded.into_parts(source)?;
+        let position = readable.position;
+        // The first entry moves no cells: it is the Snapshot entry of the root, or the log's first entry.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
-            opened,
+            readable,
             tail,
             root_key,
             position,
             known_after,
-            entries: Vec::new(),
-            taken: 0,
-            taken_bytes: 0,
-            is_whole: true,
-            is_changed: true,
+            entries: entries.into_iter().map(without_url).collect(),
+            applied_entries: 0,
+            applied_bytes: 0,
+            has_all_entries: true,
+            has_unsaved_changes: true,
             is_stale: false,
         };
-        canonical.entries = entries.into_iter().map(without_url).collect();
-        canonical.bound();
+        canonical.drop_oldest_entries();
         Ok(canonical)
     }
 
-    /// Without snapshots there may be any number: the newest are kept.
-    fn bound(&mut self) {
-        let (mut bytes, mut first) = (0_usize, self.entries.len());
+    /// Keeps only the newest entries, within the limits on their number and bytes. A spreadsheet
+    /// without snapshots can have any number of entries.
+    fn drop_oldest_entries(&mut self) {
+        let mut kept_bytes = 0_usize;
+        let mut first_kept = self.entries.len();
         for entry in self.entries.iter().rev().take(MAX_LIVE_ENTRIES) {
-            bytes = bytes.saturating_add(entry.weight_bytes());
-            if bytes > MAX_LIVE_ENTRY_BYTES {
+            kept_bytes = kept_bytes.saturating_add(entry.weight_bytes());
+            if kept_bytes > MAX_LIVE_ENTRY_BYTES {
                 break;
             }
-            first = first.saturating_sub(1);
+            first_kept = first_kept.saturating_sub(1);
         }
-        if let Some(last) = self.entries.drain(..first).next_back() {
-            (self.known_after, self.is_whole) = (last.position, false);
+        if let Some(last_dropped) = self.entries.drain(..first_kept).next_back() {
+            self.known_after = last_dropped.position;
+            self.has_all_entries = false;
         }
     }
 
@@ -109,13 +130,14 @@ impl Canonical {
     }
 
     pub(super) fn incarnation(&self) -> u32 {
-        self.opened.incarnation
+        self.readable.incarnation
     }
 
     pub(super) fn head(&self) -> Head {
         Head { head: self.position, incarnation: self.incarnation() }
     }
 
+    /// Returns the known entries and the metadata of the workbook, for a rebase.
     pub(super) fn known(&self) -> Known<'_> {
         let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
@@ -125,80 +147,102 @@ impl Canonical {
         &self.entries
     }
 
-    /// Takes the next entry: all of it, or nothing if that fails.
-    pub(super) async fn take(
+    /// Applies the next entry of the log. On failure nothing is changed.
+    pub(super) async fn apply_entry(
         &mut self,
-        source: &Source,
+        source: &SnapshotSource,
         entry: EntryView,
     ) -> Result<(), ReaderError> {
-        self.tail.take(source, &entry).await?;
+        self.tail.apply_entry(source, &entry).await?;
         self.position = entry.position;
-        self.taken = self.taken.saturating_add(1);
-        self.taken_bytes = self.taken_bytes.saturating_add(entry.weight_bytes());
+        self.applied_entries = self.applied_entries.saturating_add(1);
+        self.applied_bytes = self.applied_bytes.saturating_add(entry.weight_bytes());
         self.entries.push(without_url(entry));
-        self.is_changed = true;
+        self.has_unsaved_changes = true;
         Ok(())
     }
 
-    /// Whether it is time to look for a newer root.
-    pub(super) fn wants_root(&self) -> bool {
-        self.is_stale || self.taken > MAX_LIVE_ENTRIES || self.taken_bytes > MAX_LIVE_ENTRY_BYTES
+    /// Returns whether a newer root should be loaded: an object of this one is missing, or too many
+    /// entries were applied to it.
+    pub(super) fn needs_newer_root(&self) -> bool {
+        self.is_stale
+            || self.applied_entries > MAX_LIVE_ENTRIES
+            || self.applied_bytes > MAX_LIVE_ENTRY_BYTES
     }
 
-    /// Has the entries behind `after` as well, if they can be had.
-    pub(super) async fn reach_back(&mut self, source: &Source, after: Position) -> bool {
-        let (mut earlier, mut from) = (Vec::<EntryView>::new(), after);
-        let mut bytes = 0_usize;
-        while from < self.known_after {
-            let Ok(page) = source.client.update(source.log, from).await else { return false };
-            let Some(last) = page.entries.last() else { return false };
-            let begins = earlier.last().and_then(EntryView::next_position);
-            let first = page.entries.first().map(|first| first.position);
-            if page.incarnation != self.incarnation() || (begins.is_some() && begins != first) {
+    /// Fetches the entries between `after` and the oldest known entry, so that pending edits with an
+    /// older base can be rebased. Returns `false`, and changes nothing, if they cannot be fetched or
+    /// exceed the limits.
+    pub(super) async fn fetch_earlier_entries(
+        &mut self,
+        source: &SnapshotSource,
+        after: Position,
+    ) -> bool {
+        let mut earlier = Vec::<EntryView>::new();
+        let mut earlier_bytes = 0_usize;
+        let mut fetched_until = after;
+        while fetched_until < self.known_after {
+            let Ok(page) = source.client.entries(source.log, fetched_until).await else {
+                return false;
+            };
+            let (Some(first), Some(last)) = (page.entries.first(), page.entries.last()) else {
+                return false;
+            };
+            let expected = earlier.last().and_then(EntryView::next_position);
+            let has_gap = expected.is_some_and(|expected| expected != first.position);
+            if has_gap || page.incarnation != self.incarnation() {
                 return false;
             }
-            from = last.position;
+            fetched_until = last.position;
             earlier.extend(page.entries.into_iter().map(without_url));
-            bytes = earlier.iter().map(EntryView::weight_bytes).fold(0, usize::saturating_add);
-            if earlier.len() > MAX_LIVE_ENTRIES || bytes > MAX_LIVE_ENTRY_BYTES {
+            earlier_bytes =
+                earlier.iter().map(EntryView::weight_bytes).fold(0, usize::saturating_add);
+            if earlier.len() > MAX_LIVE_ENTRIES || earlier_bytes > MAX_LIVE_ENTRY_BYTES {
                 return false;
             }
         }
-        let first = self.entries.first().map_or(self.known_after, |first| first.position);
-        earlier.retain(|entry| entry.position < first);
-        earlier.append(&mut self.entries);
-        (self.entries, self.known_after, self.is_changed) = (earlier, after, true);
-        self.taken_bytes = self.taken_bytes.max(bytes);
+        self.prepend_entries(earlier, after);
+        self.applied_bytes = self.applied_bytes.max(earlier_bytes);
         true
     }
 
-    /// Whether it is another one than is kept on disk.
-    pub(super) fn is_changed(&self) -> bool {
-        self.is_changed
+    /// Puts `earlier` before the known entries and drops the entries that both contain.
+    fn prepend_entries(&mut self, mut earlier: Vec<EntryView>, after: Position) {
+        let oldest_known = self.entries.first().map_or(self.known_after, |first| first.position);
+        earlier.retain(|entry| entry.position < oldest_known);
+        earlier.append(&mut self.entries);
+        self.entries = earlier;
+        self.known_after = after;
+        self.has_unsaved_changes = true;
     }
 
-    /// Reads from what is shown.
-    pub(super) fn show(&mut self, shown: &mut Shown) {
-        if !shown.is_read {
-            (self.opened.metadata, self.opened.tail) = shown.fold.clone().finish();
-            self.opened.position = self.position;
-            shown.is_read = true;
+    /// Returns whether the state differs from the one in the disk cache.
+    pub(super) fn has_unsaved_changes(&self) -> bool {
+        self.has_unsaved_changes
+    }
+
+    /// Writes the state to the disk cache, so that the spreadsheet opens without a request.
+    pub(super) fn save(&mut self, outbox: &Outbox) {
+        if !self.has_unsaved_changes {
+            return;
         }
-    }
-
-    /// Keeps it on disk, so that it opens without a request.
-    pub(super) fn keep(&mut self, outbox: &Outbox) {
-        if std::mem::take(&mut self.is_changed) {
-            // Of older ones, only those that the waiting edits need are there.
-            let root = self.opened.root.as_ref().map_or(Position::FIRST, |root| root.position);
-            let first = self.entries.partition_point(|entry| entry.position < root);
-            let entries = self.entries.get(first..).filter(|_| self.is_whole);
-            kept::write(outbox, self.root_key.as_deref(), self.incarnation(), entries);
+        self.has_unsaved_changes = false;
+        // Entries before the root are kept for pending edits only and may have gaps: leave them out.
+        let root_position =
+            self.readable.root.as_ref().map_or(Position::FIRST, |root| root.position);
+        let first = self.entries.partition_point(|entry| entry.position < root_position);
+        match self.entries.get(first..) {
+            Some(entries) if self.has_all_entries => {
+                let root_key = self.root_key.as_deref();
+                disk_cache::write(outbox, root_key, self.incarnation(), entries);
+            }
+            _ => disk_cache::delete(outbox),
         }
     }
 }
 
-/// An entry without the URL of its object: it ends within minutes, and is a permission.
+/// Removes the download URL from an entry with an external body: it expires within minutes, and it
+/// grants access without a token.
 fn without_url(mut entry: EntryView) -> EntryView {
     if let Some(external) = &mut entry.external_body {
         external.url = None;

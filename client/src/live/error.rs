@@ -1,4 +1,4 @@
-//! Why a live sheet cannot do something: one variant for each cause, each with what to do.
+//! Errors of a live sheet.
 
 use cellar_api::rebase::EntriesNeeded;
 use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
@@ -9,72 +9,77 @@ use crate::ClientError;
 use crate::files::FileError;
 use crate::reader::ReaderError;
 
-/// Why a live sheet could not be opened, shown, edited or brought up to date. Edits that were made stay.
+/// Why a live sheet could not be opened, viewed, edited or synced. Edits that were accepted before the
+/// error stay queued.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum LiveError {
-    /// A request failed. What waits is kept and sent again, unchanged, by the next round.
+    /// A request failed. Pending edits stay queued; the next sync resends them unchanged.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(Box<ClientError>),
-    /// The state cannot be read.
+    /// The spreadsheet's state cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Reader(Box<ReaderError>),
-    /// The local files cannot be used, or another process has them.
+    /// A local file cannot be used, or another process has the spreadsheet open in this folder.
     #[error(transparent)]
     #[diagnostic(transparent)]
     File(#[from] FileError),
-    /// The edit can never succeed: it was not made.
+    /// The edit is invalid and was not saved.
     #[error("{fault}")]
-    #[diagnostic(code(cellar::invalid_edit), help("correct it: nothing was kept"))]
+    #[diagnostic(code(cellar::invalid_edit), help("correct the edit; it was not saved"))]
     Invalid {
-        /// What is wrong with it.
+        /// Why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large for any way: it was not made.
+    /// The edit is too large, even for an upload, and was not saved.
     #[error("the edit is too large: {fault}")]
-    #[diagnostic(code(cellar::edit_too_large), help("make several of it: nothing was kept"))]
+    #[diagnostic(
+        code(cellar::edit_too_large),
+        help("split the edit into several; it was not saved")
+    )]
     TooLarge {
-        /// What is wrong with it.
+        /// Which limit the edit exceeds.
         fault: BodyError,
     },
-    /// Too many edits wait to be sent: this one was not made.
+    /// The queue of unsent edits is full, and the new edit was not saved.
     #[error(
-        "too many edits wait to be sent: {edits} of at most {MAX_LIVE_PENDING}, with this one {bytes} \
-         bytes of at most {MAX_LIVE_PENDING_BYTES}, and {object_bytes} of at most \
-         {MAX_LIVE_OBJECT_BYTES} of large ones"
+        "too many unsent edits: {edits} edits (limit {MAX_LIVE_PENDING}); with the new edit, {bytes} \
+         bytes (limit {MAX_LIVE_PENDING_BYTES}) and {object_bytes} bytes of large edits (limit \
+         {MAX_LIVE_OBJECT_BYTES})"
     )]
     #[diagnostic(
-        code(cellar::too_many_edits_wait),
-        help("synchronise first: those that wait are kept")
+        code(cellar::too_many_unsent_edits),
+        help("synchronise, then repeat the edit; the unsent edits are kept")
     )]
-    TooMany {
-        /// How many wait.
+    TooManyPending {
+        /// Number of unsent edits, without the new edit.
         edits: usize,
-        /// Bytes of them and of this one, large ones apart.
+        /// Bytes of the unsent edits and the new edit, without the bodies of large edits.
         bytes: usize,
-        /// Bytes of the large ones.
+        /// Bytes of the bodies of large edits, including the new edit.
         object_bytes: usize,
     },
-    /// Where the edits that wait stand now cannot be told before they are sent.
-    #[error("edits that wait were made on an older state than is known here: {needed}")]
+    /// Unsent edits cannot be rebased, because entries after their base are missing locally.
+    #[error("the unsent edits cannot be shown: {needed}")]
     #[diagnostic(
-        code(cellar::edits_behind),
-        help("synchronise: the server knows where they belong")
+        code(cellar::entries_needed),
+        help("synchronise: sending the edits does not need these entries")
     )]
-    Behind {
-        /// The entries that would tell.
+    CannotRebase {
+        /// The missing entries.
         #[from]
         needed: EntriesNeeded,
     },
-    /// An import, whose chunks have to be uploaded first.
-    #[error("a sheet is not imported by an edit")]
-    #[diagnostic(code(cellar::not_an_edit), help("use the module `import`: nothing was kept"))]
+    /// The edit imports a sheet, which needs chunks to be uploaded first. The edit was not saved.
+    #[error("a live sheet cannot import a sheet as an edit")]
+    #[diagnostic(code(cellar::not_an_edit), help("use the module `import`; nothing was saved"))]
     Import,
 }
 
 impl LiveError {
-    /// Whether nobody answered: what waits is kept, and it may pass by itself.
+    /// Returns whether the server could not be reached, so that a retry may succeed. Pending edits stay
+    /// queued.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         match self {

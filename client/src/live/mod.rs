@@ -1,28 +1,28 @@
-//! A spreadsheet that is shown and edited whether or not anybody answers.
+//! A spreadsheet that can be viewed and edited online or offline.
 //!
-//! A [`LiveSheet`] has the canonical state – the newest root that it knows, and the entries behind it
-//! (`canonical`) – and its own edits on top that are not known to be in the log (`shown`), as the server
-//! would commit them now ([`cellar_api::rebase`]). An edit is on disk before it is shown as made, and
-//! returns at once; [`LiveSheet::sync`] sends what waits and fetches what is new (`sync`). Whatever is
-//! lost or killed in between, each edit happens once, in its author's order: it keeps its id and its
-//! base, as the [`crate::editor`]'s do.
+//! A [`LiveSheet`] consists of the canonical state (`canonical`: the newest known snapshot root and the
+//! entries after it) and the client's pending edits, rebased onto that state (`rebased`). The rebase
+//! shows each edit as the server would commit it now ([`cellar_api::rebase`]).
 //!
-//! If the spreadsheet is restored to an earlier time, edits that certainly never got through are made
-//! again on the state as it is now, as a new client; those that may have are set aside in a file
-//! (`start_over`).
+//! An edit is saved to disk before it is shown, without waiting for the server. [`LiveSheet::sync`]
+//! sends pending edits and fetches new entries (`sync`). Each edit takes effect exactly once and in its
+//! author's order, even after crashes and lost replies: its id and base never change.
 //!
-//! Memory is bounded: chunks of what is shown, entries up to a bound beyond which a newer root is
-//! looked for, and as many waiting edits as [`cellar_base::limits`] says.
+//! After a restore of the tables to an earlier time, edits that were certainly not committed are made
+//! again by a new client. Edits that may have been committed are set aside in a file (`start_over`).
+//!
+//! Memory is bounded: the chunks that are shown, the entries after the root (beyond a limit a newer
+//! root is loaded), and the pending edits ([`cellar_base::limits`]).
 
 mod canonical;
+mod disk_cache;
 mod error;
-mod kept;
-mod shown;
+mod rebased;
 mod start_over;
 mod sync;
 
 pub use error::LiveError;
-pub use sync::{SetAside, Settlement, SyncOutcome, Synced, poll_event};
+pub use sync::{EditOutcome, SetAsideEdits, Settlement, SyncReport, poll_event};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,68 +38,63 @@ use cellar_sheet::operation::{Operation, SheetId};
 use crate::Client;
 use crate::client::{subject_key_of_token, subject_of_token};
 use crate::files::{FileError, FileLock, STATE_FOLDER};
-use crate::outbox::{Outbox, OutboxState, Pending, What, new_name};
-use crate::reader::{ChunkCache, Source};
-use canonical::Canonical;
-use shown::Shown;
+use crate::outbox::{EditPayload, Outbox, OutboxState, PendingEdit, new_client_id};
+use crate::reader::{ChunkCache, SnapshotSource};
+use canonical::CanonicalState;
+use rebased::RebasedView;
 use sync::Answers;
 
-/// The folder of live sheets' files, in the folder for local state.
+/// Folder of the files of live sheets, inside the folder for local state.
 const FOLDER: &str = "live";
 
-/// One spreadsheet, as one subject sees and edits it in one folder.
+/// One spreadsheet, as one subject views and edits it in one folder.
 #[derive(Debug)]
 pub struct LiveSheet {
     outbox: Outbox,
-    source: Source,
+    source: SnapshotSource,
     subject: Option<SubjectKey>,
     state: OutboxState,
-    /// The edits of `state`, with what they do.
+    /// The pending edits of `state`, with their operations.
     pending: Vec<PendingMutation>,
     own: OwnEntries,
-    canonical: Canonical,
-    shown: Shown,
+    canonical: CanonicalState,
+    view: RebasedView,
     answers: Answers,
-    /// What was not reported yet.
-    report: Synced,
-    /// Kept to the end: one process at a time.
+    /// Changes that the next successful sync reports.
+    unreported: SyncReport,
+    /// Keeps other processes out until this value is dropped.
     _lock: FileLock,
 }
 
 impl LiveSheet {
-    /// Opens a spreadsheet, with its files in `dir/.cellar/`. What was kept there opens it without a
-    /// request; otherwise it is loaded. `token` is the client's: edits are kept per subject, and never
-    /// sent as somebody else.
+    /// Opens a spreadsheet with its files in `dir/.cellar/`. Needs no request if the spreadsheet was
+    /// opened in this folder before; otherwise loads the spreadsheet. `token` is the client's token:
+    /// edits are stored per subject and never sent as another subject.
     ///
     /// # Errors
-    /// [`LiveError::File`] if another process has it open or the files cannot be used; otherwise
-    /// [`LiveError`] if nothing was kept and it cannot be loaded.
+    /// [`LiveError::File`] if another process has the spreadsheet open in this folder or a file cannot be
+    /// used; other variants of [`LiveError`] if the spreadsheet cannot be loaded.
     pub async fn open(
         client: Client,
         token: Option<&str>,
         spreadsheet: LogId,
         dir: &Path,
     ) -> Result<Self, LiveError> {
-        let outbox = outbox(client.clone(), token, spreadsheet, dir);
+        let outbox = open_outbox(client.clone(), token, spreadsheet, dir);
         let lock = outbox.try_lock()?;
-        let source = Source::new(client, spreadsheet, Some(Arc::new(ChunkCache::new(dir))));
-        let kept = outbox.read()?;
-        let canonical = Canonical::open(&source, &outbox, kept.as_ref()).await?;
-        let is_new = kept.is_none();
-        let fresh = || {
-            OutboxState::fresh(
-                outbox.key(),
-                new_name(),
-                canonical.incarnation(),
-                canonical.position(),
-            )
+        let cache = Arc::new(ChunkCache::new(dir));
+        let source = SnapshotSource::new(client, spreadsheet, Some(cache));
+        let saved = outbox.read()?;
+        let canonical = CanonicalState::open(&source, &outbox, saved.as_ref()).await?;
+        let state = match saved {
+            Some(state) => state,
+            None => create_state(&outbox, &canonical)?,
         };
-        let state = kept.unwrap_or_else(fresh);
         let subject = subject_key_of_token(token);
-        let own = OwnEntries::new(client_key(subject, &state.client));
-        let pending = pending_of(&outbox, &state)?;
-        let shown = Shown::of(&canonical, &own, &pending);
-        let (answers, report) = (Answers::default(), Synced::at(canonical.position()));
+        let own = OwnEntries::new(client_key(subject, &state.client_id));
+        let pending = load_pending(&outbox, &state)?;
+        let view = RebasedView::new(&canonical, &own, &pending);
+        let unreported = SyncReport::empty(canonical.position());
         let mut live = Self {
             outbox,
             source,
@@ -108,116 +103,124 @@ impl LiveSheet {
             pending,
             own,
             canonical,
-            shown,
-            answers,
-            report,
+            view,
+            answers: Answers::default(),
+            unreported,
             _lock: lock,
         };
-        if is_new {
-            live.outbox.write(&live.state)?;
-        }
-        if live.canonical.incarnation() == live.state.incarnation {
-            live.acknowledge_known();
-            live.settle().await?;
-        } else {
-            live.begin_again(0).await?;
-        }
+        live.reconcile_with_canonical().await?;
         Ok(live)
     }
 
-    /// How many edits wait in the files of `dir/.cellar/`, whether or not a process has them open: they
-    /// are not known to be in the spreadsheet.
+    /// Settles the pending edits that the canonical state already contains.
+    async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
+        if self.canonical.incarnation() != self.state.incarnation {
+            return self.start_over(0).await;
+        }
+        self.acknowledge_known_entries();
+        Ok(self.save_and_rebase().await?)
+    }
+
+    /// Returns the number of pending edits in the files of `dir/.cellar/`, even while another process
+    /// has the spreadsheet open.
     ///
     /// # Errors
     /// [`FileError`] if the files cannot be read.
-    pub fn unsent(
+    pub fn count_unsent_edits(
         client: Client,
         token: Option<&str>,
         spreadsheet: LogId,
         dir: &Path,
     ) -> Result<usize, FileError> {
-        let kept = outbox(client, token, spreadsheet, dir).read()?;
-        Ok(kept.map_or(0, |state| state.pending.len()))
+        let state = open_outbox(client, token, spreadsheet, dir).read()?;
+        Ok(state.map_or(0, |state| state.pending.len()))
     }
 
-    /// The canonical position: what is shown has everything up to here.
+    /// Returns the canonical position: all entries up to this position are shown.
     #[must_use]
     pub fn position(&self) -> Position {
         self.canonical.position()
     }
 
-    /// The edits that wait, in their order, each with what it is shown as: what the server will commit
-    /// if nothing else arrives. Nothing is foretold while [`LiveError::Behind`] is the answer of
-    /// [`LiveSheet::view`].
+    /// Returns the pending edits in order, each with its expected result: what the server will commit if
+    /// no other entry arrives first. The result is `None` while [`LiveSheet::view`] fails with
+    /// [`LiveError::CannotRebase`].
     pub fn pending(&self) -> impl Iterator<Item = (&PendingMutation, Option<&Outlook>)> {
-        let outlooks = self.shown.outlooks().map(Some).chain(std::iter::repeat(None));
+        let outlooks = self.view.outlooks().map(Some).chain(std::iter::repeat(None));
         self.pending.iter().zip(outlooks)
     }
 
-    /// Makes an edit, in the coordinates of what is shown: durable and shown when this returns, sent by
-    /// the next [`LiveSheet::sync`]. Gives its id.
+    /// Adds an edit, in the coordinates of the current view, and returns its id. The edit is saved to
+    /// disk and shown; the next [`LiveSheet::sync`] sends the edit.
     ///
     /// # Errors
-    /// [`LiveError`]: nothing was kept, and nothing is shown.
+    /// [`LiveError`]; the edit was then neither saved nor shown.
     pub fn edit(&mut self, operation: Operation) -> Result<u64, LiveError> {
         if matches!(operation, Operation::ImportSheet(_)) {
             return Err(LiveError::Import);
         }
         let operation = operation.validated().map_err(|fault| LiveError::Invalid { fault })?;
-        // Where the author's earlier edits stand is not known: neither would be what this means.
-        self.shown.placed()?;
-        let (what, object) =
-            What::choose(operation.clone()).map_err(|fault| LiveError::TooLarge { fault })?;
-        self.check_room(&what, &operation)?;
-        let object_bytes = object_bytes(&what);
-        let (id, base) = self.outbox.author(&mut self.state, what, object)?;
+        // The coordinates of the new edit are ambiguous until the earlier edits can be rebased.
+        self.view.check_rebased()?;
+        let (payload, object) = EditPayload::choose(operation.clone())
+            .map_err(|fault| LiveError::TooLarge { fault })?;
+        self.check_pending_limits(&payload, &operation)?;
+        let object_bytes = payload.object_bytes();
+        let (id, base) = self.outbox.add_edit(&mut self.state, payload, object)?;
         let pending = PendingMutation { id, base, operation, object_bytes };
-        self.shown.add(&pending);
+        self.view.add_edit(&pending);
         self.pending.push(pending);
         Ok(id)
     }
 
-    /// Whether one more edit may wait.
-    fn check_room(&self, what: &What, operation: &Operation) -> Result<(), LiveError> {
+    /// Fails if the queue of pending edits has no capacity for one more edit.
+    fn check_pending_limits(
+        &self,
+        payload: &EditPayload,
+        operation: &Operation,
+    ) -> Result<(), LiveError> {
         let edits = self.state.pending.len();
-        let bytes = json_bytes(&self.state.pending).saturating_add(json_bytes(what));
-        let objects = self.pending.iter().filter(|pending| pending.object_bytes.is_some());
-        let objects = objects.map(|pending| pending.operation.weight_bytes());
-        let new = if object_bytes(what).is_some() { operation.weight_bytes() } else { 0 };
-        let object_bytes = objects.fold(new, usize::saturating_add);
-        match is_too_much(edits.saturating_add(1), bytes, object_bytes) {
-            true => Err(LiveError::TooMany { edits, bytes, object_bytes }),
-            false => Ok(()),
+        let bytes = json_bytes(&self.state.pending).saturating_add(json_bytes(payload));
+        let large_edits = self.pending.iter().filter(|pending| pending.object_bytes.is_some());
+        let mut object_bytes = large_edits
+            .map(|pending| pending.operation.weight_bytes())
+            .fold(0, usize::saturating_add);
+        if payload.object_bytes().is_some() {
+            object_bytes = object_bytes.saturating_add(operation.weight_bytes());
         }
+        if exceeds_pending_limits(edits.saturating_add(1), bytes, object_bytes) {
+            return Err(LiveError::TooManyPending { edits, bytes, object_bytes });
+        }
+        Ok(())
     }
 
-    /// The cells of a rectangle, of a sheet by its name or of the first: the canonical state with the
-    /// edits that wait on top. Chunks that are not in the cache are fetched.
+    /// Returns the cells of a rectangle, including pending edits. Reads the sheet named `sheet`, or the
+    /// first sheet if `None`. Fetches chunks that are not in the cache.
     ///
     /// # Errors
-    /// [`LiveError::Reader`]; [`LiveError::Behind`] if the edits that wait cannot be placed before they
-    /// are sent.
+    /// [`LiveError::Reader`] if the cells cannot be read; [`LiveError::CannotRebase`] if the pending edits
+    /// cannot be rebased before they are sent.
     pub async fn view(
         &mut self,
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, LiveError> {
-        self.shown.placed()?;
-        self.canonical.show(&mut self.shown);
-        match self.canonical.opened.reply(&self.source, sheet, rectangle).await {
-            Err(error) => {
-                // A newer snapshot may have replaced what is missing: the next round looks for it.
-                self.canonical.is_stale |= error.object().is_some();
-                Err(error.into())
-            }
-            shown => Ok(shown?),
+        self.view.check_rebased()?;
+        self.view.install(&mut self.canonical);
+        let reply = self.canonical.readable.read_cells(&self.source, sheet, rectangle).await;
+        if let Err(error) = &reply
+            && error.object().is_some()
+        {
+            // A newer snapshot may have replaced the missing object; the next sync loads the newest root.
+            self.canonical.is_stale = true;
         }
+        Ok(reply?)
     }
 
-    /// The sheets, in the order of their tabs, own edits included.
+    /// Returns the sheets in tab order, including pending edits.
     #[must_use]
     pub fn sheets(&self) -> Vec<SheetView> {
-        let metadata = self.shown.metadata();
+        let metadata = self.view.metadata();
         let view = |sheet: &SheetId| {
             let name = metadata.tabs.name(*sheet)?.to_owned();
             let extent = metadata.sheets.get(sheet)?.extent;
@@ -226,66 +229,74 @@ impl LiveSheet {
         metadata.tabs.order().iter().filter_map(view).collect()
     }
 
-    /// The number for a new sheet: above every one that was ever used.
+    /// Returns the number for a new sheet: greater than every number ever used in this spreadsheet.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
-        self.shown.metadata().tabs.next_sheet()
+        self.view.metadata().tabs.next_sheet()
     }
 
-    /// Shows the edits anew, on what is canonical now, and keeps both.
-    async fn settle(&mut self) -> Result<(), FileError> {
+    /// Saves the canonical state and the outbox, and rebases the pending edits onto the canonical state.
+    async fn save_and_rebase(&mut self) -> Result<(), FileError> {
         self.state.seen = self.canonical.position();
-        self.canonical.keep(&self.outbox);
+        self.canonical.save(&self.outbox);
         self.outbox.write(&self.state)?;
-        self.outbox.sweep(&self.state);
-        self.shown = Shown::of(&self.canonical, &self.own, &self.pending);
-        if let Err(needed) = self.shown.placed()
-            && self.canonical.reach_back(&self.source, needed.after).await
+        self.outbox.delete_unreferenced_bodies(&self.state);
+        self.rebase();
+        if let Err(needed) = self.view.check_rebased()
+            && self.canonical.fetch_earlier_entries(&self.source, needed.after).await
         {
-            self.shown = Shown::of(&self.canonical, &self.own, &self.pending);
+            self.rebase();
         }
         Ok(())
     }
+
+    fn rebase(&mut self) {
+        self.view = RebasedView::new(&self.canonical, &self.own, &self.pending);
+    }
 }
 
-/// Whether so many edits, with so many bytes, are more than may wait.
-fn is_too_much(edits: usize, bytes: usize, object_bytes: usize) -> bool {
+/// Creates and saves the state of a new client that starts at the canonical position.
+fn create_state(outbox: &Outbox, canonical: &CanonicalState) -> Result<OutboxState, FileError> {
+    let state = OutboxState::new(
+        outbox.key(),
+        new_client_id(),
+        canonical.incarnation(),
+        canonical.position(),
+    );
+    outbox.write(&state)?;
+    Ok(state)
+}
+
+fn exceeds_pending_limits(edits: usize, bytes: usize, object_bytes: usize) -> bool {
     edits > MAX_LIVE_PENDING
         || bytes > MAX_LIVE_PENDING_BYTES
         || object_bytes > MAX_LIVE_OBJECT_BYTES
 }
 
-/// Plain data always encodes.
+/// Returns the length of `edits` as JSON. Encoding plain data does not fail.
 fn json_bytes(edits: &impl serde::Serialize) -> usize {
     serde_json::to_vec(edits).map_or(usize::MAX, |json| json.len())
 }
 
-/// The key of a client of this name.
-fn client_key(subject: Option<SubjectKey>, name: &str) -> Option<ClientKey> {
-    ClientKey::derive(&subject?, name).ok()
+/// Derives the key that marks the entries of a client; `None` without a subject.
+fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey> {
+    ClientKey::derive(&subject?, client_id).ok()
 }
 
-fn object_bytes(what: &What) -> Option<u64> {
-    match what {
-        What::Body(body) => Some(body.bytes),
-        What::Op(_) => None,
-    }
-}
-
-/// Where the edits of a token's subject are kept: never those of another cloud or subject.
-fn outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Path) -> Outbox {
+/// Returns the outbox of a spreadsheet, separate for each stack and each token's subject.
+fn open_outbox(client: Client, token: Option<&str>, spreadsheet: LogId, dir: &Path) -> Outbox {
     let folder = dir.join(STATE_FOLDER).join(FOLDER);
     Outbox::new(client, spreadsheet, &subject_of_token(token), &folder)
 }
 
-/// The edits of a state with what they do.
-fn pending_of(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutation>, FileError> {
-    let whole = |edit: &Pending| {
-        let sent = outbox.whole(edit)?;
-        let object_bytes = object_bytes(&edit.what);
+/// Reads the operations of all pending edits, including large edits in files of their own.
+fn load_pending(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutation>, FileError> {
+    let load = |edit: &PendingEdit| {
+        let sent = outbox.load_mutation(edit)?;
+        let object_bytes = edit.payload.object_bytes();
         Ok(PendingMutation { id: sent.id, base: sent.base, operation: sent.op, object_bytes })
     };
-    state.pending.iter().map(whole).collect()
+    state.pending.iter().map(load).collect()
 }
 
 #[cfg(test)]
@@ -293,12 +304,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_much_waits_as_may_and_not_one_more() {
+    fn each_pending_limit_is_inclusive() {
         let (edits, bytes, objects) =
             (MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES, MAX_LIVE_OBJECT_BYTES);
-        assert!(!is_too_much(edits, bytes, objects));
-        assert!(is_too_much(edits + 1, bytes, objects));
-        assert!(is_too_much(edits, bytes + 1, objects));
-        assert!(is_too_much(edits, bytes, objects + 1));
+        assert!(!exceeds_pending_limits(edits, bytes, objects));
+        assert!(exceeds_pending_limits(edits + 1, bytes, objects));
+        assert!(exceeds_pending_limits(edits, bytes + 1, objects));
+        assert!(exceeds_pending_limits(edits, bytes, objects + 1));
     }
 }

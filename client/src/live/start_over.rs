@@ -1,71 +1,88 @@
-//! Another incarnation: the spreadsheet was restored to an earlier time, or the edits cannot go on as they
-//! are for another reason.
+//! Continuing as a new client, after the tables were restored or the pending edits were refused
+//! permanently.
 
 use cellar_api::rebase::OwnEntries;
 use cellar_log::transform::{SheetMap, SpaceMap, transform};
 use cellar_sheet::operation::{AddSheet, Operation, SheetId};
 
-use super::canonical::Canonical;
-use super::sync::{Answers, SetAside};
-use super::{LiveError, LiveSheet, client_key, pending_of};
-use crate::outbox::{OutboxState, What, new_name};
+use super::canonical::CanonicalState;
+use super::sync::{Answers, SetAsideEdits};
+use super::{LiveError, LiveSheet, client_key, load_pending};
+use crate::outbox::{EditPayload, OutboxState, new_client_id};
 
 impl LiveSheet {
-    /// Loads what there is now. Edits that may have got through – up to `doubtful`, and those that were
-    /// in a request that may have – are set aside; the others are made again, as a new client's.
+    /// Loads the newest state and continues as a new client. Pending edits that may have been committed
+    /// are set aside: those up to `last_uncertain_id`, and those that were part of a request whose
+    /// outcome is unknown. The other pending edits are made again by the new client.
     ///
-    /// The file with what is set aside is written before they are dropped: killed in between, there are
-    /// two such files, and no edit is lost.
-    pub(super) async fn begin_again(&mut self, doubtful: u64) -> Result<(), LiveError> {
-        self.canonical = Canonical::load(&self.source, None).await?;
-        // What stands in the log that was restored is not in doubt.
-        self.acknowledge_known();
-        let doubtful = self.state.attempted.max(doubtful);
-        let mut state = OutboxState::fresh(
+    /// The file with the edits that are set aside is written before they are dropped. A crash in between
+    /// leaves two such files and loses no edit.
+    pub(super) async fn start_over(&mut self, last_uncertain_id: u64) -> Result<(), LiveError> {
+        self.canonical = CanonicalState::load(&self.source, None).await?;
+        // Edits that are in the loaded entries are committed, not uncertain.
+        self.acknowledge_known_entries();
+        let last_uncertain_id = self.state.attempted_id.max(last_uncertain_id);
+        self.set_aside_up_to(last_uncertain_id)?;
+        let new_state = self.remake_edits_after(last_uncertain_id)?;
+        self.pending = load_pending(&self.outbox, &new_state)?;
+        self.own = OwnEntries::new(client_key(self.subject, &new_state.client_id));
+        self.state = new_state;
+        self.answers = Answers::default();
+        self.unreported.reapplied += self.pending.len();
+        Ok(self.save_and_rebase().await?)
+    }
+
+    /// Copies the pending edits up to `last_id` to a file of their own, and reports that file.
+    fn set_aside_up_to(&mut self, last_id: u64) -> Result<(), LiveError> {
+        let uncertain = self.state.pending_up_to(last_id);
+        if !uncertain.is_empty() {
+            let file = self.outbox.write_set_aside_file(uncertain)?;
+            let edits = uncertain.len();
+            self.unreported.set_aside.push(SetAsideEdits { file, edits });
+        }
+        Ok(())
+    }
+
+    /// Returns the state of a new client that makes the pending edits after `last_id` again, based on
+    /// the canonical position.
+    fn remake_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
+        let mut new_state = OutboxState::new(
             self.outbox.key(),
-            new_name(),
+            new_client_id(),
             self.canonical.incarnation(),
             self.canonical.position(),
         );
-        let mut left = self.state.clone();
-        let aside = left.take_up_to(doubtful);
-        if !aside.is_empty() {
-            let file = self.outbox.set_aside(&aside)?;
-            self.report.set_aside.push(SetAside { file, edits: aside.len() });
+        let remaining = self.pending.iter().filter(|pending| pending.id > last_id);
+        let operations = remaining.map(|pending| pending.operation.clone());
+        let next_sheet = self.canonical.tail.fold.metadata().tabs.next_sheet();
+        for operation in renumber_added_sheets(operations, next_sheet) {
+            let (payload, object) =
+                EditPayload::choose(operation).map_err(|fault| LiveError::TooLarge { fault })?;
+            self.outbox.add_edit_unsaved(&mut new_state, payload, object)?;
         }
-        let again = self.pending.iter().filter(|pending| pending.id > doubtful);
-        let next = self.canonical.tail.fold.metadata().tabs.next_sheet();
-        let again = renumbered(again.map(|pending| pending.operation.clone()), next);
-        for operation in again {
-            let (what, object) =
-                What::choose(operation).map_err(|fault| LiveError::TooLarge { fault })?;
-            self.outbox.author_unsaved(&mut state, what, object)?;
-        }
-        self.pending = pending_of(&self.outbox, &state)?;
-        self.report.made_again += self.pending.len();
-        self.own = OwnEntries::new(client_key(self.subject, &state.client));
-        (self.state, self.answers) = (state, Answers::default());
-        Ok(self.settle().await?)
+        Ok(new_state)
     }
 }
 
-/// Operations of one author on another state: the sheets that they add have numbers that nobody has
-/// there, and what they do to these is done to them.
-fn renumbered(
+/// Renumbers the sheets that `operations` add, from `next_sheet` on, and redirects later operations on
+/// those sheets to the new numbers.
+fn renumber_added_sheets(
     operations: impl Iterator<Item = Operation>,
-    next: SheetId,
+    next_sheet: SheetId,
 ) -> impl Iterator<Item = Operation> {
-    let (mut next, mut moved) = (next.0, Vec::<(SheetId, SheetMap)>::new());
+    let mut next_number = next_sheet.0;
+    let mut renumbered_sheets = Vec::<(SheetId, SheetMap)>::new();
     operations.map(move |operation| {
         if let Operation::AddSheet(AddSheet { sheet, name }) = operation {
-            let number = SheetId(next);
-            next = next.saturating_add(1);
-            moved.push((sheet, SheetMap { target: Some(number), ..SheetMap::identity(sheet) }));
-            return Operation::AddSheet(AddSheet { sheet: number, name });
+            let new_sheet = SheetId(next_number);
+            next_number = next_number.saturating_add(1);
+            let map = SheetMap { target: Some(new_sheet), ..SheetMap::identity(sheet) };
+            renumbered_sheets.push((sheet, map));
+            return Operation::AddSheet(AddSheet { sheet: new_sheet, name });
         }
-        let map = SpaceMap::from_sheets(moved.iter().cloned());
-        let renumbered = transform(&operation, &map).and_then(|done| done.into_iter().next());
-        renumbered.unwrap_or(operation)
+        let map = SpaceMap::from_sheets(renumbered_sheets.iter().cloned());
+        let redirected = transform(&operation, &map).and_then(|parts| parts.into_iter().next());
+        redirected.unwrap_or(operation)
     })
 }
 
@@ -76,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_sheets_get_free_numbers_and_what_is_done_to_them_follows() {
+    fn added_sheets_get_free_numbers_and_later_operations_follow_them() {
         let add = |sheet: u32| {
             Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") })
         };
@@ -85,12 +102,13 @@ mod tests {
             let name = "n".to_owned();
             Operation::RenameSheet(RenameSheet { sheet: SheetId(sheet), name })
         };
-        let made = [delete(5), add(5), rename(5), add(6), delete(6), rename(0)];
-        let again: Vec<Operation> = renumbered(made.into_iter(), SheetId(3)).collect();
+        let operations = [delete(5), add(5), rename(5), add(6), delete(6), rename(0)];
+        let renumbered: Vec<Operation> =
+            renumber_added_sheets(operations.into_iter(), SheetId(3)).collect();
         let named = |sheet, name: &str| {
             Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into() })
         };
         let expected = [delete(5), named(3, "s5"), rename(3), named(4, "s6"), delete(4), rename(0)];
-        assert_eq!(again, expected);
+        assert_eq!(renumbered, expected);
     }
 }

@@ -1,4 +1,5 @@
-//! One round: send what waits, fetch what is new, and show the rest anew.
+//! One sync of a live sheet: send the pending edits, fetch new entries, and rebase the edits that are
+//! still pending.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,303 +7,342 @@ use std::path::PathBuf;
 use cellar_api::polling::PollEvent;
 use cellar_api::rebase::acknowledged;
 use cellar_api::{
-    wire::AppendedMutation, wire::EntryKind, wire::EntryView, wire::MutationStatus,
-    wire::ProblemKind,
+    wire::AppendReply, wire::AppendedMutation, wire::EntryKind, wire::EntryView,
+    wire::MutationStatus, wire::ProblemKind,
 };
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-use super::canonical::Canonical;
+use super::canonical::CanonicalState;
 use super::{LiveError, LiveSheet};
-use crate::outbox::{Next, Unsent, Verdict, waiting_verdict};
+use crate::ClientError;
+use crate::outbox::{NextRequest, Recovery, SendError, choose_queued_recovery};
 
-/// What a round has brought, and what earlier ones that failed in the middle had.
+/// The changes since the previous report: from this sync and from earlier syncs that failed halfway.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Synced {
-    /// The own edits that are in the log now, and do not wait any more, by their ids.
+pub struct SyncReport {
+    /// Own edits that are committed or rejected and no longer pending.
     pub settled: Vec<Settlement>,
-    /// How many entries of others came.
-    pub news: usize,
-    /// The canonical position now.
+    /// Number of new entries by other clients.
+    pub new_entries: usize,
+    /// The canonical position after the sync.
     pub position: Position,
-    /// Edits that may or may not have got through, and can never be sent again: somebody has to look.
-    pub set_aside: Vec<SetAside>,
-    /// How many edits were made again on a state that was restored, as a new client's.
-    pub made_again: usize,
+    /// Edits that cannot be sent again although they may not be committed. A person has to check them.
+    pub set_aside: Vec<SetAsideEdits>,
+    /// Number of pending edits that a new client made again, after the tables were restored.
+    pub reapplied: usize,
 }
 
-/// What became of an own edit, for good.
+/// The final result of an own edit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
-    /// Its id.
+    /// Id of the edit.
     pub id: u64,
-    /// Where it stands, if that is known.
+    /// Position of the entry with the edit, if known.
     pub position: Option<Position>,
-    /// What it did.
-    pub outcome: SyncOutcome,
+    /// Effect of the edit.
+    pub outcome: EditOutcome,
 }
 
-/// What an edit did.
+/// The effect of an edit on the spreadsheet.
 #[derive(Debug, Clone, PartialEq)]
-pub enum SyncOutcome {
-    /// What its author meant, where its author saw it.
-    AsMade,
-    /// This, because others had moved what it is about, or it is an undo: nothing if nothing of it was
-    /// left.
-    Moved(Vec<Operation>),
-    /// Nothing, for this reason.
+pub enum EditOutcome {
+    /// The edit was committed unchanged.
+    Unchanged,
+    /// The edit was committed as these operations: earlier edits by others moved its target, or the edit
+    /// is an undo. Empty if no effect remained.
+    Transformed(Vec<Operation>),
+    /// The edit was rejected and had no effect.
     Rejected(Rejection),
-    /// It is in the log; what it did there was not read, because a snapshot has it by now.
-    Unseen,
+    /// The edit was committed; its effect is unknown because its entry was not read.
+    Unknown,
 }
 
-/// Edits that were set aside.
+/// Edits that were moved to a file because they cannot be sent again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
-    /// Where they are.
+pub struct SetAsideEdits {
+    /// The file that contains the edits.
     pub file: PathBuf,
-    /// How many.
+    /// Number of edits.
     pub edits: usize,
 }
 
-/// Answers to edits whose entries were not read yet.
+/// Results of sent edits whose entries were not read yet, by edit id.
 pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 
-impl Synced {
-    /// Nothing yet.
-    pub(super) fn at(position: Position) -> Self {
-        Self { settled: Vec::new(), news: 0, position, set_aside: Vec::new(), made_again: 0 }
+/// How a successful fetch of entries ended.
+enum FetchOutcome {
+    /// The canonical state is up to date.
+    UpToDate,
+    /// The tables were restored: the log belongs to another incarnation than the local state.
+    IncarnationChanged,
+}
+
+impl SyncReport {
+    pub(super) fn empty(position: Position) -> Self {
+        Self { settled: Vec::new(), new_entries: 0, position, set_aside: Vec::new(), reapplied: 0 }
     }
 
-    /// Whether anything happened.
+    /// Returns whether the report contains any change.
     #[must_use]
-    pub fn is_news(&self) -> bool {
-        let own = self.settled.len() + self.set_aside.len() + self.made_again;
-        own > 0 || self.news > 0
+    pub fn has_changes(&self) -> bool {
+        let own_changes = self.settled.len() + self.set_aside.len() + self.reapplied;
+        own_changes > 0 || self.new_entries > 0
     }
 }
 
-/// What a round means for when the next one is due ([`cellar_api::polling`]).
+/// Converts the result of a sync to the event that sets the polling interval ([`cellar_api::polling`]).
 #[must_use]
-pub fn poll_event(round: &Result<Synced, LiveError>) -> PollEvent {
-    match round {
-        Ok(synced) if synced.is_news() => PollEvent::Active,
+pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
+    match result {
+        Ok(report) if report.has_changes() => PollEvent::Active,
         Ok(_) => PollEvent::Quiet,
         Err(_) => PollEvent::Failed,
     }
 }
 
 impl LiveSheet {
-    /// One round: sends what waits, together; fetches what is new; and shows what still waits on it.
-    /// With nothing to send and nothing new, it is one poll.
+    /// Sends the pending edits, fetches new entries, and rebases the edits that are still pending. Costs
+    /// one poll if there is nothing to send or fetch.
     ///
     /// # Errors
-    /// [`LiveError`]; [`LiveError::is_offline`] says whether nobody answered. What waits stays, what
-    /// was learned before the failure is reported by the next round that succeeds, and a round may be
-    /// repeated whenever it failed.
-    pub async fn sync(&mut self) -> Result<Synced, LiveError> {
-        let refused = match self.send().await {
+    /// [`LiveError`]; [`LiveError::is_offline`] tells whether the server was unreachable. Pending edits
+    /// stay queued, and the next successful sync reports what was learned before the failure. A failed
+    /// sync may be repeated at any time.
+    pub async fn sync(&mut self) -> Result<SyncReport, LiveError> {
+        let send_result = match self.send_pending().await {
             Err(error) if error.is_offline() => return Err(error),
-            sent => sent.err(),
+            result => result,
         };
-        // Who may not write may still read.
-        self.pull().await?;
-        if let Some(refused) = refused {
-            return Err(refused);
-        }
-        self.report.position = self.position();
-        let next = Synced::at(self.position());
-        Ok(std::mem::replace(&mut self.report, next))
+        // Fetch even if the server refused the edits: a user without write access may still read.
+        self.fetch_new_entries().await?;
+        send_result?;
+        self.unreported.position = self.position();
+        let next_report = SyncReport::empty(self.position());
+        Ok(std::mem::replace(&mut self.unreported, next_report))
     }
 
-    /// Sends what waits: one request, unless it is too long for one.
-    async fn send(&mut self) -> Result<(), LiveError> {
-        while let Some(next) = self.state.next_request() {
-            let Some((first, last)) = self.ids_of(&next) else { break };
-            let before = self.state.attempted;
-            if last > before {
-                self.state.attempted = last;
-                self.outbox.write(&self.state)?;
-            }
-            // A large edit may have got through by an upload that was given up.
-            let sent_before = before >= first || self.state.is_uncertain();
-            let error = match self.outbox.exchange(&mut self.state, next).await {
-                Ok((sent, reply)) => {
-                    let answered = self.state.answer(sent, &reply);
-                    answered.ok_or_else(|| self.outbox.not_answered())?;
-                    for answer in reply.results {
-                        answer.position.into_iter().for_each(|at| self.own.add_position(at));
-                        self.answers.insert(answer.id, answer);
+    /// Sends the pending edits, in as few requests as possible.
+    async fn send_pending(&mut self) -> Result<(), LiveError> {
+        while let Some(request) = self.state.next_request() {
+            let Some((first_id, last_id)) = self.edit_ids(&request) else { break };
+            let attempted_id_before = self.state.attempted_id;
+            self.save_attempt(last_id)?;
+            // A large edit may also have been committed by an upload that was abandoned.
+            let may_have_been_sent = attempted_id_before >= first_id || self.state.is_uncertain();
+            match self.outbox.send_request(&mut self.state, request).await {
+                Ok((edit_count, reply)) => self.record_reply(edit_count, reply)?,
+                Err(SendError::File(error)) => return Err(error.into()),
+                Err(SendError::Client(error)) => {
+                    if error.certainly_not_done() {
+                        self.state.attempted_id = attempted_id_before;
                     }
-                    continue;
+                    return self.handle_send_failure(error, may_have_been_sent, last_id).await;
                 }
-                Err(Unsent::File(error)) => return Err(error.into()),
-                Err(Unsent::Client(error)) => error,
-            };
-            if error.certainly_not_done() {
-                self.state.attempted = before;
-            }
-            match waiting_verdict(&error, sent_before) {
-                Verdict::StartOver => return self.begin_again(0).await,
-                // Whatever it was: this request is refused whenever it comes.
-                Verdict::SetAside => return self.begin_again(last).await,
-                Verdict::Keep | Verdict::Withdraw => return Err(error.into()),
             }
         }
         Ok(())
     }
 
-    /// The ids of the first and the last edit of a request.
-    fn ids_of(&self, next: &Next) -> Option<(u64, u64)> {
-        match next {
-            Next::Append(request) => {
-                Some((request.mutations.first()?.id, request.mutations.last()?.id))
+    /// Saves that the edits up to `last_id` are being sent, before they are sent.
+    fn save_attempt(&mut self, last_id: u64) -> Result<(), LiveError> {
+        if last_id > self.state.attempted_id {
+            self.state.attempted_id = last_id;
+            self.outbox.write(&self.state)?;
+        }
+        Ok(())
+    }
+
+    /// Records the results of a request with `edit_count` edits.
+    fn record_reply(&mut self, edit_count: usize, reply: AppendReply) -> Result<(), LiveError> {
+        if self.state.record_reply(edit_count, &reply).is_none() {
+            return Err(self.outbox.incomplete_reply_error().into());
+        }
+        for answer in reply.results {
+            if let Some(position) = answer.position {
+                self.own.add_position(position);
             }
-            Next::Upload(_) => {
+            self.answers.insert(answer.id, answer);
+        }
+        Ok(())
+    }
+
+    /// Keeps, remakes or sets aside the pending edits after a request with edits up to `last_id` failed.
+    async fn handle_send_failure(
+        &mut self,
+        error: ClientError,
+        may_have_been_sent: bool,
+        last_id: u64,
+    ) -> Result<(), LiveError> {
+        match choose_queued_recovery(&error, may_have_been_sent) {
+            Recovery::StartOver => self.start_over(0).await,
+            // The server will always refuse this request, so none of its edits may be sent again.
+            Recovery::SetAside => self.start_over(last_id).await,
+            Recovery::Keep | Recovery::Withdraw => Err(error.into()),
+        }
+    }
+
+    /// Returns the ids of the first and the last edit of a request.
+    fn edit_ids(&self, request: &NextRequest) -> Option<(u64, u64)> {
+        match request {
+            NextRequest::Append(append) => {
+                Some((append.mutations.first()?.id, append.mutations.last()?.id))
+            }
+            NextRequest::Upload(_) => {
                 let id = self.state.unanswered().first()?.id;
                 Some((id, id))
             }
         }
     }
 
-    /// Fetches what is new.
-    async fn pull(&mut self) -> Result<(), LiveError> {
-        let waits = self.answers.values().any(|answer| answer.position > Some(self.position()));
-        if !waits && !self.canonical.wants_root() {
+    /// Fetches and applies the entries after the canonical position, if there are any.
+    async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
+        let position = Some(self.position());
+        let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
+        if !own_entries_missing && !self.canonical.needs_newer_root() {
             let known = self.canonical.head();
-            let newest = self.outbox.client.head_unless(self.outbox.spreadsheet, known).await?;
+            let newest = self.outbox.client.head_if_changed(self.outbox.spreadsheet, known).await?;
             match newest {
-                None => return self.settle_answered().await,
+                None => return self.settle_answered_edits().await,
                 Some(newest) if newest.incarnation != known.incarnation => {
-                    return self.begin_again(0).await;
+                    return self.start_over(0).await;
                 }
                 Some(_) => {}
             }
         }
-        let pulled = self.pull_entries().await;
-        // What came before a failure came.
-        self.settle_answered().await?;
-        if pulled? { Ok(()) } else { self.begin_again(0).await }
+        let fetched = self.apply_new_entries().await;
+        // Settle even after an error: entries before the failure were applied.
+        self.settle_answered_edits().await?;
+        match fetched? {
+            FetchOutcome::UpToDate => Ok(()),
+            FetchOutcome::IncarnationChanged => self.start_over(0).await,
+        }
     }
 
-    /// Takes the entries behind the canonical position; `false` if the incarnation is another.
-    async fn pull_entries(&mut self) -> Result<bool, LiveError> {
-        while !self.canonical.wants_root() {
-            let page = self.outbox.client.update(self.outbox.spreadsheet, self.position()).await;
+    /// Applies the entries after the canonical position, or loads a newer root if there are too many.
+    async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
+        while !self.canonical.needs_newer_root() {
+            let page = self.outbox.client.entries(self.outbox.spreadsheet, self.position()).await;
             let page = match page {
                 Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => break,
                 page => page?,
             };
             if page.incarnation != self.canonical.incarnation() {
-                return Ok(false);
+                return Ok(FetchOutcome::IncarnationChanged);
             }
-            let is_end = page.next.is_none() || page.entries.is_empty();
+            let is_last_page = page.next.is_none() || page.entries.is_empty();
             for entry in page.entries {
-                self.canonical.take(&self.source, entry.clone()).await?;
-                self.acknowledge(&entry);
+                self.canonical.apply_entry(&self.source, entry.clone()).await?;
+                self.acknowledge_entry(&entry);
             }
-            if is_end {
-                return Ok(true);
+            if is_last_page {
+                return Ok(FetchOutcome::UpToDate);
             }
         }
-        self.load_again().await
+        self.load_newer_root().await
     }
 
-    /// Loads the newest root; `false` if the incarnation is another.
-    async fn load_again(&mut self) -> Result<bool, LiveError> {
-        let before = self.position();
-        let newest = match Canonical::load(&self.source, Some(before)).await {
-            // A log that was restored does not reach what was seen.
-            Err(error) => self.incarnation_or(error).await?,
-            Ok(newest) => Some(newest),
+    /// Replaces the canonical state by the newest state.
+    async fn load_newer_root(&mut self) -> Result<FetchOutcome, LiveError> {
+        let newest = match CanonicalState::load(&self.source, Some(self.position())).await {
+            Ok(newest) => newest,
+            Err(error) => {
+                // A load also fails if the log of a restored table ends before the local position.
+                if self.has_incarnation_changed().await {
+                    return Ok(FetchOutcome::IncarnationChanged);
+                }
+                return Err(error.into());
+            }
         };
-        let Some(newest) =
-            newest.filter(|newest| newest.incarnation() == self.canonical.incarnation())
-        else {
-            return Ok(false);
-        };
+        if newest.incarnation() != self.canonical.incarnation() {
+            return Ok(FetchOutcome::IncarnationChanged);
+        }
         self.canonical = newest;
-        self.acknowledge_known();
-        Ok(true)
+        self.acknowledge_known_entries();
+        Ok(FetchOutcome::UpToDate)
     }
 
-    /// `None` if a load failed because the incarnation is another one; otherwise why it failed.
-    async fn incarnation_or(
-        &self,
-        error: crate::reader::ReaderError,
-    ) -> Result<Option<Canonical>, LiveError> {
+    /// Asks the server whether the incarnation has changed; `false` if the server does not answer.
+    async fn has_incarnation_changed(&self) -> bool {
         let head = self.outbox.client.head(self.outbox.spreadsheet, None).await;
-        match head {
-            Ok(head) if head.incarnation != self.canonical.incarnation() => Ok(None),
-            _ => Err(error.into()),
-        }
+        head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
-    /// Drops what the entries say that are known.
-    pub(super) fn acknowledge_known(&mut self) {
+    /// Settles the pending edits that are in the known entries.
+    pub(super) fn acknowledge_known_entries(&mut self) {
         let own = self.canonical.entries().iter().filter(|entry| self.own.contains(entry));
         let own: Vec<EntryView> = own.cloned().collect();
-        own.iter().for_each(|entry| self.acknowledge(entry));
+        for entry in &own {
+            self.acknowledge_entry(entry);
+        }
     }
 
-    /// Takes note of an entry: of own edits, that they do not wait any more.
-    fn acknowledge(&mut self, entry: &EntryView) {
+    /// Settles the pending edits in an own entry; counts an entry of another client.
+    fn acknowledge_entry(&mut self, entry: &EntryView) {
         if !self.own.contains(entry) {
-            self.report.news += usize::from(entry.kind == EntryKind::Edits);
+            self.unreported.new_entries += usize::from(entry.kind == EntryKind::Edits);
             return;
         }
-        let done: Vec<_> = acknowledged(entry, self.state.ack).collect();
-        for done in done {
-            // An answer tells of a large edit what its entry does not.
-            let answered = self.answers.get(&done.id).and_then(|answer| answer.rejection.clone());
-            let outcome = outcome(done.rejection.or(answered), done.committed);
-            self.settled(done.id, Some(done.position), &outcome);
+        let committed_edits: Vec<_> = acknowledged(entry, self.state.acked_id).collect();
+        for edit in committed_edits {
+            // The entry of a large edit does not contain its rejection; the reply does.
+            let reply = self.answers.get(&edit.id);
+            let rejection =
+                edit.rejection.or_else(|| reply.and_then(|answer| answer.rejection.clone()));
+            let outcome = EditOutcome::new(rejection, edit.committed);
+            self.settle_up_to(edit.id, Some(edit.position), &outcome);
         }
     }
 
-    /// Drops the edits that an answer has placed at or before the canonical position: their entries may
-    /// be in the root.
-    async fn settle_answered(&mut self) -> Result<(), LiveError> {
-        let here = Some(self.position());
-        let ready = self.answers.values().take_while(|answer| answer.position <= here);
-        let ready: Vec<AppendedMutation> = ready.cloned().collect();
-        let mut is_changed = self.canonical.is_changed();
-        for answer in ready {
-            self.settled(answer.id, answer.position, &outcome_of(&answer));
-            is_changed = true;
+    /// Settles the answered edits at or before the canonical position, whose entries may be in the
+    /// root instead of the known entries; then saves and rebases if anything changed.
+    async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
+        let position = Some(self.position());
+        let reached = self.answers.values().take_while(|answer| answer.position <= position);
+        let reached: Vec<AppendedMutation> = reached.cloned().collect();
+        for answer in &reached {
+            self.settle_up_to(answer.id, answer.position, &EditOutcome::of_answer(answer));
         }
-        if is_changed { Ok(self.settle().await?) } else { Ok(()) }
+        if !reached.is_empty() || self.canonical.has_unsaved_changes() {
+            self.save_and_rebase().await?;
+        }
+        Ok(())
     }
 
-    /// Drops the edits up to an id, and reports them.
-    fn settled(&mut self, id: u64, position: Option<Position>, outcome: &SyncOutcome) {
+    /// Reports the pending edits up to `id` as settled and drops them.
+    fn settle_up_to(&mut self, id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for dropped in self.state.drop_up_to(id) {
             let answer = self.answers.remove(&dropped.id);
-            let (position, outcome) = match answer {
-                _ if dropped.id == id => (position, outcome.clone()),
-                Some(answer) => (answer.position, outcome_of(&answer)),
-                None => (None, SyncOutcome::Unseen),
+            let (position, outcome) = if dropped.id == id {
+                (position, outcome.clone())
+            } else if let Some(answer) = answer {
+                (answer.position, EditOutcome::of_answer(&answer))
+            } else {
+                (None, EditOutcome::Unknown)
             };
-            self.report.settled.push(Settlement { id: dropped.id, position, outcome });
+            self.unreported.settled.push(Settlement { id: dropped.id, position, outcome });
         }
         self.answers.remove(&id);
         self.pending.retain(|pending| pending.id > id);
     }
 }
 
-fn outcome(rejection: Option<Rejection>, committed: Option<Vec<Operation>>) -> SyncOutcome {
-    match (rejection, committed) {
-        (Some(rejection), _) => SyncOutcome::Rejected(rejection),
-        (None, Some(committed)) => SyncOutcome::Moved(committed),
-        (None, None) => SyncOutcome::AsMade,
+impl EditOutcome {
+    fn new(rejection: Option<Rejection>, committed: Option<Vec<Operation>>) -> Self {
+        match (rejection, committed) {
+            (Some(rejection), _) => Self::Rejected(rejection),
+            (None, Some(committed)) => Self::Transformed(committed),
+            (None, None) => Self::Unchanged,
+        }
     }
-}
 
-/// What an answer says of an edit: of one that had got through before, only that it did.
-fn outcome_of(answer: &AppendedMutation) -> SyncOutcome {
-    let AppendedMutation { status, rejection, committed, .. } = answer;
-    match outcome(rejection.clone(), committed.clone()) {
-        SyncOutcome::AsMade if *status == MutationStatus::Duplicate => SyncOutcome::Unseen,
-        outcome => outcome,
+    /// Returns the outcome that a reply reports. The reply to a duplicate omits the committed
+    /// operations, so their absence does not mean that the edit was committed unchanged.
+    fn of_answer(answer: &AppendedMutation) -> Self {
+        let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
+        if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {
+            return Self::Unknown;
+        }
+        outcome
     }
 }

@@ -1,20 +1,20 @@
-//! Edits on their way: numbered, on disk before they are sent, and sent unchanged until they are
+//! Pending edits: numbered, saved to disk before they are sent, and resent unchanged until they are
 //! answered.
 //!
-//! What is on disk is `state`, with the objects of large edits in `bodies`; what became of an attempt is
-//! decided in `decide`; `send` sends. [`crate::editor`] makes one edit after the other with it,
-//! [`crate::live`] keeps many waiting.
+//! `state` is the state on disk, and `bodies` the objects of large edits. `send` sends requests;
+//! `recovery` decides what to do after a failed one. [`crate::editor`] sends one edit at a time;
+//! [`crate::live`] queues many.
 
 mod bodies;
-mod decide;
-mod pending;
+mod pending_edit;
+mod recovery;
 mod send;
 mod state;
 
-pub(crate) use decide::{Verdict, verdict, waiting_verdict};
-pub(crate) use pending::{Pending, What};
-pub(crate) use send::Unsent;
-pub(crate) use state::{Next, OutboxState, Settled};
+pub(crate) use pending_edit::{EditPayload, PendingEdit};
+pub(crate) use recovery::{Recovery, choose_queued_recovery, choose_recovery};
+pub(crate) use send::SendError;
+pub(crate) use state::{NextRequest, OutboxState, SettledEdit};
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,10 @@ use cellar_log::entry::decode_external_body;
 use crate::files::{FileError, FileLock, read_json, write_json};
 use crate::{Client, ClientError};
 
-/// Where the edits of one subject in one spreadsheet are kept, and whereto they are sent.
+/// Number of characters in the name of an outbox's files.
+const NAME_CHARACTERS: usize = 32;
+
+/// The pending edits of one subject in one spreadsheet: their files, and the client that sends them.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     pub(crate) client: Client,
@@ -35,154 +38,154 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// An outbox with its files in `folder`. `subject` says whose token the client has: edits are never
-    /// sent as somebody else. The files belong to [`Client::identity`].
+    /// Creates an outbox with its files in `folder`. The file name depends on [`Client::identity`], the
+    /// spreadsheet and the `subject` of the client's token, so that edits are never sent as another
+    /// subject.
     pub(crate) fn new(client: Client, spreadsheet: LogId, subject: &str, folder: &Path) -> Self {
         let key = format!("{}\n{spreadsheet}\n{subject}", client.identity());
-        let name: String = blake3::hash(key.as_bytes()).to_hex().chars().take(32).collect();
+        let hash = blake3::hash(key.as_bytes()).to_hex();
+        let name: String = hash.chars().take(NAME_CHARACTERS).collect();
         Self { client, spreadsheet, path: folder.join(format!("{name}.json")) }
     }
 
-    /// Which cloud and which spreadsheet the edits are for.
+    /// Returns the stack and the spreadsheet that the edits are for.
     pub(crate) fn key(&self) -> (String, LogId) {
         (self.client.identity().to_owned(), self.spreadsheet)
     }
 
-    /// The file of another kind beside the edits'.
-    pub(crate) fn beside(&self, extension: &str) -> PathBuf {
+    /// Returns the path of the state file with another extension.
+    pub(crate) fn path_with_extension(&self, extension: &str) -> PathBuf {
         self.path.with_extension(extension)
     }
 
-    /// What is kept; `None` if nothing is.
+    /// Reads the state file; `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<OutboxState>, FileError> {
-        let advice = "it holds edits that may not have been sent: look into it, then move it away";
+        let advice =
+            "the file contains edits that may not have been sent: check it, then move it elsewhere";
         let Some(state) = read_json::<OutboxState>(&self.path, advice)? else {
             return Ok(None);
         };
-        match state.fault(&self.key()) {
+        match state.find_fault(&self.key()) {
             None => Ok(Some(state)),
-            Some(why) => Err(FileError::Malformed {
+            Some(fault) => Err(FileError::Malformed {
                 path: self.path.clone(),
-                why: why.to_owned(),
+                why: fault.to_owned(),
                 advice: advice.to_owned(),
             }),
         }
     }
 
-    /// Keeps the state, durably.
+    /// Writes the state file durably.
     pub(crate) fn write(&self, state: &OutboxState) -> Result<(), FileError> {
         write_json(&self.path, state)
     }
 
-    /// Waits until no other process has the outbox.
+    /// Locks the outbox. Waits until no other process has it locked.
     pub(crate) async fn lock(&self) -> Result<FileLock, FileError> {
-        let path = self.path.with_extension("lock");
-        let waiting = tokio::task::spawn_blocking(move || FileLock::wait(&path));
+        let path = self.lock_path();
+        let waiting = tokio::task::spawn_blocking(move || FileLock::acquire(&path));
         waiting.await.unwrap_or_else(|error| {
             let source = std::io::Error::other(error);
             Err(FileError::Unwritable { path: self.path.clone(), source })
         })
     }
 
-    /// Takes the outbox unless another process has it.
+    /// Locks the outbox, or fails if another process has it locked.
     pub(crate) fn try_lock(&self) -> Result<FileLock, FileError> {
-        FileLock::take(&self.path.with_extension("lock"))
+        FileLock::try_acquire(&self.lock_path())
     }
 
-    /// Adds an edit, durably: its object first, if it has one. Gives its id and its base. If it cannot be
-    /// kept, there is no edit.
-    pub(crate) fn author(
+    fn lock_path(&self) -> PathBuf {
+        self.path_with_extension("lock")
+    }
+
+    /// Adds an edit and saves it durably, with its object first if it has one. Returns the edit's id and
+    /// base. On failure the edit is not added.
+    pub(crate) fn add_edit(
         &self,
         state: &mut OutboxState,
-        what: What,
+        payload: EditPayload,
         object: Option<Vec<u8>>,
     ) -> Result<(u64, Position), FileError> {
-        let authored = self.author_unsaved(state, what, object)?;
+        let added = self.add_edit_unsaved(state, payload, object)?;
         self.write(state).inspect_err(|_| state.withdraw_newest())?;
-        Ok(authored)
+        Ok(added)
     }
 
-    /// As [`Outbox::author`], for a state that is written later: only the object is on disk then.
-    pub(crate) fn author_unsaved(
+    /// Like [`Outbox::add_edit`], but saves only the edit's object; the caller writes the state later.
+    pub(crate) fn add_edit_unsaved(
         &self,
         state: &mut OutboxState,
-        what: What,
+        payload: EditPayload,
         object: Option<Vec<u8>>,
     ) -> Result<(u64, Position), FileError> {
-        if let (What::Body(body), Some(object)) = (&what, object) {
+        if let (EditPayload::Body(body), Some(object)) = (&payload, object) {
             bodies::write(&self.path, body, &object)?;
         }
-        Ok(state.author(what))
+        Ok(state.add_edit(payload))
     }
 
-    /// Takes the newest edit, which has certainly not got through, back. If that cannot be kept, the
-    /// edit stays.
-    pub(crate) fn withdraw(&self, state: &mut OutboxState) -> Result<(), FileError> {
-        let before = state.clone();
-        state.withdraw_newest();
-        match self.write(state) {
-            Ok(()) => {
-                self.sweep(state);
-                Ok(())
+    /// Removes the newest edit, which must certainly not be committed. The edit stays if the state
+    /// cannot be written.
+    pub(crate) fn withdraw_newest(&self, state: &mut OutboxState) -> Result<(), FileError> {
+        let mut shortened = state.clone();
+        shortened.withdraw_newest();
+        self.write(&shortened)?;
+        *state = shortened;
+        self.delete_unreferenced_bodies(state);
+        Ok(())
+    }
+
+    /// Writes edits that cannot be resent, but may have been committed, to a new file and returns its
+    /// path. Does not remove them from the state.
+    pub(crate) fn write_set_aside_file(&self, edits: &[PendingEdit]) -> Result<PathBuf, FileError> {
+        let path = self.path_with_extension(&format!("{}.aside.json", new_client_id()));
+        let mutations = edits.iter().map(|edit| self.load_mutation(edit));
+        write_json(&path, &mutations.collect::<Result<Vec<_>, _>>()?)?;
+        Ok(path)
+    }
+
+    /// Deletes the state and all objects. The next edit belongs to a new client.
+    pub(crate) fn delete(&self) -> Result<(), FileError> {
+        std::fs::remove_file(&self.path)
+            .map_err(|source| FileError::Unwritable { path: self.path.clone(), source })?;
+        bodies::delete_unreferenced(&self.path, std::iter::empty());
+        Ok(())
+    }
+
+    /// Deletes the objects of edits that are no longer pending.
+    pub(crate) fn delete_unreferenced_bodies(&self, state: &OutboxState) {
+        bodies::delete_unreferenced(&self.path, state.bodies());
+    }
+
+    /// Returns the mutation of an edit. Reads the operation of a large edit from its object file.
+    pub(crate) fn load_mutation(&self, edit: &PendingEdit) -> Result<SentMutation, FileError> {
+        let PendingEdit { id, base, payload } = edit;
+        let body = match payload {
+            EditPayload::Op(op) => {
+                return Ok(SentMutation { id: *id, base: *base, op: op.clone() });
             }
-            Err(error) => {
-                *state = before;
-                Err(error)
-            }
-        }
-    }
-
-    /// Writes edits that can never be sent again, but may have got through, to a file of their own.
-    /// They are still in the state.
-    pub(crate) fn set_aside(&self, edits: &[Pending]) -> Result<PathBuf, FileError> {
-        let aside = self.path.with_extension(format!("{}.aside.json", new_name()));
-        let whole = edits.iter().map(|edit| self.whole(edit));
-        write_json(&aside, &whole.collect::<Result<Vec<_>, _>>()?)?;
-        Ok(aside)
-    }
-
-    /// Removes the state: the next edit is a new client's.
-    pub(crate) fn forget(&self) -> Result<(), FileError> {
-        match std::fs::remove_file(&self.path) {
-            Ok(()) => {
-                bodies::sweep(&self.path, std::iter::empty());
-                Ok(())
-            }
-            Err(source) => Err(FileError::Unwritable { path: self.path.clone(), source }),
-        }
-    }
-
-    /// Removes the objects of edits that are not pending any more.
-    pub(crate) fn sweep(&self, state: &OutboxState) {
-        bodies::sweep(&self.path, state.bodies());
-    }
-
-    /// An edit with what it does, also if that is in a file of its own.
-    pub(crate) fn whole(&self, edit: &Pending) -> Result<SentMutation, FileError> {
-        let Pending { id, base, what } = edit;
-        let body = match what {
-            What::Op(op) => return Ok(SentMutation { id: *id, base: *base, op: op.clone() }),
-            What::Body(body) => body,
+            EditPayload::Body(body) => body,
         };
         let operations = decode_external_body(&bodies::read(&self.path, body)?);
         match operations.map(|operations| operations.into_iter().next()) {
             Ok(Some(op)) => Ok(SentMutation { id: *id, base: *base, op }),
-            other => Err(FileError::Malformed {
+            undecodable => Err(FileError::Malformed {
                 path: self.path.clone(),
-                why: format!("the large edit in it cannot be read: {other:?}"),
-                advice: "another version of cellar wrote it: use that one".to_owned(),
+                why: format!("large edit {id} cannot be decoded: {undecodable:?}"),
+                advice: "use the version of cellar that wrote the file".to_owned(),
             }),
         }
     }
 
-    /// An answer that is none.
-    pub(crate) fn not_answered(&self) -> ClientError {
-        let why = "it does not say what became of every edit".to_owned();
+    /// Returns the error for a reply without a result for each sent edit.
+    pub(crate) fn incomplete_reply_error(&self) -> ClientError {
+        let why = "the reply does not contain a result for each edit".to_owned();
         ClientError::NotUnderstood { url: self.client.url().to_owned(), why }
     }
 }
 
-/// A name that no other client has.
-pub(crate) fn new_name() -> String {
+/// Returns a random client id.
+pub(crate) fn new_client_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }

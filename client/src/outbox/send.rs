@@ -1,121 +1,149 @@
-//! Sending what is pending: requests one after the other, large edits as objects.
+//! Sends pending edits: small edits in append requests, large edits as uploaded objects.
 
-use cellar_api::{wire::AppendReply, wire::ProblemKind, wire::UploadRequest};
+use cellar_api::{
+    wire::AppendReply, wire::CompleteRequest, wire::ProblemKind, wire::UploadReply,
+    wire::UploadRequest,
+};
 
-use super::state::{Next, OutboxState, Settled};
+use super::pending_edit::UploadBody;
+use super::state::{NextRequest, OutboxState, SettledEdit};
 use super::{Outbox, bodies};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Uploads that are asked for, for one edit in one run: of one whose URL has ended or whose object
-/// was lost, the next gets through unless something is wrong.
-const MAX_GRANTS: u32 = 3;
+/// Maximum number of upload attempts for one edit. An attempt fails if its URL has expired or its object
+/// was lost; a new URL normally succeeds.
+const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
-/// Why sending ended early.
+/// Why pending edits could not be sent. They stay in the outbox.
 #[derive(Debug)]
-pub(crate) enum Unsent {
-    /// A call failed.
+pub(crate) enum SendError {
+    /// A request failed.
     Client(ClientError),
-    /// The local state cannot be used: what is pending stays there.
+    /// A local file cannot be read or written.
     File(FileError),
 }
 
-impl From<ClientError> for Unsent {
+impl From<ClientError> for SendError {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
     }
 }
 
-impl From<FileError> for Unsent {
+impl From<FileError> for SendError {
     fn from(error: FileError) -> Self {
         Self::File(error)
     }
 }
 
 impl Outbox {
-    /// Sends all pending edits and drops what is answered, which is added to `settled`.
-    pub(crate) async fn send(
+    /// Sends all pending edits. Moves each answered edit from `state` to `settled`, even if a later
+    /// request fails.
+    pub(crate) async fn send_all(
         &self,
         state: &mut OutboxState,
-        settled: &mut Vec<Settled>,
-    ) -> Result<(), Unsent> {
-        while let Some(next) = state.next_request() {
-            let (sent, reply) = self.exchange(state, next).await?;
+        settled: &mut Vec<SettledEdit>,
+    ) -> Result<(), SendError> {
+        while let Some(request) = state.next_request() {
+            let (edit_count, reply) = self.send_request(state, request).await?;
             let had_bodies = state.bodies().next().is_some();
-            let answered = state.acknowledge(sent, &reply);
-            settled.extend(answered.ok_or_else(|| self.not_answered())?);
-            // What cannot be saved now is sent again next time, and recognised as a duplicate.
+            let answered = state.settle_edits(edit_count, &reply);
+            settled.extend(answered.ok_or_else(|| self.incomplete_reply_error())?);
+            // If the write fails, the edits are resent later and recognised as duplicates.
             if self.write(state).is_ok() && had_bodies {
-                bodies::sweep(&self.path, state.bodies());
+                self.delete_unreferenced_bodies(state);
             }
         }
         Ok(())
     }
 
-    /// Sends the next request. Gives how many edits were in it, and the answer.
-    pub(crate) async fn exchange(
+    /// Sends one request. Returns the number of edits in it, and the reply.
+    pub(crate) async fn send_request(
         &self,
         state: &mut OutboxState,
-        next: Next,
-    ) -> Result<(usize, AppendReply), Unsent> {
-        match next {
-            Next::Append(request) => {
-                let reply = self.client.append(self.spreadsheet, &request).await?;
-                Ok((request.mutations.len(), reply))
+        request: NextRequest,
+    ) -> Result<(usize, AppendReply), SendError> {
+        match request {
+            NextRequest::Append(append) => {
+                let reply = self.client.append(self.spreadsheet, &append).await?;
+                Ok((append.mutations.len(), reply))
             }
-            Next::Upload(_) => Ok((1, self.upload(state).await?)),
+            NextRequest::Upload(_) => Ok((1, self.upload_first_edit(state).await?)),
         }
     }
 
-    /// Makes the first pending edit an entry by way of an object. Every step is on disk before the
-    /// next: whatever is lost or killed, the edit happens once.
-    ///
-    /// Whether the object is there, only completing it tells: an upload whose answer was lost is
-    /// refused when it is repeated.
-    async fn upload(&self, state: &mut OutboxState) -> Result<AppendReply, Unsent> {
-        let mut refused = None;
-        for _ in 0..MAX_GRANTS {
-            let (Some(Next::Upload(body)), Some(completion)) =
-                (state.next_request(), state.completion())
+    /// Uploads and commits the first unanswered edit, which must be large. Each step is saved before the
+    /// next one, so that the edit is committed exactly once even after a crash.
+    async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
+        let mut last_error = None;
+        for _ in 0..MAX_UPLOAD_ATTEMPTS {
+            let (Some(NextRequest::Upload(body)), Some(completion)) =
+                (state.next_request(), state.completion_request())
             else {
                 break;
             };
-            let object = bodies::read(&self.path, &body)?;
-            let grant = match body.grant {
-                Some(grant) => grant,
-                None => {
-                    let request = UploadRequest { bytes: body.bytes, sha256: body.sha256 };
-                    let grant = self.client.request_upload(self.spreadsheet, &request).await?;
-                    state.granted(grant.clone());
-                    self.write(state)?;
-                    grant
-                }
-            };
-            let mut failed = None;
-            if !body.uploaded {
-                match self.client.upload(&grant, object).await {
-                    Ok(()) => {
-                        state.uploaded();
-                        self.write(state)?;
-                    }
-                    Err(error @ ClientError::Unreachable { uncertain: false, .. }) => {
-                        return Err(error.into());
-                    }
-                    Err(error) => failed = Some(error),
-                }
-            }
-            let upload = grant.upload_id;
-            match self.client.complete_upload(self.spreadsheet, upload, &completion).await {
+            match self.try_upload(state, body, &completion).await? {
                 Ok(reply) => return Ok(reply),
-                Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
-                    state.forget_upload(!error.certainly_not_done());
-                    self.write(state)?;
-                    refused = Some(failed.unwrap_or(error));
-                }
-                Err(error) => return Err(error.into()),
+                Err(error) => last_error = Some(error),
             }
         }
-        let nothing = || ClientError::Setup { why: "there is no edit to upload".to_owned() };
-        Err(refused.unwrap_or_else(nothing).into())
+        let no_edit = || ClientError::Setup { why: "there is no edit to upload".to_owned() };
+        Err(last_error.unwrap_or_else(no_edit).into())
+    }
+
+    /// Makes one attempt to upload an object and commit it. The inner error means that the server does
+    /// not have the object and another attempt may succeed.
+    async fn try_upload(
+        &self,
+        state: &mut OutboxState,
+        body: UploadBody,
+        completion: &CompleteRequest,
+    ) -> Result<Result<AppendReply, ClientError>, SendError> {
+        let object = bodies::read(&self.path, &body)?;
+        let is_uploaded = body.uploaded;
+        let grant = self.upload_grant(state, body).await?;
+        let mut upload_error = None;
+        if !is_uploaded {
+            match self.client.upload(&grant, object).await {
+                Ok(()) => {
+                    state.mark_uploaded();
+                    self.write(state)?;
+                }
+                Err(error @ ClientError::Unreachable { uncertain: false, .. }) => {
+                    return Err(error.into());
+                }
+                // Complete the upload anyway: if an earlier reply was lost, the store refuses the
+                // repeated upload although it has the object. Only the completion shows whether it does.
+                Err(error) => upload_error = Some(error),
+            }
+        }
+        let completed =
+            self.client.complete_upload(self.spreadsheet, grant.upload_id, completion).await;
+        match completed {
+            Ok(reply) => Ok(Ok(reply)),
+            Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
+                let may_be_committed = !error.certainly_not_done();
+                state.abandon_upload(may_be_committed);
+                self.write(state)?;
+                Ok(Err(upload_error.unwrap_or(error)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the saved upload URL of an object, or requests and saves a new one.
+    async fn upload_grant(
+        &self,
+        state: &mut OutboxState,
+        body: UploadBody,
+    ) -> Result<UploadReply, SendError> {
+        if let Some(grant) = body.grant {
+            return Ok(grant);
+        }
+        let request = UploadRequest { bytes: body.bytes, sha256: body.sha256 };
+        let grant = self.client.request_upload(self.spreadsheet, &request).await?;
+        state.set_upload_grant(grant.clone());
+        self.write(state)?;
+        Ok(grant)
     }
 }

@@ -1,4 +1,4 @@
-//! What an outbox keeps on disk, and its transitions.
+//! The state of an outbox, as it is stored on disk, and its transitions.
 
 #[cfg(test)]
 mod tests;
@@ -14,73 +14,75 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 use serde::{Deserialize, Serialize};
 
-use super::pending::{Body, Pending, What};
-use crate::sheet_loss::{deleted_sheet, doubt};
+use super::pending_edit::{EditPayload, PendingEdit, UploadBody};
+use crate::sheet_deletion::{deleted_sheet, find_possible_deletion};
 
-/// The version of the file that is written and read.
+/// Supported version of the state file's format.
 const STATE_VERSION: u32 = 1;
-/// Bytes of a request around its mutations.
+/// Upper bound on the bytes that a request has besides its mutations.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 
-/// One client's numbering in one spreadsheet, and its edits on the way.
+/// The edit numbering and the pending edits of one client in one spreadsheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutboxState {
     version: u32,
-    /// Which cloud: [`crate::Client::identity`]. Older files call it `url`.
+    /// The stack: [`crate::Client::identity`]. Named `url` in files of older versions.
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
-    /// The client's name: random, so that no two installations share a numbering.
-    pub(crate) client: String,
-    /// The incarnation that `seen` and the bases are of.
+    /// Random client id, so that no two installations share a numbering.
+    #[serde(rename = "client")]
+    pub(crate) client_id: String,
+    /// Incarnation of the tables that `seen` and the bases refer to.
     pub(crate) incarnation: u32,
-    /// The id of the next edit.
+    /// Id of the next edit.
     next_id: u64,
-    /// The last id known to be in the log, of which nothing is kept any more.
-    pub(crate) ack: u64,
-    /// The last id that an answer says is in the log, if that is above `ack`: those edits are kept
-    /// until their entries were read. Not on disk: asked again, the server says it again.
+    /// Highest id of an edit that is settled and was dropped; 0 if none.
+    #[serde(rename = "ack")]
+    pub(crate) acked_id: u64,
+    /// Highest id that a reply has confirmed, if above `acked_id`; otherwise 0. Answered edits are kept
+    /// until their entries are read. Not stored: the server repeats its reply to a repeated request.
     #[serde(skip)]
-    answered: u64,
-    /// The last id that was in a request which may have got through, where that is kept.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) attempted: u64,
-    /// The highest position seen: the base of the next edit.
+    answered_id: u64,
+    /// Highest id in a request that may have been committed; 0 if none. Used by live sheets only.
+    #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
+    pub(crate) attempted_id: u64,
+    /// Highest known position: the base of the next edit.
     pub(crate) seen: Position,
-    /// The first sheet at `seen`, if it is known.
+    /// The first sheet at `seen`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_sheet: Option<SheetId>,
-    /// Edits that were saved and perhaps sent, with consecutive ids from `ack + 1`.
-    pub(crate) pending: Vec<Pending>,
+    /// Edits that are not settled, with consecutive ids from `acked_id + 1`.
+    pub(crate) pending: Vec<PendingEdit>,
 }
 
-/// The next request that pending edits need.
+/// A request that sends one or more pending edits.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Next {
-    /// Edits that go together.
+pub(crate) enum NextRequest {
+    /// Appends one or more small edits.
     Append(AppendRequest),
-    /// A large edit.
-    Upload(Body),
+    /// Uploads one large edit.
+    Upload(UploadBody),
 }
 
-/// An edit that has its answer.
+/// An edit that the server has committed or rejected.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Settled {
+pub(crate) struct SettledEdit {
     pub(crate) description: String,
     pub(crate) base: Position,
-    /// The sheet that it needs to have any effect, if it needs one and that is known.
+    /// The sheet without which the edit has no effect, if any and if known.
     pub(crate) sheet: Option<SheetId>,
-    /// Where to look whether others had deleted that sheet, if there is reason to.
-    pub(crate) doubt: Option<Position>,
+    /// Position at which to check whether `sheet` was deleted, if another client may have deleted it.
+    pub(crate) possible_deletion: Option<Position>,
     pub(crate) answer: AppendedMutation,
 }
 
 impl OutboxState {
-    /// A client that has not made an edit.
-    pub(crate) fn fresh(
+    /// Returns the state of a new client without edits.
+    pub(crate) fn new(
         (cloud, spreadsheet): (String, LogId),
-        client: String,
+        client_id: String,
         incarnation: u32,
         seen: Position,
     ) -> Self {
@@ -88,84 +90,92 @@ impl OutboxState {
             version: STATE_VERSION,
             cloud,
             spreadsheet,
-            client,
+            client_id,
             incarnation,
             next_id: 1,
-            ack: 0,
-            answered: 0,
-            attempted: 0,
+            acked_id: 0,
+            answered_id: 0,
+            attempted_id: 0,
             seen,
-            // Nobody can have deleted it before the first entry.
+            // At the first position, no entry can have deleted the first sheet.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
             pending: Vec::new(),
         }
     }
 
-    /// What is wrong with a state that was read, if anything is.
-    pub(crate) fn fault(&self, key: &(String, LogId)) -> Option<&'static str> {
+    /// Returns why a state read from disk is invalid, or `None` if it is valid.
+    pub(crate) fn find_fault(&self, key: &(String, LogId)) -> Option<&'static str> {
         if self.version != STATE_VERSION {
-            return Some("another version of cellar wrote it");
+            return Some("another version of cellar wrote the file");
         }
         if (&self.cloud, self.spreadsheet) != (&key.0, key.1) {
-            return Some("it is about another spreadsheet");
+            return Some("the file belongs to another spreadsheet");
         }
-        let ids = (self.ack.saturating_add(1)..).zip(&self.pending);
-        let numbered = ids.clone().all(|(id, edit)| edit.id == id);
-        let pending = u64::try_from(self.pending.len()).unwrap_or(u64::MAX);
-        if !numbered || self.next_id != self.ack.saturating_add(pending).saturating_add(1) {
-            return Some("its edits are not numbered without gaps");
+        let first_id = self.acked_id.saturating_add(1);
+        let has_consecutive_ids = (first_id..).zip(&self.pending).all(|(id, edit)| edit.id == id);
+        let pending_count = u64::try_from(self.pending.len()).unwrap_or(u64::MAX);
+        if !has_consecutive_ids || self.next_id != first_id.saturating_add(pending_count) {
+            return Some("its edits are not numbered consecutively");
         }
-        if self.attempted >= self.next_id {
-            return Some("it knows of edits that it does not have");
+        if self.attempted_id >= self.next_id {
+            return Some("the field `attempted` exceeds the id of the newest edit");
         }
         None
     }
 
-    /// Adds an edit, and gives its id and its base, which never change from here on.
-    pub(crate) fn author(&mut self, what: What) -> (u64, Position) {
+    /// Adds an edit. Returns its id and base, which never change.
+    pub(crate) fn add_edit(&mut self, payload: EditPayload) -> (u64, Position) {
         let (id, base) = (self.next_id, self.seen);
-        self.pending.push(Pending { id, base, what });
+        self.pending.push(PendingEdit { id, base, payload });
         self.next_id = self.next_id.saturating_add(1);
         (id, base)
     }
 
-    /// The next request, the same whenever it is sent; `None` if no edit is pending.
-    pub(crate) fn next_request(&self) -> Option<Next> {
-        let unanswered = self.unanswered();
-        let first = unanswered.first()?;
+    /// Returns the next request; `None` if all pending edits are answered. Returns an equal request until
+    /// an answer is recorded.
+    pub(crate) fn next_request(&self) -> Option<NextRequest> {
+        let first = self.unanswered().first()?;
         if let Some(body) = first.body() {
-            return Some(Next::Upload(body.clone()));
+            return Some(NextRequest::Upload(body.clone()));
         }
-        let together = if first.what.goes_alone() { 1 } else { MAX_MUTATIONS_PER_REQUEST };
-        let (mut mutations, mut bytes) = (Vec::<SentMutation>::new(), REQUEST_FRAME_BYTES);
-        for edit in unanswered.iter().take(together) {
-            let Some(sent) = edit.sent() else { break };
-            // Plain data always encodes.
-            bytes = bytes.saturating_add(serde_json::to_vec(&sent).map_or(0, |json| json.len()));
-            let full = bytes > MAX_REQUEST_BYTES || edit.what.goes_alone();
-            if full && !mutations.is_empty() {
-                break;
-            }
-            mutations.push(sent);
-        }
-        let (client, incarnation, ack) =
-            (self.client.clone(), self.incarnation, self.last_answered());
-        Some(Next::Append(AppendRequest {
-            client_id: client,
-            incarnation,
-            acked_id: ack,
-            mutations,
+        Some(NextRequest::Append(AppendRequest {
+            client_id: self.client_id.clone(),
+            incarnation: self.incarnation,
+            acked_id: self.last_answered_id(),
+            mutations: self.next_mutations(),
         }))
     }
 
-    /// What makes an uploaded object the entry of the first pending edit.
-    pub(crate) fn completion(&self) -> Option<CompleteRequest> {
+    /// Returns as many unanswered edits as fit in one append request, but at least one.
+    fn next_mutations(&self) -> Vec<SentMutation> {
+        let mut mutations = Vec::<SentMutation>::new();
+        let mut request_bytes = REQUEST_FRAME_BYTES;
+        for edit in self.unanswered().iter().take(MAX_MUTATIONS_PER_REQUEST) {
+            let Some(mutation) = edit.mutation() else { break };
+            // Encoding plain data does not fail.
+            let mutation_bytes = serde_json::to_vec(&mutation).map_or(0, |json| json.len());
+            request_bytes = request_bytes.saturating_add(mutation_bytes);
+            let needs_own_request = edit.payload.needs_own_request();
+            let is_full = request_bytes > MAX_REQUEST_BYTES || needs_own_request;
+            if is_full && !mutations.is_empty() {
+                break;
+            }
+            mutations.push(mutation);
+            if needs_own_request {
+                break;
+            }
+        }
+        mutations
+    }
+
+    /// Returns the request that commits the first unanswered edit after its object was uploaded.
+    pub(crate) fn completion_request(&self) -> Option<CompleteRequest> {
         let first = self.unanswered().first()?;
         let body = first.body()?;
         Some(CompleteRequest {
-            client_id: self.client.clone(),
+            client_id: self.client_id.clone(),
             incarnation: self.incarnation,
-            acked_id: self.last_answered(),
+            acked_id: self.last_answered_id(),
             first_id: first.id,
             base: first.base,
             bytes: body.bytes,
@@ -173,132 +183,146 @@ impl OutboxState {
         })
     }
 
-    /// Takes note of how the first pending edit may be uploaded.
-    pub(crate) fn granted(&mut self, grant: UploadReply) {
-        self.change_upload(|body| body.grant = Some(grant));
+    /// Stores the upload URL of the first unanswered edit.
+    pub(crate) fn set_upload_grant(&mut self, grant: UploadReply) {
+        self.change_first_body(|body| body.grant = Some(grant));
     }
 
-    /// Takes note that the store has the object of the first pending edit.
-    pub(crate) fn uploaded(&mut self) {
-        self.change_upload(|body| body.uploaded = true);
+    /// Marks the object of the first unanswered edit as uploaded.
+    pub(crate) fn mark_uploaded(&mut self) {
+        self.change_first_body(|body| body.uploaded = true);
     }
 
-    /// Gives up an upload: the object is not there, and its URL has been used or has ended.
-    pub(crate) fn forget_upload(&mut self, uncertain: bool) {
-        self.change_upload(|body| {
-            (body.grant, body.uploaded) = (None, false);
-            body.uncertain |= uncertain;
+    /// Abandons the upload of the first unanswered edit, so that the next attempt uses a new URL.
+    pub(crate) fn abandon_upload(&mut self, may_be_committed: bool) {
+        self.change_first_body(|body| {
+            body.grant = None;
+            body.uploaded = false;
+            body.uncertain |= may_be_committed;
         });
     }
 
-    fn change_upload(&mut self, change: impl FnOnce(&mut Body)) {
-        let answered = self.last_answered();
-        let first = self.pending.iter_mut().find(|edit| edit.id > answered);
-        if let Some(Pending { what: What::Body(body), .. }) = first {
+    fn change_first_body(&mut self, change: impl FnOnce(&mut UploadBody)) {
+        let answered_id = self.last_answered_id();
+        let first = self.pending.iter_mut().find(|edit| edit.id > answered_id);
+        if let Some(PendingEdit { payload: EditPayload::Body(body), .. }) = first {
             change(body);
         }
     }
 
-    /// Whether a pending edit may have got through by an upload that was given up.
+    /// Returns whether an abandoned upload of a pending edit may have been committed.
     pub(crate) fn is_uncertain(&self) -> bool {
         self.bodies().any(|body| body.uncertain)
     }
 
-    /// The objects of the pending edits.
-    pub(crate) fn bodies(&self) -> impl Iterator<Item = &Body> {
-        self.pending.iter().filter_map(Pending::body)
+    /// Returns the objects of the pending edits.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = &UploadBody> {
+        self.pending.iter().filter_map(PendingEdit::body)
     }
 
-    /// The edits that no answer is about yet.
-    pub(crate) fn unanswered(&self) -> &[Pending] {
-        let answered = self.last_answered();
-        let from = self.pending.partition_point(|edit| edit.id <= answered);
-        self.pending.get(from..).unwrap_or_default()
+    /// Returns the pending edits without an answer.
+    pub(crate) fn unanswered(&self) -> &[PendingEdit] {
+        let answered_id = self.last_answered_id();
+        let start = self.pending.partition_point(|edit| edit.id <= answered_id);
+        self.pending.get(start..).unwrap_or_default()
     }
 
-    fn last_answered(&self) -> u64 {
-        self.ack.max(self.answered)
+    fn last_answered_id(&self) -> u64 {
+        self.acked_id.max(self.answered_id)
     }
 
-    /// Takes the answer to the next request, and keeps the edits: everything that was sent is in the
-    /// log, perhaps as rejected. Gives the last id; `None` if the answer is not about these edits.
-    pub(crate) fn answer(&mut self, sent: usize, reply: &AppendReply) -> Option<u64> {
-        let ids = self.unanswered().iter().take(sent).map(|edit| edit.id);
-        if reply.results.len() != sent || !ids.eq(reply.results.iter().map(|result| result.id)) {
+    /// Marks the first `edit_count` unanswered edits as answered and keeps them. Returns the highest
+    /// answered id, or `None` if the reply is not about exactly these edits.
+    pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
+        let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
+        let result_ids = reply.results.iter().map(|result| result.id);
+        if reply.results.len() != edit_count || !sent_ids.eq(result_ids) {
             return None;
         }
-        self.answered = reply.results.last()?.id;
-        Some(self.answered)
+        self.answered_id = reply.results.last()?.id;
+        Some(self.answered_id)
     }
 
-    /// Drops the edits up to an id: what is known to be in the log, and was read there.
-    pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<Pending> {
-        let count = self.pending.partition_point(|edit| edit.id <= id);
-        let dropped: Vec<Pending> = self.pending.drain(..count).collect();
-        self.ack = dropped.last().map_or(self.ack, |last| last.id);
-        // What is not above it says nothing any more.
-        self.answered = Some(self.answered).filter(|answered| *answered > self.ack).unwrap_or(0);
-        self.attempted = Some(self.attempted).filter(|sent| *sent > self.ack).unwrap_or(0);
+    /// Drops and returns the pending edits up to `id`, which are settled.
+    pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
+        let dropped: Vec<PendingEdit> = self.pending.drain(..self.count_up_to(id)).collect();
+        if let Some(last) = dropped.last() {
+            self.acked_id = last.id;
+        }
+        if self.answered_id <= self.acked_id {
+            self.answered_id = 0;
+        }
+        if self.attempted_id <= self.acked_id {
+            self.attempted_id = 0;
+        }
         dropped
     }
 
-    /// Takes the answer to the next request: everything that was sent is in the log, perhaps as
-    /// rejected. `None` if the answer is not about these edits.
-    pub(crate) fn acknowledge(&mut self, sent: usize, reply: &AppendReply) -> Option<Vec<Settled>> {
-        let answered = self.answer(sent, reply)?;
-        let settled = self.drop_up_to(answered);
-        let settled = settled.into_iter().zip(&reply.results);
-        if settled.clone().any(|(edit, answer)| may_delete_a_sheet(&edit.what, answer))
+    /// Drops and returns the first `edit_count` unanswered edits, which the reply has settled. Returns
+    /// `None` if the reply is not about exactly these edits.
+    pub(crate) fn settle_edits(
+        &mut self,
+        edit_count: usize,
+        reply: &AppendReply,
+    ) -> Option<Vec<SettledEdit>> {
+        let answered_id = self.record_reply(edit_count, reply)?;
+        let dropped = self.drop_up_to(answered_id);
+        let mut own_edits = dropped.iter().zip(&reply.results);
+        if own_edits.any(|(edit, answer)| may_delete_a_sheet(&edit.payload, answer))
             || reply.next.is_some()
             || reply.entries.iter().any(deletes_a_sheet)
         {
             self.first_sheet = None;
         }
         self.seen = self.seen.max(reply.head);
-        let settle = |(edit, answer): (Pending, &AppendedMutation)| Settled {
-            description: edit.what.describe(),
+        let settle = |(edit, answer): (PendingEdit, &AppendedMutation)| SettledEdit {
+            description: edit.payload.describe(),
             base: edit.base,
-            sheet: edit.what.needed_sheet(),
-            doubt: doubt_of(&edit.what, answer, reply),
+            sheet: edit.payload.needed_sheet(),
+            possible_deletion: possible_deletion(&edit.payload, answer, reply),
             answer: answer.clone(),
         };
-        Some(settled.map(settle).collect())
+        Some(dropped.into_iter().zip(&reply.results).map(settle).collect())
     }
 
-    /// Takes back the newest edit, which is certainly not in the log: its id is free again.
+    /// Removes the newest edit, which must certainly not be committed. Its id is used again.
     pub(crate) fn withdraw_newest(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }
     }
 
-    /// Becomes a new client that makes the pending edits again, on a new base. Only for edits
-    /// that are certainly not in the log.
-    pub(crate) fn start_over(&mut self, client: String, incarnation: u32, seen: Position) {
+    /// Becomes a new client that makes the pending edits again, based on `seen`. The edits must certainly
+    /// not be committed.
+    pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
         let edits = std::mem::take(&mut self.pending);
         let key = (std::mem::take(&mut self.cloud), self.spreadsheet);
-        *self = Self::fresh(key, client, incarnation, seen);
+        *self = Self::new(key, client_id, incarnation, seen);
         for edit in edits {
-            self.author(edit.what);
+            self.add_edit(edit.payload);
         }
     }
 
-    /// Takes the edits up to `id` out, to be kept elsewhere: nobody knows what became of them.
-    pub(crate) fn take_up_to(&mut self, id: u64) -> Vec<Pending> {
-        let count = self.pending.partition_point(|edit| edit.id <= id);
-        self.pending.drain(..count).collect()
+    /// Returns the pending edits up to `id`.
+    pub(crate) fn pending_up_to(&self, id: u64) -> &[PendingEdit] {
+        self.pending.get(..self.count_up_to(id)).unwrap_or_default()
     }
 
-    /// Whether a pending edit adds a sheet.
+    fn count_up_to(&self, id: u64) -> usize {
+        self.pending.partition_point(|edit| edit.id <= id)
+    }
+
+    /// Returns whether a pending edit adds a sheet.
     pub(crate) fn adds_a_sheet(&self) -> bool {
-        let adds = |edit: &Pending| matches!(edit.what, What::Op(Operation::AddSheet(_)));
-        self.pending.iter().any(adds)
+        let adds_sheet =
+            |edit: &PendingEdit| matches!(edit.payload, EditPayload::Op(Operation::AddSheet(_)));
+        self.pending.iter().any(adds_sheet)
     }
 
-    /// Gives the sheets that are added these numbers, from `next` on. They were not sent yet.
-    pub(crate) fn number_new_sheets(&mut self, next: SheetId) {
-        let added = self.pending.iter_mut().filter_map(|edit| match &mut edit.what {
-            What::Op(Operation::AddSheet(add)) => Some(add),
+    /// Numbers the sheets that pending edits add from `next` on. These edits must not have been sent.
+    pub(crate) fn renumber_added_sheets(&mut self, next: SheetId) {
+        let added = self.pending.iter_mut().filter_map(|edit| match &mut edit.payload {
+            EditPayload::Op(Operation::AddSheet(add)) => Some(add),
             _ => None,
         });
         for (number, add) in (next.0..=u32::MAX).zip(added) {
@@ -306,21 +330,20 @@ impl OutboxState {
         }
     }
 
-    /// Takes note of a position that was seen, and of its first sheet if that is known; says
-    /// whether that changed anything. A new incarnation begins a new client, unless edits of the old
-    /// one are still on their way.
-    pub(crate) fn saw(
+    /// Records that the spreadsheet was read at a position, and its first sheet if known. Returns whether
+    /// the state changed. A new incarnation starts a new client, but only if no edits are pending.
+    pub(crate) fn record_seen(
         &mut self,
         position: Position,
         incarnation: u32,
         first_sheet: Option<SheetId>,
-        new_client: String,
+        new_client_id: String,
     ) -> bool {
         if incarnation != self.incarnation {
             if !self.pending.is_empty() {
                 return false;
             }
-            self.start_over(new_client, incarnation, position);
+            self.start_over(new_client_id, incarnation, position);
             self.first_sheet = first_sheet.or(self.first_sheet);
             return true;
         }
@@ -333,20 +356,25 @@ impl OutboxState {
         before != (self.seen, self.first_sheet)
     }
 
-    /// The pending edits, for a person: `B2 = "new", 3 cells A1:C1`.
+    /// Describes the pending edits for a message, such as `B2 = "new", 3 cells A1:C1`.
     pub(crate) fn describe_pending(&self) -> String {
-        let edits: Vec<String> = self.pending.iter().map(|edit| edit.what.describe()).collect();
+        let edits: Vec<String> = self.pending.iter().map(|edit| edit.payload.describe()).collect();
         edits.join(", ")
     }
 }
 
-/// Where to look whether the sheet of an edit was deleted behind its base.
-fn doubt_of(what: &What, answer: &AppendedMutation, reply: &AppendReply) -> Option<Position> {
-    let until = answer.position.unwrap_or(reply.head);
-    let doubt = doubt(reply, what.needed_sheet()?, until)?;
-    // Where an edit has deleted the sheet itself, it tells nothing that the sheet is gone.
-    let deletes = matches!(what, What::Op(operation) if is_delete_sheet(operation));
-    Some(doubt).filter(|at| !deletes || *at != until)
+/// Returns the position at which to check whether the sheet of an edit was deleted before the edit, if the
+/// reply indicates that another client may have deleted it.
+fn possible_deletion(
+    payload: &EditPayload,
+    answer: &AppendedMutation,
+    reply: &AppendReply,
+) -> Option<Position> {
+    let edit_position = answer.position.unwrap_or(reply.head);
+    let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
+    // An edit that deletes the sheet itself is no sign of another client.
+    let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
+    if deletes_sheet && deletion == edit_position { None } else { Some(deletion) }
 }
 
 fn is_zero(id: &u64) -> bool {
@@ -361,15 +389,18 @@ fn is_delete_sheet(operation: &Operation) -> bool {
     deleted_sheet(operation).is_some()
 }
 
-/// Whether an edit of ours may have deleted a sheet, as far as its answer tells.
-fn may_delete_a_sheet(what: &What, answer: &AppendedMutation) -> bool {
-    match (what, &answer.committed, answer.status) {
-        (_, Some(committed), _) => committed.iter().any(is_delete_sheet),
-        // What it was committed as was in the answer that was lost.
-        (What::Op(operation), None, status) => {
-            let unknown = operation.is_resolved_on_append() && status == MutationStatus::Duplicate;
-            unknown || is_delete_sheet(operation)
+/// Returns whether an own edit may have deleted a sheet, as far as its answer shows.
+fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool {
+    if let Some(committed) = &answer.committed {
+        return committed.iter().any(is_delete_sheet);
+    }
+    match payload {
+        EditPayload::Op(operation) => {
+            // The answer to a duplicate does not contain the operations of a committed undo or revert.
+            let is_unknown =
+                operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
+            is_unknown || is_delete_sheet(operation)
         }
-        (What::Body(_), None, _) => false,
+        EditPayload::Body(_) => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Why a spreadsheet cannot be read from its snapshots.
+//! Errors of reading a spreadsheet from its snapshots.
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 use cellar_base::identity::LogId;
@@ -8,67 +8,69 @@ use cellar_snapshot::SnapshotError;
 use crate::ClientError;
 use crate::error::advice;
 
-/// Why a spreadsheet cannot be read: one variant for each cause, each with what to do about it.
+/// Why a spreadsheet cannot be read from its snapshots.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ReaderError {
-    /// A request failed, or what is asked for is not there.
+    /// A request failed, or the requested range or sheet is invalid.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Client(#[from] ClientError),
-    /// An object of the snapshot is gone.
-    #[error("the object {key} of the snapshot is missing")]
-    #[diagnostic(code(cellar::object_missing), help("{}", rebuild(log)))]
+    /// An object of the snapshot does not exist.
+    #[error("snapshot object {key} is missing")]
+    #[diagnostic(code(cellar::object_missing), help("{}", rebuild_advice(log)))]
     Missing {
         /// The spreadsheet.
         log: LogId,
-        /// The object's key.
+        /// Key of the object.
         key: String,
     },
-    /// An object of the snapshot is not what it should be.
-    #[error("the object {key} of the snapshot is damaged ({why})")]
-    #[diagnostic(code(cellar::object_damaged), help("{}", rebuild(log)))]
+    /// An object of the snapshot is corrupt.
+    #[error("snapshot object {key} is damaged: {why}")]
+    #[diagnostic(code(cellar::object_damaged), help("{}", rebuild_advice(log)))]
     Damaged {
         /// The spreadsheet.
         log: LogId,
-        /// The object's key; the folder of all, if they do not fit each other.
+        /// The object's key, or the common prefix if several objects are inconsistent.
         key: String,
-        /// What is wrong.
+        /// How the object is damaged.
         why: String,
     },
-    /// The object of a large entry cannot be had.
-    #[error("the object of the large entry at {position} is missing: {source}")]
+    /// The external body of a large entry cannot be downloaded.
+    #[error("the body of the large entry at {position} is missing: {source}")]
     #[diagnostic(
         code(cellar::large_entry_missing),
-        help("run the same command again; if it stays so, the object was deleted from the bucket")
+        help(
+            "run the command again; if the error persists, the object was deleted from the bucket"
+        )
     )]
     LargeEntry {
-        /// Where the entry stands.
+        /// Position of the entry.
         position: Position,
-        /// What the store says.
+        /// Error of the download.
         source: Box<ClientError>,
     },
-    /// It was restored, or went on too far, again and again while it was read.
-    #[error("the spreadsheet changed under the reader's hands, {beginnings} times in a row")]
-    #[diagnostic(code(cellar::changing), help("run the same command again"))]
+    /// In every attempt, the spreadsheet was restored or received too many entries during the load.
+    #[error("the spreadsheet changed during each of {attempts} attempts to read it")]
+    #[diagnostic(code(cellar::changing), help("run the command again"))]
     Changing {
-        /// How often reading began.
-        beginnings: u32,
+        /// Number of attempts.
+        attempts: u32,
     },
 }
 
 impl ReaderError {
-    /// What the server says when it reads in the same case.
-    pub(crate) fn refused(kind: ProblemKind, why: impl Into<String>) -> Self {
+    /// Returns the problem that the server reports in the same situation.
+    pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false, advice: advice(kind) })
     }
 
-    /// Objects that do not fit each other.
-    pub(super) fn shape(log: LogId, error: &SnapshotError) -> Self {
+    /// Returns the error for objects that are inconsistent with each other.
+    pub(super) fn inconsistent(log: LogId, error: &SnapshotError) -> Self {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
-    /// Which object it is about, if a newer snapshot or another URL may help.
+    /// Returns the missing or damaged object, if a newer snapshot or another URL may resolve the error.
     pub(crate) fn object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
@@ -78,21 +80,21 @@ impl ReaderError {
     }
 }
 
-/// What to do about objects that are not as they should be.
-fn rebuild(log: &LogId) -> String {
+/// Returns how to rebuild the snapshots of a spreadsheet.
+fn rebuild_advice(log: &LogId) -> String {
     format!(
-        "the log still has everything, and `synth reprocess --rebuild --spreadsheet {log}` makes its snapshots \
-         anew"
+        "rebuild the snapshots from the log, which is complete, with `synth reprocess --rebuild \
+         --spreadsheet {log}`"
     )
 }
 
-/// Whether a store refuses an object: it is not there, or its URL has ended.
+/// Returns whether the object store refused a download: the object does not exist or the URL has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
 }
 
-/// Whether a store says that the object does not exist.
-pub(super) fn is_absence(error: &ClientError) -> bool {
+/// Returns whether the object store reported that the object does not exist.
+pub(super) fn is_not_found(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 404, .. })
 }
 
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_object_is_named_with_the_command_that_makes_it_anew() {
+    fn a_missing_object_is_named_with_the_command_that_rebuilds_it() {
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]));
         let key = format!("sheets/{log}/chunks/ab");
         let missing = ReaderError::Missing { log, key: key.clone() };
@@ -114,7 +116,8 @@ mod tests {
             assert!(help.contains(&format!("--rebuild --spreadsheet {log}`")), "{help}");
             assert_eq!(error.object(), Some(key.clone()));
         }
-        let unknown = ReaderError::refused(ProblemKind::SheetNotFound, "sheet `x` does not exist");
+        let unknown =
+            ReaderError::from_problem(ProblemKind::SheetNotFound, "sheet `x` does not exist");
         assert!(unknown.help().unwrap().to_string().contains("cellar sheets"));
         assert_eq!(unknown.object(), None);
     }

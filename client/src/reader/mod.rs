@@ -1,13 +1,13 @@
-//! Reads cells from snapshots itself: a spreadsheet of any size opens with its
-//! root and the entries behind it, and only the chunks of the cells that are asked for are loaded.
+//! Reads cells directly from snapshots. A spreadsheet of any size opens with its root and the entries
+//! after it; only the chunks of requested cells are loaded.
 //!
-//! What was loaded stays on disk, by its hash, so that nothing is loaded twice ([`ChunkCache`]). The
-//! server decides who may read: every [`Reader::open`] asks it first.
+//! Loaded objects stay on disk, keyed by their hashes ([`ChunkCache`]). The server controls access: each
+//! [`Reader::open`] sends it a request.
 //!
-//! The rules are core's, and the same as the server's own: `snapshot::fold` for the entries,
-//! `snapshot::view` for the window, `snapshot::cells` for what a person sees. Here is what needs a
-//! network and a disk: `opened` opens, `window` reads band by band, `objects` loads what is missing,
-//! `cache` keeps it.
+//! Snapshots are interpreted by the same code as in the server: `snapshot::fold` for entries,
+//! `snapshot::view` for windows and `snapshot::cells` for displayed values. This module adds network and
+//! disk access: `opened` opens a spreadsheet, `window` reads a rectangle in bands, `objects` loads missing
+//! objects, and `cache` stores them.
 
 mod cache;
 mod error;
@@ -25,106 +25,100 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_READ_BEGINNINGS;
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
+use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
 use crate::Client;
-pub(crate) use objects::Source;
-pub(crate) use opened::{Loaded, Opened, Tail};
+pub(crate) use objects::SnapshotSource;
+pub(crate) use opened::{EntryTail, LoadedSpreadsheet, ReadableState};
 
-/// A spreadsheet at its newest position when it was opened.
+/// A spreadsheet, opened at its newest position.
 ///
-/// It stays at that position as long as the snapshot that it reads is there. If an object of it is gone
-/// because a newer snapshot replaced it, the reader goes on at the newest position.
+/// The position stays fixed while the objects of its snapshot exist. If an object is missing because a
+/// newer snapshot replaced it, the reader continues at the newest position.
 #[derive(Debug)]
 pub struct Reader {
-    source: Source,
-    opened: Opened,
+    source: SnapshotSource,
+    state: ReadableState,
 }
 
 impl Reader {
-    /// Opens a spreadsheet, never older than `seen`. Without a cache, everything that is needed is
-    /// loaded each time.
+    /// Opens a spreadsheet at its newest position, which is at or after `min_position`. Without a cache,
+    /// objects are loaded again in each reader.
     ///
     /// # Errors
-    /// [`ReaderError`].
+    /// [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn open(
         client: Client,
         spreadsheet: LogId,
-        seen: Option<Position>,
+        min_position: Option<Position>,
         cache: Option<Arc<ChunkCache>>,
     ) -> Result<Self, ReaderError> {
-        let source = Source::new(client, spreadsheet, cache);
-        let opened = Opened::open(&source, seen).await?;
-        Ok(Self { source, opened })
+        let source = SnapshotSource::new(client, spreadsheet, cache);
+        let state = ReadableState::load(&source, min_position).await?;
+        Ok(Self { source, state })
     }
 
-    /// The position at which it reads.
+    /// Returns the position at which cells are read.
     #[must_use]
     pub fn position(&self) -> Position {
-        self.opened.position
+        self.state.position
     }
 
-    /// The incarnation there.
+    /// Returns the incarnation of the tables that [`Reader::position`] refers to.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
-        self.opened.incarnation
+        self.state.incarnation
     }
 
-    /// The cells of a rectangle, exactly as `GET …/cells` gives them, in one piece: of a sheet by its
-    /// name, whatever the case of its letters, or of the first.
+    /// Returns the cells of a rectangle like `GET …/cells`, but in one page. Reads the sheet named `sheet`,
+    /// ignoring case, or the first sheet if `None`.
     ///
     /// # Errors
-    /// [`ReaderError`]; a problem of the kind `SheetNotFound` if the sheet does not exist.
+    /// [`ReaderError`]; a problem of kind `SheetNotFound` if the sheet does not exist.
     pub async fn cells(
         &mut self,
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
         for _ in 1..MAX_READ_BEGINNINGS {
-            match self.opened.reply(&self.source, sheet, rectangle).await {
+            match self.state.read_cells(&self.source, sheet, rectangle).await {
                 Err(error) if error.object().is_some() => {
-                    if !self.go_on_at_newest().await? {
+                    if !self.switch_to_newest_root().await? {
                         return Err(error);
                     }
                 }
-                read => return read,
+                result => return result,
             }
         }
-        self.opened.reply(&self.source, sheet, rectangle).await
+        self.state.read_cells(&self.source, sheet, rectangle).await
     }
 
-    /// Opens the newest snapshot, if it is another one.
-    async fn go_on_at_newest(&mut self) -> Result<bool, ReaderError> {
-        let newest = Opened::open(&self.source, Some(self.opened.position)).await?;
-        if newest.root == self.opened.root {
-            return Ok(false);
+    /// Loads the newest state and switches to it if it has another root. Returns whether it has.
+    async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
+        let newest = ReadableState::load(&self.source, Some(self.state.position)).await?;
+        let has_new_root = newest.root != self.state.root;
+        if has_new_root {
+            self.state = newest;
         }
-        self.opened = newest;
-        Ok(true)
+        Ok(has_new_root)
     }
 }
 
-impl Opened {
-    /// The cells of a rectangle of a sheet by its name, or of the first.
-    pub(crate) async fn reply(
+impl ReadableState {
+    /// Returns the cells of a rectangle of the sheet named `sheet`, or of the first sheet if `None`.
+    pub(crate) async fn read_cells(
         &mut self,
-        source: &Source,
+        source: &SnapshotSource,
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
-        let tabs = &self.metadata.tabs;
-        let id: Option<SheetId> = match sheet {
-            None => tabs.order().first().copied(),
-            Some(name) => tabs.named(name),
-        };
-        let found = id.and_then(|id| Some((id, tabs.name(id)?, self.metadata.sheets.get(&id)?)));
-        let (id, name, own) = found.ok_or_else(|| {
-            let why = format!("sheet `{}` does not exist", sheet.unwrap_or_default());
-            ReaderError::refused(ProblemKind::SheetNotFound, why)
-        })?;
-        let (name, extent) = (name.to_owned(), own.extent);
-        let formats = ReplyFormats::newest_of(own.formats.in_rectangle(rectangle));
-        let cells = self.cells(source, id, rectangle).await?;
+        let (id, name, extent, formats) =
+            self.sheet_metadata(sheet, rectangle).ok_or_else(|| {
+                let why = format!("sheet `{}` does not exist", sheet.unwrap_or_default());
+                ReaderError::from_problem(ProblemKind::SheetNotFound, why)
+            })?;
+        let cells = self.nonblank_cells(source, id, rectangle).await?;
         Ok(CellsReply {
             sheet: id,
             name,
@@ -137,6 +131,23 @@ impl Opened {
             next: None,
         })
     }
+
+    /// Returns a sheet's id, name and extent, and the formats within a rectangle.
+    fn sheet_metadata(
+        &self,
+        sheet: Option<&str>,
+        rectangle: Rectangle,
+    ) -> Option<(SheetId, String, Extent, ReplyFormats)> {
+        let tabs = &self.metadata.tabs;
+        let id = match sheet {
+            None => *tabs.order().first()?,
+            Some(name) => tabs.named(name)?,
+        };
+        let name = tabs.name(id)?.to_owned();
+        let metadata = self.metadata.sheets.get(&id)?;
+        let formats = ReplyFormats::newest_of(metadata.formats.in_rectangle(rectangle));
+        Some((id, name, metadata.extent, formats))
+    }
 }
 
 #[cfg(test)]
@@ -146,7 +157,7 @@ mod tests {
     fn is_send(_: impl Send) {}
 
     #[test]
-    fn a_task_of_its_own_may_read() {
+    fn reading_can_run_in_a_spawned_task() {
         let client = Client::new("http://127.0.0.1:1", None).unwrap();
         let log = LogId::from_uuid(uuid::Uuid::from_bytes([1; 16]));
         is_send(async move {

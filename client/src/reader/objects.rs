@@ -1,5 +1,5 @@
-//! Loading the objects of a spreadsheet's snapshots: what is kept on disk first, then all that is
-//! missing, side by side.
+//! Loads the objects of a spreadsheet's snapshots: first from the disk cache, then the missing ones
+//! concurrently from the object store.
 
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
@@ -20,21 +20,21 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::ReaderError;
 use super::cache::{CacheName, CacheNames, ChunkCache};
-use super::error::{is_absence, is_refusal};
+use super::error::{is_not_found, is_refusal};
 use crate::{Client, ClientError};
 
-/// The objects of one spreadsheet.
+/// The snapshot objects and external bodies of one spreadsheet.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct SnapshotSource {
     pub(crate) client: Client,
     pub(crate) log: LogId,
-    /// Under which spreadsheet's prefix its objects are, once a root was named: that of the origin of
-    /// all forks.
+    /// The spreadsheet whose prefix the objects have: the origin of the family of forks. Set when the
+    /// first root is loaded.
     family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
 }
 
-impl Source {
+impl SnapshotSource {
     pub(crate) fn new(client: Client, log: LogId, cache: Option<Arc<ChunkCache>>) -> Self {
         Self { client, log, family: OnceLock::new(), cache }
     }
@@ -43,219 +43,238 @@ impl Source {
         self.family.get().copied().unwrap_or(self.log)
     }
 
-    /// Forks of one family share what is kept.
-    fn names(&self) -> CacheNames {
+    /// Returns the names of cached objects, which all forks of a family share.
+    fn cache_names(&self) -> CacheNames {
         CacheNames::new(self.client.identity(), self.family())
     }
 
-    /// A root by its key, if it is kept on disk.
-    pub(crate) fn kept_root(&self, named: ObjectKey) -> Option<Root> {
-        self.family.get_or_init(|| named.log);
-        let name = self.names().root(named.hash);
-        self.kept(&name, MAX_STORED_ROOT_BYTES, |stored| Root::unpack(named.hash, stored))
+    /// Reads a root from the disk cache.
+    pub(crate) fn cached_root(&self, key: ObjectKey) -> Option<Root> {
+        self.family.get_or_init(|| key.log);
+        let name = self.cache_names().root(key.hash);
+        let unpack = |stored: &[u8]| Root::unpack(key.hash, stored);
+        self.read_cached(&name, MAX_STORED_ROOT_BYTES, unpack)
     }
 
-    /// A root by its key; `url` is where it is fetched from.
-    pub(super) async fn root(&self, named: ObjectKey, url: &str) -> Result<Root, ReaderError> {
-        let hash = named.hash;
-        if let Some(root) = self.kept_root(named) {
+    /// Loads a root from the disk cache, or downloads the root from `url`.
+    pub(super) async fn load_root(&self, key: ObjectKey, url: &str) -> Result<Root, ReaderError> {
+        let (hash, path) = (key.hash, root_key(key.log, key.hash));
+        if let Some(root) = self.cached_root(key) {
             return Ok(root);
         }
-        let (log, name, key) = (self.log, self.names().root(hash), root_key(named.log, hash));
-        let unpack = |stored: &[u8]| Root::unpack(hash, stored).map_err(|why| why.to_string());
+        let damaged = |why| ReaderError::Damaged { log: self.log, key: path.clone(), why };
         let stored = match self.client.stored_object(url, MAX_STORED_ROOT_BYTES).await {
-            Err(error) if is_refusal(&error) => return Err(ReaderError::Missing { log, key }),
-            Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
-                let why = format!("it has more than {max_bytes} bytes");
-                return Err(ReaderError::Damaged { log, key, why });
+            Ok(stored) => stored,
+            Err(error) if is_refusal(&error) => {
+                return Err(ReaderError::Missing { log: self.log, key: path });
             }
-            stored => stored?,
+            Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
+                return Err(damaged(too_large(max_bytes)));
+            }
+            Err(error) => return Err(error.into()),
         };
-        let root = unpack(&stored).map_err(|why| ReaderError::Damaged { log, key, why })?;
-        self.keep(&name, &stored);
+        let root = Root::unpack(hash, &stored).map_err(|why| damaged(why.to_string()))?;
+        self.store_in_cache(&self.cache_names().root(hash), &stored);
         Ok(root)
     }
 
-    /// Loads objects that were asked for.
+    /// Loads objects into memory. Fails if an object is missing or damaged.
     pub(super) async fn load(
         &self,
         wanted: &[Wanted],
         objects: &mut Objects,
     ) -> Result<(), ReaderError> {
-        self.chunks(
+        self.load_chunks(
             wanted,
             |wanted| wanted.hash,
             |wanted, stored| objects.insert(wanted, stored).map_err(|why| why.to_string()),
-            |_, fault| Err(fault),
+            |_, error| Err(error),
         )
         .await
     }
 
-    /// Asks until nothing is missing.
-    pub(super) async fn ready<T>(
+    /// Calls `read` again and again, and loads the objects that it needs in between, until it returns a
+    /// value.
+    pub(super) async fn load_until_ready<T>(
         &self,
         objects: &mut Objects,
-        ask: impl Fn(&Objects) -> Result<Fetch<T>, SnapshotError>,
+        read: impl Fn(&Objects) -> Result<Fetch<T>, SnapshotError>,
     ) -> Result<T, ReaderError> {
         loop {
-            match ask(objects).map_err(|error| ReaderError::shape(self.log, &error))? {
-                Fetch::Ready(ready) => return Ok(ready),
+            match read(objects).map_err(|error| ReaderError::inconsistent(self.log, &error))? {
+                Fetch::Ready(value) => return Ok(value),
                 Fetch::Need(wanted) => self.load(&wanted, objects).await?,
             }
         }
     }
 
-    /// Loads chunks. `take` verifies each and takes it in, or says what is wrong with it. `lost` gets each
-    /// that is gone or damaged; its error ends the load, and `Ok` leaves the chunk out.
-    pub(super) async fn chunks<W: Copy>(
+    /// Loads chunks. `accept` verifies and stores one chunk, or returns how it is damaged.
+    /// `on_unavailable` is called for each missing or damaged chunk: its error ends the load, and `Ok`
+    /// skips the chunk.
+    pub(super) async fn load_chunks<W: Copy>(
         &self,
         wanted: &[W],
         hash: impl Fn(&W) -> ChunkHash,
-        mut take: impl FnMut(&W, &[u8]) -> Result<(), String>,
-        mut lost: impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
+        mut accept: impl FnMut(&W, &[u8]) -> Result<(), String>,
+        mut on_unavailable: impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
     ) -> Result<(), ReaderError> {
-        let (mut missing, names) = (wanted.to_vec(), self.names());
+        let names = self.cache_names();
+        let mut missing = wanted.to_vec();
         missing.retain(|wanted| {
             let name = names.chunk(hash(wanted));
-            self.kept(&name, MAX_STORED_CHUNK_BYTES, |stored| take(wanted, stored)).is_none()
+            self.read_cached(&name, MAX_STORED_CHUNK_BYTES, |stored| accept(wanted, stored))
+                .is_none()
         });
-        for part in missing.chunks(MAX_CHUNK_URLS) {
-            let refused = self.fetch(part, &hash, &mut take, &mut lost).await?;
+        for batch in missing.chunks(MAX_CHUNK_URLS) {
+            let refused =
+                self.download_chunks(batch, &hash, &mut accept, &mut on_unavailable).await?;
             if refused.is_empty() {
                 continue;
             }
-            let refused: Vec<W> = refused.into_iter().map(|refused| refused.wanted).collect();
-            // A URL may have ended meanwhile: once more with new ones.
-            for Refused { wanted, is_absent } in
-                self.fetch(&refused, &hash, &mut take, &mut lost).await?
-            {
-                let (log, key) = (self.log, chunk_key(self.family(), hash(&wanted)));
-                let missing = ReaderError::Missing { log, key };
-                // A client without access cannot know whether the object exists.
-                if !is_absent {
-                    return Err(missing);
+            // Retry once with new URLs, because the first ones may have expired.
+            let retried: Vec<W> = refused.into_iter().map(|refused| refused.wanted).collect();
+            let refused =
+                self.download_chunks(&retried, &hash, &mut accept, &mut on_unavailable).await?;
+            for RefusedChunk { wanted, is_not_found } in refused {
+                let key = chunk_key(self.family(), hash(&wanted));
+                let error = ReaderError::Missing { log: self.log, key };
+                // Without permission to download, the client cannot tell whether the chunk exists.
+                if !is_not_found {
+                    return Err(error);
                 }
-                lost(&wanted, missing)?;
+                on_unavailable(&wanted, error)?;
             }
         }
         Ok(())
     }
 
-    /// Fetches chunks, at most `MAX_CHUNK_URLS`. Gives those that the store refuses.
-    async fn fetch<W: Copy>(
+    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns those that the store refused.
+    async fn download_chunks<W: Copy>(
         &self,
         wanted: &[W],
         hash: &impl Fn(&W) -> ChunkHash,
-        take: &mut impl FnMut(&W, &[u8]) -> Result<(), String>,
-        lost: &mut impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
-    ) -> Result<Vec<Refused<W>>, ReaderError> {
+        accept: &mut impl FnMut(&W, &[u8]) -> Result<(), String>,
+        on_unavailable: &mut impl FnMut(&W, ReaderError) -> Result<(), ReaderError>,
+    ) -> Result<Vec<RefusedChunk<W>>, ReaderError> {
         let hashes: Vec<ChunkHash> = wanted.iter().map(hash).collect();
         let urls = self.client.chunk_urls(self.log, &hashes).await?.urls;
-        let mut refused = Vec::new();
-        let get = |(number, url): (usize, String)| {
+        let download = |(index, url): (usize, String)| {
             let client = self.client.clone();
-            async move { (number, client.stored_object(&url, MAX_STORED_CHUNK_BYTES).await) }
+            async move { (index, client.stored_object(&url, MAX_STORED_CHUNK_BYTES).await) }
         };
-        let done = |ended: Result<(usize, Result<Vec<u8>, ClientError>), JoinError>| -> Result<(), ReaderError> {
-            // A task that ends without an answer is a fault in here.
-            let (number, got) =
-                ended.map_err(|error| ClientError::Setup { why: error.to_string() })?;
-            let Some(wanted) = wanted.get(number) else { return Ok(()) };
+        let mut refused = Vec::new();
+        let handle_download = |joined: Result<(usize, Downloaded), JoinError>| {
+            // A task fails to join only if it panicked, which is a bug in this program.
+            let (index, downloaded) =
+                joined.map_err(|error| ClientError::Setup { why: error.to_string() })?;
+            let Some(wanted) = wanted.get(index) else { return Ok(()) };
+            let hash = hash(wanted);
             let damaged = |why| {
-                let (log, key) = (self.log, chunk_key(self.family(), hash(wanted)));
-                ReaderError::Damaged { log, key, why }
+                let key = chunk_key(self.family(), hash);
+                ReaderError::Damaged { log: self.log, key, why }
             };
-            match got {
-                Ok(stored) => match take(wanted, &stored) {
-                    Ok(()) => self.keep(&self.names().chunk(hash(wanted)), &stored),
-                    Err(why) => lost(wanted, damaged(why))?,
+            match downloaded {
+                Ok(stored) => match accept(wanted, &stored) {
+                    Ok(()) => self.store_in_cache(&self.cache_names().chunk(hash), &stored),
+                    Err(why) => on_unavailable(wanted, damaged(why))?,
                 },
                 Err(error) if is_refusal(&error) => {
-                    refused.push(Refused { wanted: *wanted, is_absent: is_absence(&error) });
+                    let is_not_found = is_not_found(&error);
+                    refused.push(RefusedChunk { wanted: *wanted, is_not_found });
                 }
                 Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
-                    lost(wanted, damaged(format!("it has more than {max_bytes} bytes")))?;
+                    on_unavailable(wanted, damaged(too_large(max_bytes)))?;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(ReaderError::from(error)),
             }
             Ok(())
         };
-        side_by_side(CHUNK_GETS_AT_ONCE, urls.into_iter().enumerate(), get, done).await?;
+        let numbered_urls = urls.into_iter().enumerate();
+        run_concurrently(CHUNK_GETS_AT_ONCE, numbered_urls, download, handle_download).await?;
         Ok(refused)
     }
 
-    /// The mutations of a large entry.
-    pub(super) async fn large_entry(
+    /// Loads the mutations of a large entry from the disk cache or the object store.
+    pub(super) async fn load_external_body(
         &self,
         position: Position,
         external: &ExternalBody,
     ) -> Result<Vec<MutationView>, ReaderError> {
-        let name = self.names().body(&external.sha256);
-        let read = |stored: &[u8]| self.client.mutations_of(external, stored);
-        if let Some(mutations) = self.kept(&name, MAX_UPLOAD_BYTES, read) {
+        let name = self.cache_names().body(&external.sha256);
+        let decode = |stored: &[u8]| self.client.mutations_of(external, stored);
+        if let Some(mutations) = self.read_cached(&name, MAX_UPLOAD_BYTES, decode) {
             return Ok(mutations);
         }
         let object = match self.client.external_object(external).await {
+            Ok(object) => object,
             Err(error) if is_refusal(&error) => {
                 return Err(ReaderError::LargeEntry { position, source: Box::new(error) });
             }
-            object => object?,
+            Err(error) => return Err(error.into()),
         };
-        let mutations = read(&object)?;
-        self.keep(&name, &object);
+        let mutations = decode(&object)?;
+        self.store_in_cache(&name, &object);
         Ok(mutations)
     }
 
-    /// What is kept on disk, if it is what it should be; otherwise it is removed.
-    fn kept<T, E>(
+    /// Reads and decodes an object in the disk cache. Removes it from the cache if decoding fails.
+    fn read_cached<T, E>(
         &self,
         name: &CacheName,
         max_bytes: usize,
-        read: impl FnOnce(&[u8]) -> Result<T, E>,
+        decode: impl FnOnce(&[u8]) -> Result<T, E>,
     ) -> Option<T> {
         let cache = self.cache.as_deref()?;
         let stored = cache.get(name, max_bytes)?;
-        let read = read(&stored).ok();
-        if read.is_none() {
+        let decoded = decode(&stored).ok();
+        if decoded.is_none() {
             cache.remove(name);
         }
-        read
+        decoded
     }
 
-    fn keep(&self, name: &CacheName, stored: &[u8]) {
+    fn store_in_cache(&self, name: &CacheName, stored: &[u8]) {
         if let Some(cache) = self.cache.as_deref() {
-            cache.keep(name, stored);
+            cache.insert(name, stored);
         }
     }
 }
 
-/// A chunk that the store does not hand out.
-struct Refused<W> {
+/// The result of the download of one object.
+type Downloaded = Result<Vec<u8>, ClientError>;
+
+/// A chunk that the object store did not return.
+struct RefusedChunk<W> {
     wanted: W,
-    /// There is no such object.
-    is_absent: bool,
+    /// Whether the store reported that the chunk does not exist, rather than refusing access.
+    is_not_found: bool,
 }
 
-/// Runs tasks, a bounded number at the same time, and hands over what each gives as soon as it is
-/// there. The first fault ends them all.
-async fn side_by_side<I, T: Send + 'static, F, E>(
-    at_once: usize,
+fn too_large(max_bytes: usize) -> String {
+    format!("it is larger than the limit of {max_bytes} bytes")
+}
+
+/// Runs at most `limit` tasks concurrently, and calls `handle` with each result as soon as it is
+/// available. The first error of `handle` cancels the remaining tasks.
+async fn run_concurrently<I, T: Send + 'static, F, E>(
+    limit: usize,
     items: impl IntoIterator<Item = I>,
-    run: impl Fn(I) -> F,
-    mut done: impl FnMut(Result<T, JoinError>) -> Result<(), E>,
+    task: impl Fn(I) -> F,
+    mut handle: impl FnMut(Result<T, JoinError>) -> Result<(), E>,
 ) -> Result<(), E>
 where
     F: Future<Output = T> + Send + 'static,
 {
-    let (mut items, mut running) = (items.into_iter(), JoinSet::new());
-    for item in items.by_ref().take(at_once) {
-        running.spawn(run(item));
+    let mut items = items.into_iter();
+    let mut running = JoinSet::new();
+    for item in items.by_ref().take(limit) {
+        running.spawn(task(item));
     }
-    while let Some(ended) = running.join_next().await {
-        done(ended)?;
-        items.next().into_iter().for_each(|item| {
-            running.spawn(run(item));
-        });
+    while let Some(joined) = running.join_next().await {
+        handle(joined)?;
+        if let Some(item) = items.next() {
+            running.spawn(task(item));
+        }
     }
     Ok(())
 }
@@ -267,7 +286,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn as_many_run_at_once_as_may_and_not_one_more() {
+    async fn runs_at_most_the_limit_of_tasks_concurrently() {
         let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         for count in [0, 1, CHUNK_GETS_AT_ONCE, CHUNK_GETS_AT_ONCE + 1, 100] {
             most.store(0, Ordering::SeqCst);
@@ -285,7 +304,7 @@ mod tests {
                 ended.push(number.unwrap());
                 Ok::<(), ()>(())
             };
-            side_by_side(CHUNK_GETS_AT_ONCE, 0..count, run, done).await.unwrap();
+            run_concurrently(CHUNK_GETS_AT_ONCE, 0..count, run, done).await.unwrap();
             ended.sort_unstable();
             assert_eq!(ended, Vec::from_iter(0..count));
             assert_eq!(most.load(Ordering::SeqCst), count.min(CHUNK_GETS_AT_ONCE));
@@ -293,14 +312,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_fault_ends_all() {
+    async fn the_first_error_cancels_all_tasks() {
         let mut ended = 0;
         let done = |number: Result<usize, JoinError>| {
             ended += 1;
             if number.unwrap() == 2 { Err("no") } else { Ok(()) }
         };
         let run = |number| async move { number };
-        assert_eq!(side_by_side(1, 0..9, run, done).await, Err("no"));
+        assert_eq!(run_concurrently(1, 0..9, run, done).await, Err("no"));
         assert_eq!(ended, 3);
     }
 }

@@ -1,4 +1,4 @@
-//! Opening a spreadsheet at its newest position: the newest snapshot's root, and the entries behind it.
+//! Loads a spreadsheet at its newest position: the newest snapshot's root and the entries after it.
 
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
@@ -14,129 +14,131 @@ use cellar_snapshot::root::Root;
 use cellar_snapshot::view;
 
 use super::ReaderError;
-use super::objects::Source;
+use super::objects::SnapshotSource;
 use crate::ClientError;
 
-/// The state of a spreadsheet at a position.
+/// The state of a spreadsheet at one position, from which cells can be read.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct ReadableState {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
-    /// All of the state but cells.
+    /// Metadata of the workbook: everything but cells.
     pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
-    /// What the entries behind the root did.
+    /// The combined effect of the entries after the root.
     pub(crate) tail: FoldedLevel,
-    /// What was loaded of the snapshot.
+    /// The objects of the snapshot that are in memory.
     pub(crate) objects: Objects,
 }
 
-/// The entries behind the root, as far as they were read.
+/// The combined effect of the entries after the root, to which more entries can be applied.
 #[derive(Debug)]
-pub(crate) struct Tail {
+pub(crate) struct EntryTail {
     pub(crate) fold: Fold,
-    /// The last that was read, and where the one behind it stands.
-    pub(crate) last: Option<Position>,
-    next: Option<Position>,
+    last_position: Option<Position>,
+    /// Position that the next entry must have.
+    next_position: Option<Position>,
 }
 
-/// A spreadsheet that was loaded.
+/// The root of a spreadsheet and the entries after it.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) incarnation: u32,
+pub(crate) struct LoadedSpreadsheet {
+    incarnation: u32,
     pub(crate) root_key: Option<String>,
     root: Option<Root>,
     objects: Objects,
-    pub(crate) tail: Tail,
-    /// The entries behind the root, for who keeps them.
-    pub(crate) entries: Vec<EntryView>,
+    tail: EntryTail,
+    /// The entries from the root's position on; empty unless the caller asked to keep them.
+    entries: Vec<EntryView>,
 }
 
-impl Opened {
-    /// The newest state, never older than `seen`.
-    pub(super) async fn open(source: &Source, seen: Option<Position>) -> Result<Self, ReaderError> {
-        Loaded::open(source, seen, false).await?.opened(source)
+impl ReadableState {
+    /// Loads the newest state, at or after `min_position`.
+    pub(super) async fn load(
+        source: &SnapshotSource,
+        min_position: Option<Position>,
+    ) -> Result<Self, ReaderError> {
+        let keep_entries = false;
+        let loaded = LoadedSpreadsheet::load(source, min_position, keep_entries).await?;
+        loaded.into_state(source)
     }
 }
 
-impl Loaded {
-    /// The newest state, never older than `seen`; with the entries behind the root if they are to be
-    /// kept. Begins again, a bounded number of times, if the spreadsheet changes so that what was begun
-    /// leads nowhere.
-    pub(crate) async fn open(
-        source: &Source,
-        seen: Option<Position>,
-        keeps: bool,
+impl LoadedSpreadsheet {
+    /// Loads the newest state, at or after `min_position`. If the snapshot is replaced or the tables are
+    /// restored during the load, starts again, up to `MAX_READ_BEGINNINGS` times in total.
+    pub(crate) async fn load(
+        source: &SnapshotSource,
+        min_position: Option<Position>,
+        keep_entries: bool,
     ) -> Result<Self, ReaderError> {
-        let mut before = None;
+        let mut previous_object = None;
         for _ in 1..MAX_READ_BEGINNINGS {
-            let error = match Self::begin(source, seen, keeps).await {
+            let error = match Self::try_load(source, min_position, keep_entries).await {
                 Ok(loaded) => return Ok(loaded),
                 Err(error) => error,
             };
             let object = error.object();
-            let may_pass = object.is_some() || matches!(error, ReaderError::Changing { .. });
-            // What is missing twice is missing, not replaced.
-            if !may_pass || (object.is_some() && object == before) {
+            let can_retry = object.is_some() || matches!(error, ReaderError::Changing { .. });
+            // An object that is missing twice was not replaced by a newer snapshot.
+            let is_same_object = object.is_some() && object == previous_object;
+            if !can_retry || is_same_object {
                 return Err(error);
             }
-            before = object;
+            previous_object = object;
         }
-        Self::begin(source, seen, keeps).await
+        Self::try_load(source, min_position, keep_entries).await
     }
 
-    async fn begin(
-        source: &Source,
-        seen: Option<Position>,
-        keeps: bool,
+    async fn try_load(
+        source: &SnapshotSource,
+        min_position: Option<Position>,
+        keep_entries: bool,
     ) -> Result<Self, ReaderError> {
-        let reply = source.client.load(source.log, seen).await?;
-        let root = root(source, &reply).await?;
-        let mut loaded = Self::at_root(source, reply.root, root, reply.incarnation).await?;
-        let LoadReply { head, incarnation, entries, next, .. } = reply;
+        let reply = source.client.load(source.log, min_position).await?;
+        let root = load_root(source, &reply).await?;
+        let LoadReply { root: root_key, head, incarnation, entries, next, .. } = reply;
+        let mut loaded = Self::at_root(source, root_key, root, incarnation).await?;
         let mut page = EntriesReply { head, incarnation, entries, next };
         loop {
-            loaded.take(source, page.entries, keeps).await?;
-            // As far as it went when this began: nobody runs after those who write faster.
-            let after = page.next.filter(|_| loaded.tail.last < Some(head));
-            let Some(after) = after else { break };
-            if loaded.tail.last != Some(after) {
-                return Err(not_understood(source, "it cuts its entries at another position"));
+            loaded.apply_entries(source, page.entries, keep_entries).await?;
+            // Stop at the head of the first reply, so that a fast writer cannot prolong the load forever.
+            let has_reached_head = loaded.tail.last_position >= Some(head);
+            let Some(after) = page.next else { break };
+            if has_reached_head {
+                break;
             }
-            page = match source.client.update(source.log, after).await {
-                Ok(page) if page.incarnation == incarnation => page,
-                Ok(_) => return Err(changing()),
-                Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
-                    return Err(changing());
-                }
-                Err(error) => return Err(error.into()),
-            };
+            if loaded.tail.last_position != Some(after) {
+                return Err(invalid_reply(source, "`next` is not the position of the last entry"));
+            }
+            page = load_next_page(source, after, incarnation).await?;
         }
         Ok(loaded)
     }
 
-    /// What was kept of an earlier load, as far as nothing of it has to be fetched; `None` if its root
-    /// is not kept any more.
-    pub(crate) async fn kept(
-        source: &Source,
+    /// Rebuilds a spreadsheet from the disk caches. Returns `None` if the root is no longer cached. May
+    /// still download the bodies of large entries.
+    pub(crate) async fn from_cache(
+        source: &SnapshotSource,
         root_key: Option<String>,
         incarnation: u32,
         entries: Vec<EntryView>,
     ) -> Result<Option<Self>, ReaderError> {
         let root = match &root_key {
             None => None,
-            Some(key) => match source.kept_root(named_root(source, key)?) {
+            Some(key) => match source.cached_root(parse_key(source, key)?) {
                 None => return Ok(None),
                 root => root,
             },
         };
         let mut loaded = Self::at_root(source, root_key, root, incarnation).await?;
-        loaded.take(source, entries, true).await?;
+        let keep_entries = true;
+        loaded.apply_entries(source, entries, keep_entries).await?;
         Ok(Some(loaded))
     }
 
     async fn at_root(
-        source: &Source,
+        source: &SnapshotSource,
         root_key: Option<String>,
         root: Option<Root>,
         incarnation: u32,
@@ -145,107 +147,136 @@ impl Loaded {
         let metadata = match &root {
             None => WorkbookMetadata::default(),
             Some(root) => {
-                source.ready(&mut objects, |objects| view::metadata(root, objects)).await?
+                let read_metadata = |objects: &Objects| view::metadata(root, objects);
+                source.load_until_ready(&mut objects, read_metadata).await?
             }
         };
-        let next = Some(root.as_ref().map_or(Position::FIRST, |root| root.position));
-        let tail = Tail { fold: Fold::new(metadata), last: None, next };
+        let first_position = root.as_ref().map_or(Position::FIRST, |root| root.position);
+        let tail = EntryTail {
+            fold: Fold::new(metadata),
+            last_position: None,
+            next_position: Some(first_position),
+        };
         Ok(Self { incarnation, root_key, root, objects, tail, entries: Vec::new() })
     }
 
-    async fn take(
+    async fn apply_entries(
         &mut self,
-        source: &Source,
+        source: &SnapshotSource,
         entries: Vec<EntryView>,
-        keeps: bool,
+        keep_entries: bool,
     ) -> Result<(), ReaderError> {
         for entry in entries {
-            self.tail.take(source, &entry).await?;
-            if keeps {
+            self.tail.apply_entry(source, &entry).await?;
+            if keep_entries {
                 self.entries.push(entry);
             }
         }
         Ok(())
     }
 
-    fn opened(self, source: &Source) -> Result<Opened, ReaderError> {
+    fn into_state(self, source: &SnapshotSource) -> Result<ReadableState, ReaderError> {
         let Self { incarnation, root, objects, tail, .. } = self;
         let position = tail.position(source)?;
         let (metadata, tail) = tail.fold.finish();
-        Ok(Opened { position, incarnation, metadata, root, tail, objects })
+        Ok(ReadableState { position, incarnation, metadata, root, tail, objects })
     }
 
-    /// The state to read from, and the tail to go on with.
-    pub(crate) fn split(
+    /// Returns the state to read from, the tail to apply more entries to, and the kept entries.
+    pub(crate) fn into_parts(
         self,
-        source: &Source,
-    ) -> Result<(Opened, Tail, Vec<EntryView>), ReaderError> {
+        source: &SnapshotSource,
+    ) -> Result<(ReadableState, EntryTail, Vec<EntryView>), ReaderError> {
         let Self { incarnation, root, objects, tail, entries, .. } = self;
         let position = tail.position(source)?;
-        let (metadata, folded) = tail.fold.clone().finish();
-        Ok((Opened { position, incarnation, metadata, root, tail: folded, objects }, tail, entries))
+        let (metadata, folded_tail) = tail.fold.clone().finish();
+        let state =
+            ReadableState { position, incarnation, metadata, root, tail: folded_tail, objects };
+        Ok((state, tail, entries))
     }
 }
 
-impl Tail {
-    fn position(&self, source: &Source) -> Result<Position, ReaderError> {
-        self.last.ok_or_else(|| not_understood(source, "it has no entries"))
+impl EntryTail {
+    /// Returns the position of the last entry. Even a new log has an entry.
+    fn position(&self, source: &SnapshotSource) -> Result<Position, ReaderError> {
+        self.last_position.ok_or_else(|| invalid_reply(source, "the reply has no entries"))
     }
 
-    /// Folds the next entry: all of it, or nothing if that fails.
-    pub(crate) async fn take(
+    /// Applies the next entry. If the entry is out of order or its body cannot be loaded, nothing is
+    /// changed.
+    pub(crate) async fn apply_entry(
         &mut self,
-        source: &Source,
+        source: &SnapshotSource,
         entry: &EntryView,
     ) -> Result<(), ReaderError> {
-        if Some(entry.position) != self.next {
-            let why = format!("its entry {} stands where another should", entry.position);
-            return Err(not_understood(source, why));
+        if Some(entry.position) != self.next_position {
+            let why = format!("entry {} is out of order", entry.position);
+            return Err(invalid_reply(source, why));
         }
         let applied = match &entry.external_body {
-            None => self.apply(entry.mutations.iter().map(|mutation| mutation.effective())),
+            None => {
+                self.fold_operations(entry.mutations.iter().map(|mutation| mutation.effective()))
+            }
             Some(external) => {
-                let mutations = source.large_entry(entry.position, external).await?;
-                self.apply(mutations.iter().map(|mutation| mutation.effective()))
+                let mutations = source.load_external_body(entry.position, external).await?;
+                self.fold_operations(mutations.iter().map(|mutation| mutation.effective()))
             }
         };
-        applied.map_err(|error| not_understood(source, error.to_string()))?;
-        (self.last, self.next) = (Some(entry.position), entry.next_position());
+        applied.map_err(|error| invalid_reply(source, error.to_string()))?;
+        self.last_position = Some(entry.position);
+        self.next_position = entry.next_position();
         if self.fold.memory_bytes() > MAX_REPLAY_BYTES {
             let why = WorkbookTooLarge.to_string();
-            return Err(ReaderError::refused(ProblemKind::RangeTooLarge, why));
+            return Err(ReaderError::from_problem(ProblemKind::RangeTooLarge, why));
         }
         Ok(())
     }
 
-    fn apply<'a>(
+    fn fold_operations<'a>(
         &mut self,
-        mut committed: impl Iterator<Item = &'a [Operation]>,
+        mut mutations: impl Iterator<Item = &'a [Operation]>,
     ) -> Result<(), SnapshotError> {
-        committed.try_for_each(|operations| self.fold.apply_operations(operations))
+        mutations.try_for_each(|operations| self.fold.apply_operations(operations))
     }
 }
 
-/// The root that a load names.
-async fn root(source: &Source, loaded: &LoadReply) -> Result<Option<Root>, ReaderError> {
-    let Some(key) = &loaded.root else { return Ok(None) };
-    let named = named_root(source, key)?;
-    let fault = || not_understood(source, "it gives no URL of the root");
-    let url = loaded.root_url.as_deref().ok_or_else(fault)?;
-    Ok(Some(source.root(named, url).await?))
+/// Loads the page of entries after `after`. Fails with [`ReaderError::Changing`] if the tables were
+/// restored or the entries were trimmed since the load began.
+async fn load_next_page(
+    source: &SnapshotSource,
+    after: Position,
+    incarnation: u32,
+) -> Result<EntriesReply, ReaderError> {
+    let changing = ReaderError::Changing { attempts: MAX_READ_BEGINNINGS };
+    match source.client.entries(source.log, after).await {
+        Ok(page) if page.incarnation == incarnation => Ok(page),
+        Ok(_) => Err(changing),
+        Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => Err(changing),
+        Err(error) => Err(error.into()),
+    }
 }
 
-/// Of a fork, the objects are those of its family.
-fn named_root(source: &Source, key: &str) -> Result<ObjectKey, ReaderError> {
-    let fault = |_| not_understood(source, "it names another thing than a root");
-    parse_root_key(key).map_err(fault)
+/// Loads the root that a reply refers to; `None` if the spreadsheet has no snapshot.
+async fn load_root(
+    source: &SnapshotSource,
+    reply: &LoadReply,
+) -> Result<Option<Root>, ReaderError> {
+    let Some(key) = &reply.root else { return Ok(None) };
+    let object = parse_key(source, key)?;
+    let Some(url) = reply.root_url.as_deref() else {
+        return Err(invalid_reply(source, "the root has no URL"));
+    };
+    Ok(Some(source.load_root(object, url).await?))
 }
 
-fn not_understood(source: &Source, why: impl Into<String>) -> ReaderError {
+/// Parses the key of a root. The root of a fork may have the prefix of another spreadsheet, the origin
+/// of its family of forks.
+fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderError> {
+    parse_root_key(key)
+        .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))
+}
+
+fn invalid_reply(source: &SnapshotSource, why: impl Into<String>) -> ReaderError {
     let url = source.client.url().to_owned();
     ClientError::NotUnderstood { url, why: why.into() }.into()
-}
-
-fn changing() -> ReaderError {
-    ReaderError::Changing { beginnings: MAX_READ_BEGINNINGS }
 }

@@ -1,4 +1,4 @@
-//! The cells of a rectangle, band by band: no more tiles are in memory than a band meets.
+//! Reads the cells of a rectangle in horizontal bands, so that only the tiles of one band are in memory.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,137 +18,144 @@ use cellar_snapshot::tile::Tile;
 use cellar_snapshot::view;
 
 use super::ReaderError;
-use super::objects::Source;
-use super::opened::Opened;
+use super::objects::SnapshotSource;
+use super::opened::ReadableState;
 
-/// Cells of the first band, blank ones included.
-const BAND_CELLS: u32 = 32 * 1024;
-/// Cells of a band that is said to be sparse: where there is little, more rows at once.
+/// Number of cells in the first band, including blank cells.
+const FIRST_BAND_CELLS: u32 = 32 * 1024;
+/// If a band has fewer non-blank cells than this, the next band has twice as many rows.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// Cells of a band that is said to be dense: where there is much, fewer.
+/// If a band has at least this many non-blank cells, the next band has half as many rows.
 const DENSE_BAND_CELLS: usize = 64 * 1024;
 
-/// The rows and columns of a rectangle that were ever written to.
-fn written(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u32>) {
+/// Returns the rows and columns of a rectangle that are within the used range of a sheet.
+fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u32>) {
     let Rectangle { first, last } = rectangle;
     let rows = first.row..last.row.saturating_add(1).min(extent.rows);
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
     (rows, columns)
 }
 
-/// What to do when tiles are missing.
+/// How to proceed when tiles of a band are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    /// Load them.
+enum MissingTilesAction {
+    /// Load the missing tiles.
     Load,
-    /// Forget those of earlier bands first; what this one meets of them is asked for again.
-    Forget,
-    /// Read fewer rows.
-    Narrow,
+    /// Drop all tiles in memory, then check again: the band may need some of the dropped ones.
+    DropLoaded,
+    /// Split the band into fewer rows.
+    NarrowBand,
 }
 
-impl Next {
-    /// With so many tiles in memory and so many missing, for a band of so many rows.
-    fn of(there: usize, missing: usize, rows: usize) -> Self {
-        if missing == 0 || there.saturating_add(missing) <= MAX_READ_BAND_TILES {
+impl MissingTilesAction {
+    fn choose(loaded_tiles: usize, missing_tiles: usize, band_rows: usize) -> Self {
+        let total_tiles = loaded_tiles.saturating_add(missing_tiles);
+        if missing_tiles == 0 || total_tiles <= MAX_READ_BAND_TILES {
             Self::Load
-        } else if there > 0 {
-            Self::Forget
-        } else if rows > 1 {
-            Self::Narrow
+        } else if loaded_tiles > 0 {
+            Self::DropLoaded
+        } else if band_rows > 1 {
+            Self::NarrowBand
         } else {
             Self::Load
         }
     }
 }
 
-impl Opened {
-    /// The cells of a rectangle that hold something, by row and column, texts whole.
-    pub(super) async fn cells(
+impl ReadableState {
+    /// Returns the non-blank cells of a rectangle in row-major order, with complete texts.
+    pub(super) async fn nonblank_cells(
         &mut self,
-        source: &Source,
+        source: &SnapshotSource,
         sheet: SheetId,
         rectangle: Rectangle,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let (rows, columns) = written(rectangle, own.extent);
+        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let (rows, columns) = clip_to_extent(rectangle, metadata.extent);
+        if columns.is_empty() {
+            return Ok(Vec::new());
+        }
         let width = u32::try_from(columns.len()).unwrap_or(u32::MAX);
-        let mut band_rows = (BAND_CELLS / width.max(1)).max(1);
-        let (mut row, mut found) = (rows.start, Vec::new());
-        while row < rows.end && !columns.is_empty() {
-            let end = row.saturating_add(band_rows).min(rows.end);
-            let window = Window { rows: row..end, columns: columns.clone() };
-            let Some(tile) = self.tile(source, sheet, &window).await? else {
-                band_rows = (end.saturating_sub(row) / 2).max(1);
+        let mut band_rows = (FIRST_BAND_CELLS / width).max(1);
+        let mut band_start = rows.start;
+        let mut found = Vec::new();
+        while band_start < rows.end {
+            let band_end = band_start.saturating_add(band_rows).min(rows.end);
+            let window = Window { rows: band_start..band_end, columns: columns.clone() };
+            let Some(merged) = self.merge_window(source, sheet, &window).await? else {
+                band_rows = (band_end.saturating_sub(band_start) / 2).max(1);
                 continue;
             };
-            let band = self.placed(source, sheet, &tile).await?;
-            band_rows = match band.len() {
+            let cells = self.displayed_cells(source, sheet, &merged).await?;
+            band_rows = match cells.len() {
                 ..SPARSE_BAND_CELLS => band_rows.saturating_mul(2),
                 DENSE_BAND_CELLS.. => (band_rows / 2).max(1),
                 _ => band_rows,
             };
-            found.extend(band);
-            row = end;
+            found.extend(cells);
+            band_start = band_end;
         }
         Ok(found)
     }
 
-    /// A merged window; `None` if it is of several rows and meets more tiles than a band may.
-    async fn tile(
+    /// Merges the levels of the snapshot within a window, and loads the tiles for that. Returns `None` if
+    /// the window has several rows and needs more tiles than may be in memory.
+    async fn merge_window(
         &mut self,
-        source: &Source,
+        source: &SnapshotSource,
         sheet: SheetId,
         window: &Window,
     ) -> Result<Option<Tile>, ReaderError> {
         loop {
-            let (root, tail) = (self.root.as_ref(), &self.tail);
-            let asked = view::window(root, tail, sheet, window, &self.objects);
-            let wanted = match asked.map_err(|error| ReaderError::shape(source.log, &error))? {
+            let fetch = view::window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
+                .map_err(|error| ReaderError::inconsistent(source.log, &error))?;
+            let wanted = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
                 Fetch::Need(wanted) => wanted,
             };
-            let tiles = wanted.iter().filter(|wanted| wanted.kind == ObjectKind::Tile).count();
-            let there = self.objects.tile_count();
-            match Next::of(there, tiles, window.rows.len()) {
-                Next::Load => source.load(&wanted, &mut self.objects).await?,
-                Next::Forget => self.objects.drop_tiles(),
-                Next::Narrow => return Ok(None),
+            let missing_tiles =
+                wanted.iter().filter(|wanted| wanted.kind == ObjectKind::Tile).count();
+            let loaded_tiles = self.objects.tile_count();
+            match MissingTilesAction::choose(loaded_tiles, missing_tiles, window.rows.len()) {
+                MissingTilesAction::Load => source.load(&wanted, &mut self.objects).await?,
+                MissingTilesAction::DropLoaded => self.objects.drop_tiles(),
+                MissingTilesAction::NarrowBand => return Ok(None),
             }
         }
     }
 
-    /// The cells of a merged window.
-    async fn placed(
+    /// Returns the cells of a merged window as they are displayed, with formats and complete texts.
+    async fn displayed_cells(
         &self,
-        source: &Source,
+        source: &SnapshotSource,
         sheet: SheetId,
-        tile: &Tile,
+        merged: &Tile,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(own) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let found = visible_cells(tile, &own.formats);
-        let texts = self.long_texts(source, &found).await?;
-        let placed = found.into_iter().map(|placed| {
-            let TileCell { row, column, mut cell, long_text } = placed;
+        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let tile_cells = visible_cells(merged, &metadata.formats);
+        let texts = self.load_long_texts(source, &tile_cells).await?;
+        let displayed = tile_cells.into_iter().map(|tile_cell| {
+            let TileCell { row, column, mut cell, long_text } = tile_cell;
             if let Some(hash) = long_text {
-                let text = texts.get(&ChunkHash(hash));
-                let lost = || Value::Error(ErrorCode::Lost);
-                cell.value = text.map_or_else(lost, |text| Value::Text(text.clone()));
+                cell.value = match texts.get(&ChunkHash(hash)) {
+                    Some(text) => Value::Text(text.clone()),
+                    None => Value::Error(ErrorCode::Lost),
+                };
             }
             CellAt { row, column, cell }
         });
-        Ok(placed.collect())
+        Ok(displayed.collect())
     }
 
-    /// The long texts of cells, from objects of their own or from entries after the snapshot. Texts that are
-    /// gone or damaged are left out.
-    async fn long_texts(
+    /// Loads the long texts of cells, from chunks or from the entries after the snapshot. Omits texts that
+    /// are missing or damaged.
+    async fn load_long_texts(
         &self,
-        source: &Source,
-        found: &[TileCell],
+        source: &SnapshotSource,
+        tile_cells: &[TileCell],
     ) -> Result<BTreeMap<ChunkHash, String>, ReaderError> {
         let mut texts = BTreeMap::new();
-        let hashes = found.iter().filter_map(|placed| placed.long_text.map(ChunkHash));
+        let hashes = tile_cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash));
         let mut missing: Vec<ChunkHash> = hashes.collect();
         if missing.is_empty() {
             return Ok(texts);
@@ -161,13 +168,14 @@ impl Opened {
                 texts.insert(ChunkHash(text.hash), text.text.clone());
             }
         }
-        let take = |hash: &ChunkHash, stored: &[u8]| {
+        let insert_text = |hash: &ChunkHash, stored: &[u8]| {
             let bytes = unpack(*hash, stored, Bounds::TEXT).map_err(|why| why.to_string())?;
             let text = String::from_utf8(bytes).map_err(|why| why.to_string())?;
             texts.insert(*hash, text);
             Ok(())
         };
-        source.chunks(&missing, |hash| *hash, take, |_, _| Ok(())).await?;
+        let skip_unavailable = |_: &ChunkHash, _: ReaderError| Ok(());
+        source.load_chunks(&missing, |hash| *hash, insert_text, skip_unavailable).await?;
         Ok(texts)
     }
 }
@@ -177,28 +185,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_band_meets_as_many_tiles_as_may_be_in_memory_and_not_one_more() {
+    fn the_limit_of_tiles_in_memory_is_inclusive() {
         let most = MAX_READ_BAND_TILES;
-        for (there, missing, rows, next) in [
-            (0, most, 2, Next::Load),
-            (0, most + 1, 2, Next::Narrow),
-            (0, most + 1, 1, Next::Load),
-            (1, most - 1, 2, Next::Load),
-            (1, most, 2, Next::Forget),
-            (1, most, 1, Next::Forget),
-            (most + 9, 0, 2, Next::Load),
+        for (loaded, missing, rows, action) in [
+            (0, most, 2, MissingTilesAction::Load),
+            (0, most + 1, 2, MissingTilesAction::NarrowBand),
+            (0, most + 1, 1, MissingTilesAction::Load),
+            (1, most - 1, 2, MissingTilesAction::Load),
+            (1, most, 2, MissingTilesAction::DropLoaded),
+            (1, most, 1, MissingTilesAction::DropLoaded),
+            (most + 9, 0, 2, MissingTilesAction::Load),
         ] {
-            assert_eq!(Next::of(there, missing, rows), next, "{there} {missing} {rows}");
+            assert_eq!(
+                MissingTilesAction::choose(loaded, missing, rows),
+                action,
+                "{loaded} {missing} {rows}"
+            );
         }
     }
 
     #[test]
-    fn only_what_was_written_is_read() {
-        let everything = written(Rectangle::EVERYTHING, Extent { rows: 3, columns: 2 });
+    fn clips_to_the_used_range() {
+        let everything = clip_to_extent(Rectangle::EVERYTHING, Extent { rows: 3, columns: 2 });
         assert_eq!(everything, (0..3, 0..2));
         let inside: cellar_sheet::a1::Range = "B2:C3".parse().unwrap();
-        assert_eq!(written(inside.rectangle, Extent { rows: 9, columns: 2 }), (1..3, 1..2));
-        let (rows, columns) = written(inside.rectangle, Extent { rows: 1, columns: 1 });
+        assert_eq!(clip_to_extent(inside.rectangle, Extent { rows: 9, columns: 2 }), (1..3, 1..2));
+        let (rows, columns) = clip_to_extent(inside.rectangle, Extent { rows: 1, columns: 1 });
         assert!(rows.is_empty() && columns.is_empty());
     }
 }

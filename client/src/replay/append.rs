@@ -1,144 +1,158 @@
-//! Appends a fork's operations to another, in requests that the server takes, and reads what became of
-//! them.
+//! Appends the operations of a fork to the new fork, and reads their outcomes.
 
-use cellar_api::{wire::AppendRequest, wire::ForkReply, wire::SentMutation};
+use cellar_api::{wire::AppendRequest, wire::ForkReply, wire::MutationView, wire::SentMutation};
 use cellar_base::limits::{
     MAX_MUTATION_BYTES, MAX_MUTATIONS_PER_REQUEST, MAX_REPLAYED_BYTES, MAX_REQUEST_BYTES,
 };
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SetCells};
 
-use super::read::{backwards, mutations};
+use super::read::{load_mutations, visit_backwards};
 use super::{OwnMutation, ReplayError};
 use crate::Client;
 
-/// Bytes of a request and of a mutation beside the operations.
-const FRAME_BYTES: usize = 4 * 1024;
+/// Upper bound on the bytes of a request besides its mutations.
+const REQUEST_FRAME_BYTES: usize = 4 * 1024;
+/// Upper bound on the bytes of a mutation besides its operation.
 const MUTATION_FRAME_BYTES: usize = 128;
 
-/// One operation to append: its mutation's number among the fork's own, and its bytes in JSON.
+/// An operation to append: one operation of a mutation of the fork, or a part of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Piece {
-    pub(super) of: usize,
+pub(super) struct OperationPiece {
+    /// Index of the mutation in the fork.
+    pub(super) mutation_index: usize,
     pub(super) operation: Operation,
+    /// Length of the mutation as JSON.
     bytes: usize,
 }
 
-/// What an operation was committed as.
+/// The outcome of an operation.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Settled {
-    pub(super) of: usize,
+pub(super) struct SettledPiece {
+    /// Index of the mutation in the fork.
+    pub(super) mutation_index: usize,
     pub(super) sent: Operation,
-    /// Nothing if it is what was sent.
+    /// The committed operations, if they differ from the sent one.
     pub(super) committed: Option<Vec<Operation>>,
 }
 
-impl Settled {
-    /// What takes effect.
+impl SettledPiece {
+    /// Returns the operations that take effect.
     pub(super) fn effective(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.sent))
     }
 }
 
-/// The operations of all mutations; cells that are too many for a request go into several.
-pub(super) fn pieces(own: &[OwnMutation]) -> Result<Vec<Piece>, ReplayError> {
+/// Splits the operations of all mutations into pieces that fit in a request.
+pub(super) fn split_into_pieces(own: &[OwnMutation]) -> Result<Vec<OperationPiece>, ReplayError> {
     let mut pieces = Vec::new();
-    for (of, mutation) in own.iter().enumerate() {
-        let mut left: Vec<Operation> = mutation.operations.iter().rev().cloned().collect();
-        while let Some(mut operation) = left.pop() {
-            let bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
-            let bytes = bytes.saturating_add(MUTATION_FRAME_BYTES);
-            let is_long = bytes > MAX_REPLAYED_BYTES;
-            match is_long.then(|| split_off(&mut operation)).flatten() {
-                Some(rest) => left.extend([rest, operation]),
-                None if bytes <= MAX_MUTATION_BYTES => {
-                    pieces.push(Piece { of, operation, bytes });
-                }
-                None => {
-                    let position = mutation.position;
-                    return Err(ReplayError::OperationTooLarge { position, bytes });
-                }
+    for (mutation_index, mutation) in own.iter().enumerate() {
+        // A stack of operations; a split operation pushes its second half first.
+        let mut remaining: Vec<Operation> = mutation.operations.iter().rev().cloned().collect();
+        while let Some(mut operation) = remaining.pop() {
+            let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
+            let bytes = json_bytes.saturating_add(MUTATION_FRAME_BYTES);
+            if bytes > MAX_REPLAYED_BYTES
+                && let Some(second_half) = split_off_half(&mut operation)
+            {
+                remaining.extend([second_half, operation]);
+            } else if bytes <= MAX_MUTATION_BYTES {
+                pieces.push(OperationPiece { mutation_index, operation, bytes });
+            } else {
+                let position = mutation.position;
+                return Err(ReplayError::OperationTooLarge { position, bytes });
             }
         }
     }
     Ok(pieces)
 }
 
-/// Takes half of the cells out of an operation that has several: the two do what it did.
-fn split_off(operation: &mut Operation) -> Option<Operation> {
+/// Splits off half of the cells of a `SetCells` with several cells. Both halves together have the same effect.
+fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
     let half = cells.len() / 2;
-    (half > 0).then(|| {
-        let cells = cells.split_off(half);
-        Operation::SetCells(SetCells { sheet: *sheet, cells })
-    })
+    if half == 0 {
+        return None;
+    }
+    let cells = cells.split_off(half);
+    Some(Operation::SetCells(SetCells { sheet: *sheet, cells }))
 }
 
-/// Appends all of them, in order: what is there from an earlier run is found, and not appended again.
+/// Appends all pieces, in order. The server recognises pieces of an earlier run as duplicates.
 pub(super) async fn append_all(
     client: &Client,
-    made: &ForkReply,
-    name: &str,
+    new_fork: &ForkReply,
+    client_id: &str,
     base: Position,
-    pieces: &[Piece],
+    pieces: &[OperationPiece],
 ) -> Result<(), ReplayError> {
-    let mut rest = pieces;
-    let mut done = 0_u64;
-    while !rest.is_empty() {
-        let (batch, behind) = rest.split_at(batch(rest));
-        let sent = (done.saturating_add(1)..).zip(batch);
-        let sent = sent.map(|(id, piece)| SentMutation { id, base, op: piece.operation.clone() });
+    let mut remaining = pieces;
+    let mut acked_id = 0_u64;
+    while !remaining.is_empty() {
+        let (batch, rest) = remaining.split_at(batch_length(remaining));
+        let ids = acked_id.saturating_add(1)..;
+        let mutations: Vec<SentMutation> = ids
+            .zip(batch)
+            .map(|(id, piece)| SentMutation { id, base, op: piece.operation.clone() })
+            .collect();
+        let last_id = mutations.last().map_or(acked_id, |mutation| mutation.id);
         let request = AppendRequest {
-            client_id: name.to_owned(),
-            incarnation: made.incarnation,
-            acked_id: done,
-            mutations: sent.collect(),
+            client_id: client_id.to_owned(),
+            incarnation: new_fork.incarnation,
+            acked_id,
+            mutations,
         };
-        client.append(made.id, &request).await?;
-        done = done.saturating_add(u64::try_from(batch.len()).unwrap_or(u64::MAX));
-        rest = behind;
+        client.append(new_fork.id, &request).await?;
+        acked_id = last_id;
+        remaining = rest;
     }
     Ok(())
 }
 
-/// How many of them fit a request; at least one.
-fn batch(pieces: &[Piece]) -> usize {
-    let mut bytes = FRAME_BYTES;
-    let fits = |piece: &&Piece| {
+/// Returns how many of the first pieces fit in one request; at least one.
+fn batch_length(pieces: &[OperationPiece]) -> usize {
+    let mut bytes = REQUEST_FRAME_BYTES;
+    let fits = |piece: &&OperationPiece| {
         bytes = bytes.saturating_add(piece.bytes);
         bytes <= MAX_REQUEST_BYTES
     };
     pieces.iter().take(MAX_MUTATIONS_PER_REQUEST).take_while(fits).count().max(1)
 }
 
-/// What became of them, from the new fork's own entries: whoever appended them, in whichever run.
-pub(super) async fn settled(
+/// Reads the outcomes of all pieces from the entries of the new fork, including those of earlier runs.
+pub(super) async fn read_outcomes(
     client: &Client,
-    made: &ForkReply,
+    new_fork: &ForkReply,
     head: Position,
-    pieces: &[Piece],
-) -> Result<Vec<Settled>, ReplayError> {
-    let mut committed: Vec<Option<Option<Vec<Operation>>>> = vec![None; pieces.len()];
-    backwards(client, made.id, head, async |entry| {
-        if entry.position.segment() < made.head.segment() {
+    pieces: &[OperationPiece],
+) -> Result<Vec<SettledPiece>, ReplayError> {
+    let mut outcomes: Vec<Option<MutationView>> = vec![None; pieces.len()];
+    visit_backwards(client, new_fork.id, head, async |entry| {
+        if entry.position.segment() < new_fork.head.segment() {
             return Ok(false);
         }
-        for mutation in mutations(client, entry).await? {
-            let place = mutation.id.checked_sub(1).and_then(|place| usize::try_from(place).ok());
-            let rejected = matches!(mutation.op, Operation::Rejected(_));
-            let own = rejected.then(|| vec![mutation.op]);
-            // The first behind the fork: others may have the same numbers later.
-            if let Some(place) = place.and_then(|place| committed.get_mut(place)) {
-                *place = Some(mutation.committed.or(own));
+        for mutation in load_mutations(client, entry).await? {
+            // Mutation ids start at 1. Later entries of other clients may use the same ids; entries are
+            // visited newest first, so that the earliest entry wins.
+            let index = mutation.id.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+            if let Some(outcome) = index.and_then(|index| outcomes.get_mut(index)) {
+                *outcome = Some(mutation);
             }
         }
         Ok(true)
     })
     .await?;
-    let settled = pieces.iter().zip(committed).map(|(piece, committed)| {
-        let missing = ReplayError::NotUnderstood { why: "an edit that it took is not in the log" };
-        let (of, sent) = (piece.of, piece.operation.clone());
-        Ok(Settled { of, sent, committed: committed.ok_or(missing)? })
+    let settled = pieces.iter().zip(outcomes).map(|(piece, outcome)| {
+        let Some(mutation) = outcome else {
+            return Err(ReplayError::NotUnderstood { why: "an accepted edit is not in the log" });
+        };
+        let is_rejected = matches!(mutation.op, Operation::Rejected(_));
+        let committed = match mutation.committed {
+            None if is_rejected => Some(vec![mutation.op]),
+            committed => committed,
+        };
+        let mutation_index = piece.mutation_index;
+        Ok(SettledPiece { mutation_index, sent: piece.operation.clone(), committed })
     });
     settled.collect()
 }
@@ -168,8 +182,10 @@ mod tests {
     #[test]
     fn cells_are_split_until_they_fit_and_stay_in_order() {
         let text = "x".repeat(60_000);
-        let all =
-            pieces(&[own(vec![set(0..9, &text), set(9..10, "y")]), own(vec![set(10..11, "z")])]);
+        let all = split_into_pieces(&[
+            own(vec![set(0..9, &text), set(9..10, "y")]),
+            own(vec![set(10..11, "z")]),
+        ]);
         let all = all.unwrap();
         assert!(all.iter().all(|piece| piece.bytes <= MAX_REPLAYED_BYTES));
         let rows = all.iter().flat_map(|piece| match &piece.operation {
@@ -177,43 +193,44 @@ mod tests {
             _ => Vec::new(),
         });
         assert_eq!(rows.collect::<Vec<_>>(), (0..11).collect::<Vec<_>>());
-        assert!(all.len() > 3 && all.last().unwrap().of == 1);
+        assert!(all.len() > 3 && all.last().unwrap().mutation_index == 1);
     }
 
     #[test]
-    fn cells_that_fit_an_entry_twice_stay_together() {
+    fn cells_within_the_limit_are_not_split() {
         let two = |bytes: usize| {
             let Operation::SetCells(mut two) = set(0..2, "") else { panic!("cells") };
-            let frame = pieces(&[own(vec![Operation::SetCells(two.clone())])]).unwrap()[0].bytes;
+            let frame =
+                split_into_pieces(&[own(vec![Operation::SetCells(two.clone())])]).unwrap()[0].bytes;
             two.cells[0].value = Some(Value::Text("x".repeat(bytes - frame)));
-            pieces(&[own(vec![Operation::SetCells(two)])]).unwrap().len()
+            split_into_pieces(&[own(vec![Operation::SetCells(two)])]).unwrap().len()
         };
         assert_eq!((two(MAX_REPLAYED_BYTES), two(MAX_REPLAYED_BYTES + 1)), (1, 2));
-        // One cell is sent as it is, as long as a request takes it.
-        let one = pieces(&[own(vec![set(0..1, &"x".repeat(MAX_REPLAYED_BYTES))])]);
+        // A single cell cannot be split, and is sent if it fits in a request.
+        let one = split_into_pieces(&[own(vec![set(0..1, &"x".repeat(MAX_REPLAYED_BYTES))])]);
         assert_eq!(one.unwrap().len(), 1);
     }
 
     #[test]
-    fn what_cannot_be_split_is_named() {
-        let one = pieces(&[own(vec![set(0..1, &"x".repeat(MAX_MUTATION_BYTES))])]);
+    fn rejects_an_operation_that_cannot_be_split() {
+        let one = split_into_pieces(&[own(vec![set(0..1, &"x".repeat(MAX_MUTATION_BYTES))])]);
         assert!(matches!(one, Err(ReplayError::OperationTooLarge { .. })), "{one:?}");
         let spans: Vec<Span> = (0..9_999).map(|n| Span { first: n * 1_000, count: 1 }).collect();
         let spans = Spans::from_sorted(spans);
         let sheet = SheetId::FIRST;
         let delete = Operation::DeleteRows(cellar_sheet::operation::DeleteSpans { sheet, spans });
-        let many = pieces(&[own(vec![delete])]);
+        let many = split_into_pieces(&[own(vec![delete])]);
         assert!(matches!(many, Err(ReplayError::OperationTooLarge { .. })), "{many:?}");
     }
 
     #[test]
-    fn a_request_has_as_many_as_fit() {
-        let piece = |bytes| Piece { of: 0, operation: set(0..1, "x"), bytes };
+    fn a_request_has_as_many_pieces_as_fit() {
+        let piece = |bytes| OperationPiece { mutation_index: 0, operation: set(0..1, "x"), bytes };
         let small = vec![piece(10); MAX_MUTATIONS_PER_REQUEST + 1];
-        assert_eq!(batch(&small), MAX_MUTATIONS_PER_REQUEST);
-        let room = MAX_REQUEST_BYTES - FRAME_BYTES;
-        assert_eq!(batch(&[piece(room - 1), piece(1), piece(1)]), 2);
-        assert_eq!(batch(&[piece(room), piece(1)]), 1);
-        assert_eq!(batch(&[piece(room + 1)]), 1, "it is for the server to refuse");
+        assert_eq!(batch_length(&small), MAX_MUTATIONS_PER_REQUEST);
+        let capacity = MAX_REQUEST_BYTES - REQUEST_FRAME_BYTES;
+        assert_eq!(batch_length(&[piece(capacity - 1), piece(1), piece(1)]), 2);
+        assert_eq!(batch_length(&[piece(capacity), piece(1)]), 1);
+        assert_eq!(batch_length(&[piece(capacity + 1)]), 1, "the server rejects it");
     }
 }

@@ -47,14 +47,16 @@ pub enum ReplayError {
         help("export the fork and import the file instead: cellar export FILE.xlsx")
     )]
     TooLarge {
-        /// Maximum bytes.
+        /// Maximum size of all edits, in bytes.
         max_bytes: usize,
     },
-    /// An operation does not fit a request and cannot be split.
+    /// An operation does not fit in a request and cannot be split.
     #[error("the edit at {position} of the fork has {bytes} bytes, too many for one request")]
     #[diagnostic(
         code(cellar::replay::too_large),
-        help("undo it in the fork with `cellar undo`, repeat it in smaller steps, then replay")
+        help(
+            "undo the edit in the fork with `cellar undo`, repeat it in smaller steps, then replay"
+        )
     )]
     OperationTooLarge {
         /// Position of the entry in the fork.

@@ -1,10 +1,10 @@
-//! ForkReplay: what a fork did, done again on another position of the spreadsheet that it comes from.
+//! Replays the edits of a fork onto a later position of its source.
 //!
-//! That is another fork, at the new position, to which the old fork's own operations are appended in
-//! their order, all of them with the old fork's position as their base, by one client. So the server's
-//! own transform moves them past what the source did since, and what they meant of each other stays as
-//! it was. The fork's id, the client's name and the numbers of the mutations follow from what is replayed
-//! and where to: who repeats it, or goes on with one that was interrupted, does each of them once.
+//! A replay creates another fork at the new position and appends the operations of the existing fork, in
+//! order, with the position of the existing fork as their base. The server transforms them past the later
+//! entries of the source, like edits of one client. The new fork's nonce, the client id and the mutation ids
+//! are derived from the fork and the target position, so that a repeated or interrupted replay appends each
+//! operation exactly once.
 
 mod append;
 mod error;
@@ -18,7 +18,7 @@ pub use report::{ReplayOutcome, ReplayedEdit};
 use cellar_api::wire::ForkRequest;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_sheet::operation::Operation;
+use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::Client;
 
@@ -44,7 +44,7 @@ pub struct ForkReplay {
 pub struct ReplayedFork {
     /// The new fork.
     pub id: LogId,
-    /// Its newest position.
+    /// Newest position of the new fork.
     pub head: Position,
     /// Outcome of each mutation of the existing fork, in order.
     pub mutations: Vec<ReplayedEdit>,
@@ -63,7 +63,7 @@ impl ForkReplay {
     /// Reads the fork and plans a replay onto `onto`, or onto the newest position of the source.
     ///
     /// # Errors
-    /// [`ReplayError`]. Nothing is changed.
+    /// [`ReplayError`] if the fork cannot be replayed onto that position. Nothing is changed.
     pub async fn plan(
         client: &Client,
         fork: LogId,
@@ -77,7 +77,7 @@ impl ForkReplay {
         if onto < from || onto > newest {
             return Err(ReplayError::Onto { onto, from, newest });
         }
-        let own = read::own_mutations(client, fork, from, head).await?;
+        let own = read::read_own_mutations(client, fork, from, head).await?;
         Ok(Self { client: client.clone(), fork, source, from, onto, head, own })
     }
 
@@ -90,52 +90,45 @@ impl ForkReplay {
     /// Computes the outcome of each mutation with the transform of the server. Sends nothing.
     ///
     /// # Errors
-    /// [`ReplayError`].
+    /// [`ReplayError`] if a request fails or the edits are too large.
     pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
-        let settled = preview::settle(self, &self.pieces()?).await?;
-        let gone = self.gone_sheets(self.source).await?;
-        Ok(report::replayed(&self.own, &settled, &gone))
+        let pieces = append::split_into_pieces(&self.own)?;
+        let settled = preview::predict_outcomes(self, &pieces).await?;
+        let deleted_sheets = self.deleted_sheets(self.source).await?;
+        Ok(report::combine_outcomes(&self.own, &settled, &deleted_sheets))
     }
 
     /// Creates the new fork and replays the edits onto it. A repeated call resumes.
     ///
     /// # Errors
-    /// [`ReplayError`]. Call it again with the same [`ForkReplay::onto`] to resume.
-    pub async fn carry_out(&self) -> Result<ReplayedFork, ReplayError> {
-        let pieces = self.pieces()?;
-        let nonce = self.name();
+    /// [`ReplayError`] if a request fails. Call this again with the same [`ForkReplay::onto`] to resume.
+    pub async fn run(&self) -> Result<ReplayedFork, ReplayError> {
+        let pieces = append::split_into_pieces(&self.own)?;
+        let nonce = self.nonce();
         let request = ForkRequest::new(nonce.clone(), Some(self.onto));
-        let made = self.client.fork(self.source, &request).await?;
-        append::append_all(&self.client, &made, &nonce, self.from, &pieces).await?;
-        let head = self.client.head(made.id, Some(made.head)).await?.head;
-        let settled = append::settled(&self.client, &made, head, &pieces).await?;
-        let gone = self.gone_sheets(made.id).await?;
-        let mutations = report::replayed(&self.own, &settled, &gone);
-        Ok(ReplayedFork { id: made.id, head, mutations })
+        let new_fork = self.client.fork(self.source, &request).await?;
+        append::append_all(&self.client, &new_fork, &nonce, self.from, &pieces).await?;
+        let head = self.client.head(new_fork.id, Some(new_fork.head)).await?.head;
+        let settled = append::read_outcomes(&self.client, &new_fork, head, &pieces).await?;
+        let deleted_sheets = self.deleted_sheets(new_fork.id).await?;
+        let mutations = report::combine_outcomes(&self.own, &settled, &deleted_sheets);
+        Ok(ReplayedFork { id: new_fork.id, head, mutations })
     }
 
-    /// Returns the nonce of the new fork, which is also the id of the client that appends: the same for the
-    /// same replay.
-    fn name(&self) -> String {
-        let what = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
-        let hash: String = blake3::hash(what.as_bytes()).to_hex().chars().take(32).collect();
+    /// Returns the nonce of the new fork, which is also the client id of the appended mutations. Equal replays
+    /// have equal nonces.
+    fn nonce(&self) -> String {
+        let key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
+        let hash: String = blake3::hash(key.as_bytes()).to_hex().chars().take(32).collect();
         format!("replay-{hash}")
-    }
-
-    /// Splits the operations of all mutations into pieces that fit a request.
-    fn pieces(&self) -> Result<Vec<append::Piece>, ReplayError> {
-        append::pieces(&self.own)
     }
 
     /// Returns the sheets that exist at the old position but not at the new one. The server accepts edits of
     /// them, which have no effect.
-    async fn gone_sheets(
-        &self,
-        spreadsheet: LogId,
-    ) -> Result<Vec<cellar_sheet::operation::SheetId>, ReplayError> {
+    async fn deleted_sheets(&self, spreadsheet: LogId) -> Result<Vec<SheetId>, ReplayError> {
         let before = self.client.sheets(self.source, Some(self.from), None).await?.sheets;
         let after = self.client.sheets(spreadsheet, Some(self.onto), None).await?.sheets;
-        let is_gone = |id| after.iter().all(|there| there.sheet != id);
-        Ok(before.iter().map(|sheet| sheet.sheet).filter(|id| is_gone(*id)).collect())
+        let is_deleted = |sheet: &SheetId| after.iter().all(|view| view.sheet != *sheet);
+        Ok(before.iter().map(|view| view.sheet).filter(is_deleted).collect())
     }
 }

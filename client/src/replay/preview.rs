@@ -1,4 +1,4 @@
-//! What a replay would come to, by core's own transform, as the server does it.
+//! Predicts the outcomes of a replay with the transform that the server uses.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_base::identity::ClientKey;
@@ -9,29 +9,30 @@ use cellar_log::transform::transform;
 use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
-use super::append::{Piece, Settled};
-use super::read::backwards;
+use super::append::{OperationPiece, SettledPiece};
+use super::read::visit_backwards;
 use super::{ForkReplay, ReplayError};
 
-/// Others, as seen by whoever replays.
+/// Client key of all entries of the source.
 const OTHERS: ClientKey = ClientKey([0; 8]);
+/// Client key of the replayed mutations.
 const OWN: ClientKey = ClientKey([1; 8]);
 
-/// What each operation would be committed as behind what the source did.
-pub(super) async fn settle(
+/// Predicts the outcome of each piece after the entries that the source has appended since the fork.
+pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
-    pieces: &[Piece],
-) -> Result<Vec<Settled>, ReplayError> {
+    pieces: &[OperationPiece],
+) -> Result<Vec<SettledPiece>, ReplayError> {
     let mut viewpoint = Viewpoint::new(OWN);
-    for entry in since(replay).await? {
+    for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
-    let base = replay.from;
-    let mut map = viewpoint.map_from(base).ok().filter(|map| !map.is_too_long());
+    // `None` once the map is too long: the server rejects all further operations.
+    let mut map = viewpoint.map_from(replay.from).ok().filter(|map| !map.is_too_long());
     let mut settled = Vec::with_capacity(pieces.len());
-    for Piece { of, operation, .. } in pieces {
+    for OperationPiece { mutation_index, operation, .. } in pieces {
         let committed = match &mut map {
-            None => Some(vec![Operation::Rejected(too_far())]),
+            None => Some(vec![Operation::Rejected(too_far_behind())]),
             Some(moved) => {
                 let committed = transform(operation, moved);
                 let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
@@ -40,33 +41,35 @@ pub(super) async fn settle(
                 committed
             }
         };
-        settled.push(Settled { of: *of, sent: operation.clone(), committed });
+        let mutation_index = *mutation_index;
+        settled.push(SettledPiece { mutation_index, sent: operation.clone(), committed });
     }
     Ok(settled)
 }
 
-fn too_far() -> Rejection {
-    let detail = "too many rows, columns or sheets have moved since it was forked";
+fn too_far_behind() -> Rejection {
+    let detail = "too many rows, columns or sheets have moved since the fork was created";
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// The entries of the source behind the fork up to where it is to go, the oldest first, with what moves
-/// anything: large entries only set cells.
-async fn since(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
-    let (mut entries, mut bytes) = (Vec::new(), 0_usize);
-    backwards(&replay.client, replay.source, replay.onto, async |entry| {
+/// Reads the entries of the source between the fork and the target position, oldest first, with only the
+/// mutations that move cells. Large entries only set cells, so their bodies are not needed.
+async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
+    let mut entries = Vec::new();
+    let mut bytes = 0_usize;
+    visit_backwards(&replay.client, replay.source, replay.onto, async |entry| {
         if entry.position <= replay.from {
             return Ok(false);
         }
         let EntryView { position, mutations, .. } = entry;
-        let moving: Vec<Mutation> = mutations.iter().filter_map(moving).collect();
-        let weight = moving.iter().flat_map(Mutation::effective).map(Operation::weight_bytes);
-        bytes = weight.fold(bytes, usize::saturating_add);
+        let moving: Vec<Mutation> = mutations.into_iter().filter_map(moving_mutation).collect();
+        let weights = moving.iter().flat_map(Mutation::effective).map(Operation::weight_bytes);
+        bytes = weights.fold(bytes, usize::saturating_add);
         if bytes > MAX_REPLAY_BYTES {
             return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
         }
         if !moving.is_empty() {
-            entries.push(of_others(replay, position, moving));
+            entries.push(entry_of_source(replay, position, moving));
         }
         Ok(true)
     })
@@ -75,13 +78,16 @@ async fn since(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     Ok(entries)
 }
 
-fn moving(view: &MutationView) -> Option<Mutation> {
-    let MutationView { base, op, committed, .. } = view.clone();
-    let moves = view.effective().iter().any(Operation::moves_cells);
-    moves.then_some(Mutation { base, authored: op, committed })
+/// Converts a mutation; `None` if the mutation moves no cells.
+fn moving_mutation(view: MutationView) -> Option<Mutation> {
+    if !view.effective().iter().any(Operation::moves_cells) {
+        return None;
+    }
+    let MutationView { base, op, committed, .. } = view;
+    Some(Mutation { base, authored: op, committed })
 }
 
-fn of_others(replay: &ForkReplay, position: Position, mutations: Vec<Mutation>) -> Entry {
+fn entry_of_source(replay: &ForkReplay, position: Position, mutations: Vec<Mutation>) -> Entry {
     Entry {
         log: replay.source,
         position,

@@ -1,4 +1,4 @@
-//! Reads what entries did, backwards over the history.
+//! Reads the mutations of entries, newest first.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_base::identity::LogId;
@@ -9,31 +9,31 @@ use cellar_sheet::operation::Operation;
 use super::{OwnMutation, ReplayError};
 use crate::Client;
 
-/// Visits entries from `newest` backwards, as long as the visitor says.
-pub(super) async fn backwards(
+/// Visits entries from `newest` backwards, until `visit` returns `false`.
+pub(super) async fn visit_backwards(
     client: &Client,
     id: LogId,
     newest: Position,
     mut visit: impl AsyncFnMut(EntryView) -> Result<bool, ReplayError>,
 ) -> Result<(), ReplayError> {
-    let mut from = newest;
+    let mut until = newest;
     loop {
-        let page = client.history(id, Some(from), Some(MAX_PAGE_ENTRIES)).await?;
+        let page = client.history(id, Some(until), Some(MAX_PAGE_ENTRIES)).await?;
         for entry in page.entries {
             if !visit(entry).await? {
                 return Ok(());
             }
         }
-        // A page that does not go on would be asked for again for ever.
-        match page.next.filter(|next| *next < from) {
-            Some(next) => from = next,
-            None => return Ok(()),
+        match page.next {
+            Some(next) if next < until => until = next,
+            // Also stop at a faulty `next`, which would cause an endless loop.
+            _ => return Ok(()),
         }
     }
 }
 
-/// The mutations of an entry, wherever its body is.
-pub(super) async fn mutations(
+/// Returns the mutations of an entry. Downloads the body of a large entry.
+pub(super) async fn load_mutations(
     client: &Client,
     entry: EntryView,
 ) -> Result<Vec<MutationView>, ReplayError> {
@@ -43,23 +43,25 @@ pub(super) async fn mutations(
     }
 }
 
-/// The mutations of a fork's own entries that did something, the oldest first.
-pub(super) async fn own_mutations(
+/// Reads the mutations of a fork that had an effect, oldest first. `from` is the position of the fork in its
+/// source.
+pub(super) async fn read_own_mutations(
     client: &Client,
     fork: LogId,
     from: Position,
     head: Position,
 ) -> Result<Vec<OwnMutation>, ReplayError> {
-    let (mut own, mut bytes) = (Vec::new(), 0_usize);
-    backwards(client, fork, head, async |entry| {
+    let mut own = Vec::new();
+    let mut bytes = 0_usize;
+    visit_backwards(client, fork, head, async |entry| {
         if entry.position.segment() <= from.segment() {
             return Ok(false);
         }
         let EntryView { position, author, created_s: created, .. } = entry.clone();
-        for mutation in mutations(client, entry).await?.into_iter().rev() {
-            let operations = taking_effect(mutation.effective());
-            let weight = operations.iter().map(Operation::weight_bytes);
-            bytes = weight.fold(bytes, usize::saturating_add);
+        for mutation in load_mutations(client, entry).await?.into_iter().rev() {
+            let operations = without_rejections(mutation.effective());
+            let weights = operations.iter().map(Operation::weight_bytes);
+            bytes = weights.fold(bytes, usize::saturating_add);
             if bytes > MAX_REPLAY_BYTES {
                 return Err(ReplayError::TooLarge { max_bytes: MAX_REPLAY_BYTES });
             }
@@ -74,7 +76,7 @@ pub(super) async fn own_mutations(
     Ok(own)
 }
 
-fn taking_effect(effective: &[Operation]) -> Vec<Operation> {
-    let does = |operation: &&Operation| !matches!(operation, Operation::Rejected(_));
-    effective.iter().filter(does).cloned().collect()
+fn without_rejections(operations: &[Operation]) -> Vec<Operation> {
+    let has_effect = |operation: &&Operation| !matches!(operation, Operation::Rejected(_));
+    operations.iter().filter(has_effect).cloned().collect()
 }

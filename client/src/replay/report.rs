@@ -5,8 +5,8 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 use serde::Serialize;
 
 use super::OwnMutation;
-use super::append::Settled;
-use crate::sheet_loss::needed_sheet;
+use super::append::SettledPiece;
+use crate::sheet_deletion::needed_sheet;
 
 /// Outcome of a replayed mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -25,58 +25,67 @@ pub enum ReplayOutcome {
 /// A mutation of the fork and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReplayedEdit {
-    /// Entry of the fork that contains the mutation.
+    /// Position of the entry in the existing fork.
     pub position: Position,
     /// Author in the existing fork. In the new fork, the author is the caller of the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Creation time, Unix seconds.
     pub created: u64,
-    /// Outcome.
+    /// Outcome in the new fork.
     pub outcome: ReplayOutcome,
     /// Operations in the existing fork.
     pub operations: Vec<Operation>,
     /// Operations in the new fork, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Reason of a rejection.
+    /// Reason for a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
 }
 
-/// Combines the outcomes of the operations of each mutation. The server accepts edits of deleted sheets,
-/// which have no effect.
-pub(super) fn replayed(
+/// Combines the outcomes of the pieces of each mutation. Edits of `deleted_sheets` count as dropped: the server
+/// accepts them, but they have no effect.
+pub(super) fn combine_outcomes(
     own: &[OwnMutation],
-    settled: &[Settled],
-    gone: &[SheetId],
+    settled: &[SettledPiece],
+    deleted_sheets: &[SheetId],
 ) -> Vec<ReplayedEdit> {
-    let mut rest = settled;
-    let each = own.iter().enumerate().map(|(of, mutation)| {
-        let count = rest.iter().take_while(|settled| settled.of == of).count();
-        let (its, behind) = rest.split_at(count);
-        rest = behind;
-        one(mutation, its, gone)
-    });
-    each.collect()
+    let mut remaining = settled;
+    let mut replayed = Vec::with_capacity(own.len());
+    for (index, mutation) in own.iter().enumerate() {
+        let count = remaining.iter().take_while(|piece| piece.mutation_index == index).count();
+        let (pieces, rest) = remaining.split_at(count);
+        replayed.push(replayed_edit(mutation, pieces, deleted_sheets));
+        remaining = rest;
+    }
+    replayed
 }
 
-fn one(own: &OwnMutation, settled: &[Settled], gone: &[SheetId]) -> ReplayedEdit {
+fn replayed_edit(
+    own: &OwnMutation,
+    pieces: &[SettledPiece],
+    deleted_sheets: &[SheetId],
+) -> ReplayedEdit {
     let OwnMutation { position, author, created, operations } = own.clone();
-    let is_there =
-        |operation: &&Operation| needed_sheet(operation).is_none_or(|sheet| !gone.contains(&sheet));
-    let all = || settled.iter().flat_map(Settled::effective);
-    let rejection = all().find_map(|operation| match operation {
+    let has_sheet = |operation: &&Operation| {
+        needed_sheet(operation).is_none_or(|sheet| !deleted_sheets.contains(&sheet))
+    };
+    let committed_operations = || pieces.iter().flat_map(SettledPiece::effective);
+    let rejection = committed_operations().find_map(|operation| match operation {
         Operation::Rejected(rejection) => Some(rejection.clone()),
         _ => None,
     });
-    let effective: Vec<Operation> = all().filter(is_there).cloned().collect();
-    let moved = settled.iter().any(|settled| settled.committed.is_some());
-    let outcome = match &rejection {
-        Some(_) => ReplayOutcome::Rejected,
-        None if !moved && effective.len() == all().count() => ReplayOutcome::Unchanged,
-        None if effective.is_empty() => ReplayOutcome::Dropped,
-        None => ReplayOutcome::Transformed,
+    let effective: Vec<Operation> = committed_operations().filter(has_sheet).cloned().collect();
+    let is_transformed = pieces.iter().any(|piece| piece.committed.is_some());
+    let outcome = if rejection.is_some() {
+        ReplayOutcome::Rejected
+    } else if !is_transformed && effective.len() == committed_operations().count() {
+        ReplayOutcome::Unchanged
+    } else if effective.is_empty() {
+        ReplayOutcome::Dropped
+    } else {
+        ReplayOutcome::Transformed
     };
     let differs = matches!(outcome, ReplayOutcome::Transformed | ReplayOutcome::Dropped);
     let committed = differs.then_some(effective);
@@ -95,7 +104,7 @@ mod tests {
 
     fn outcome(
         settled: &[(u32, Option<Vec<Operation>>)],
-        gone: &[SheetId],
+        deleted_sheets: &[SheetId],
     ) -> (ReplayOutcome, usize) {
         let sent = |sheet: &u32| insert(*sheet, 7);
         let own = OwnMutation {
@@ -104,20 +113,20 @@ mod tests {
             created: 0,
             operations: settled.iter().map(|(sheet, _)| sent(sheet)).collect(),
         };
-        let settled: Vec<Settled> = settled
+        let settled: Vec<SettledPiece> = settled
             .iter()
-            .map(|(sheet, committed)| Settled {
-                of: 0,
+            .map(|(sheet, committed)| SettledPiece {
+                mutation_index: 0,
                 sent: sent(sheet),
                 committed: committed.clone(),
             })
             .collect();
-        let replayed = replayed(&[own], &settled, gone).remove(0);
+        let replayed = combine_outcomes(&[own], &settled, deleted_sheets).remove(0);
         (replayed.outcome, replayed.committed.map_or(99, |committed| committed.len()))
     }
 
     #[test]
-    fn every_outcome_is_told_apart() {
+    fn distinguishes_all_outcomes() {
         let rejection = Rejection::new(RejectionReason::TooFarBehind, "why");
         let rejected = Some(vec![Operation::Rejected(rejection)]);
         assert_eq!(outcome(&[(0, None), (1, None)], &[]), (ReplayOutcome::Unchanged, 99));
@@ -128,7 +137,7 @@ mod tests {
             (ReplayOutcome::Dropped, 0)
         );
         assert_eq!(outcome(&[(0, None), (0, rejected)], &[]), (ReplayOutcome::Rejected, 99));
-        // The server takes edits of a sheet that is gone as they are.
+        // The server accepts edits of a deleted sheet unchanged.
         assert_eq!(outcome(&[(3, None)], &[SheetId(3)]), (ReplayOutcome::Dropped, 0));
         assert_eq!(
             outcome(&[(3, None), (4, None)], &[SheetId(3)]),

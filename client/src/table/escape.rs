@@ -1,9 +1,9 @@
-//! Text that somebody else wrote, made harmless for a terminal.
+//! Escapes untrusted text for output to a terminal.
 
 use std::fmt::Write as _;
 
-/// Escapes what could control a terminal or mislead a reader: control characters (so also every
-/// ANSI escape sequence), line ends, and what turns the direction of text or has no width.
+/// Escapes characters that could control a terminal or mislead a reader: control characters (and so ANSI
+/// escape sequences), line breaks, invisible characters and those that change the text direction.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -12,7 +12,7 @@ pub fn escape(text: &str) -> String {
             '\n' => escaped.push_str("\\n"),
             '\r' => escaped.push_str("\\r"),
             '\t' => escaped.push_str("\\t"),
-            _ if is_hostile(character) => {
+            _ if is_unsafe_character(character) => {
                 // Writing to a String cannot fail.
                 let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
             }
@@ -22,14 +22,14 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Whether a character controls a terminal, turns the direction of text, or is not seen.
-pub(super) fn is_hostile(character: char) -> bool {
+/// Returns whether a character controls a terminal, changes the text direction or is invisible.
+pub(super) fn is_unsafe_character(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
-            // Soft hyphen, Arabic letter mark, Hangul and Mongolian fillers: not seen.
+            // Invisible: soft hyphen, Arabic letter mark, Hangul and Mongolian fillers.
             '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{3164}'
-            // No width, joiners and marks of direction; line and paragraph separators.
+            // Zero-width characters, joiners, direction marks; line and paragraph separators.
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             // Word joiner, invisible operators, isolates.
             | '\u{2060}'..='\u{206f}'
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_controls_a_terminal_is_shown_instead() {
+    fn escapes_unsafe_characters() {
         for (text, shown) in [
             ("plain, ä, 漢字, 🎉", "plain, ä, 漢字, 🎉"),
             ("a\nb\r\tc", "a\\nb\\r\\tc"),

@@ -1,35 +1,36 @@
-//! Which widths columns get when there is not room for all of them.
+//! Computes column widths that fit_columns the width of a terminal.
 
-use super::BETWEEN_COLUMNS;
+use super::COLUMN_SEPARATOR_WIDTH;
 
-/// A column that has to give way keeps at least this many characters.
+/// Minimum width in characters of a column that is shrunk to fit_columns the terminal.
 const MIN_COLUMN_WIDTH: usize = 6;
 
-/// The widths of as many leading columns as fit into `available` characters. The widest columns
-/// give way first; what still does not fit is left out, but never the first column.
-pub(super) fn fit(natural: &[usize], available: usize) -> Vec<usize> {
-    let minimum = |width: &usize| (*width).min(MIN_COLUMN_WIDTH);
+/// Returns the widths of as many leading columns as fit_columns in `available` characters. Shrinks the widest columns
+/// first. Omits columns that do not fit_columns even at minimum width, but never the first column.
+pub(super) fn fit_columns(natural_widths: &[usize], available: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
-    let mut least = 0_usize;
-    for width in natural {
-        least = least.saturating_add(minimum(width)).saturating_add(BETWEEN_COLUMNS);
-        if least > available && !widths.is_empty() {
+    let mut minimum_total = 0_usize;
+    for &width in natural_widths {
+        minimum_total += width.min(MIN_COLUMN_WIDTH) + COLUMN_SEPARATOR_WIDTH;
+        if minimum_total > available && !widths.is_empty() {
             break;
         }
-        widths.push(*width);
+        widths.push(width);
     }
-    let room = available.saturating_sub(widths.len().saturating_mul(BETWEEN_COLUMNS));
-    let cap = widest_cap(&widths, room);
-    widths.into_iter().map(|width| width.min(cap)).collect()
+    let cell_space = available.saturating_sub(widths.len() * COLUMN_SEPARATOR_WIDTH);
+    let max_width = largest_fitting_width(&widths, cell_space);
+    widths.into_iter().map(|width| width.min(max_width)).collect()
 }
 
-/// The greatest width such that columns cut to it fit into `room` together.
-fn widest_cap(widths: &[usize], room: usize) -> usize {
-    let total = |cap: usize| widths.iter().map(|width| (*width).min(cap)).sum::<usize>();
-    let (mut fits, mut too_wide) = (1, widths.iter().max().map_or(1, |widest| widest + 1));
+/// Returns the largest maximum width with which all columns fit_columns in `cell_space` characters, by binary search;
+/// at least 1.
+fn largest_fitting_width(widths: &[usize], cell_space: usize) -> usize {
+    let total_width = |max: usize| widths.iter().map(|&width| width.min(max)).sum::<usize>();
+    let mut fits = 1;
+    let mut too_wide = widths.iter().max().map_or(1, |widest| widest + 1);
     while too_wide - fits > 1 {
-        let middle = fits + (too_wide - fits) / 2;
-        if total(middle) <= room {
+        let middle = usize::midpoint(fits, too_wide);
+        if total_width(middle) <= cell_space {
             fits = middle;
         } else {
             too_wide = middle;
@@ -43,16 +44,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_widest_give_way_first() {
-        assert_eq!(fit(&[5, 10], 100), [5, 10]);
-        assert_eq!(fit(&[5, 100, 8], 9 + 5 + 8 + 20), [5, 20, 8]);
-        assert_eq!(fit(&[50, 50], 6 + 40), [20, 20]);
+    fn shrinks_the_widest_columns_first() {
+        assert_eq!(fit_columns(&[5, 10], 100), [5, 10]);
+        assert_eq!(fit_columns(&[5, 100, 8], 9 + 5 + 8 + 20), [5, 20, 8]);
+        assert_eq!(fit_columns(&[50, 50], 6 + 40), [20, 20]);
     }
 
     #[test]
-    fn columns_that_do_not_fit_are_left_out() {
-        assert_eq!(fit(&[50, 50, 50], 2 * (MIN_COLUMN_WIDTH + BETWEEN_COLUMNS)), [6, 6]);
-        assert_eq!(fit(&[50], 0), [1]);
-        assert!(fit(&[], 10).is_empty());
+    fn omits_columns_that_do_not_fit() {
+        assert_eq!(
+            fit_columns(&[50, 50, 50], 2 * (MIN_COLUMN_WIDTH + COLUMN_SEPARATOR_WIDTH)),
+            [6, 6]
+        );
+        assert_eq!(fit_columns(&[50], 0), [1]);
+        assert!(fit_columns(&[], 10).is_empty());
     }
 }

@@ -1,44 +1,47 @@
-//! JSON for standard output, which may be a terminal.
+//! JSON output that is safe to print to a terminal.
 
 use std::io;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use super::escape::is_hostile;
+use super::escape::is_unsafe_character;
 
-/// A value as JSON on one line. Characters that control a terminal, turn the direction of text or are not
-/// seen are written as `\u…`, which every JSON parser reads as the character.
+/// Formats a value as JSON on one line. Characters that control a terminal, change the text direction or are
+/// invisible are written as `\u…` escapes.
 #[must_use]
 pub fn to_json(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, VisibleText);
-    // Commands print plain data, which always encodes, and always as UTF-8.
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, UnsafeTextEscaper);
+    // Encoding plain data does not fail, and JSON is always UTF-8.
     match value.serialize(&mut serializer) {
         Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
         Err(_) => String::new(),
     }
 }
 
-/// Writes strings so that all of them can be seen.
-struct VisibleText;
+/// A JSON formatter that escapes unsafe characters in strings.
+struct UnsafeTextEscaper;
 
-impl Formatter for VisibleText {
+impl Formatter for UnsafeTextEscaper {
     fn write_string_fragment<W: ?Sized + io::Write>(
         &mut self,
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let mut shown = 0;
-        for (at, character) in fragment.char_indices().filter(|(_, it)| is_hostile(*it)) {
-            CompactFormatter
-                .write_string_fragment(writer, fragment.get(shown..at).unwrap_or(""))?;
+        let mut written = 0;
+        for (index, character) in fragment.char_indices() {
+            if !is_unsafe_character(character) {
+                continue;
+            }
+            let safe_part = fragment.get(written..index).unwrap_or("");
+            CompactFormatter.write_string_fragment(writer, safe_part)?;
             for unit in character.encode_utf16(&mut [0; 2]) {
                 write!(writer, "\\u{unit:04x}")?;
             }
-            shown = at + character.len_utf8();
+            written = index + character.len_utf8();
         }
-        CompactFormatter.write_string_fragment(writer, fragment.get(shown..).unwrap_or(""))
+        CompactFormatter.write_string_fragment(writer, fragment.get(written..).unwrap_or(""))
     }
 }
 
@@ -47,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_controls_a_terminal_is_escaped_and_reads_back() {
+    fn unsafe_characters_are_escaped_and_read_back() {
         for (text, json) in [
             ("plain ä 漢字 🎉 \" \\", r#""plain ä 漢字 🎉 \" \\""#),
             ("\u{1b}[2J\u{7}\n", r#""\u001b[2J\u0007\n""#),
@@ -63,10 +66,10 @@ mod tests {
     }
 
     #[test]
-    fn every_hostile_character_is_escaped() {
+    fn every_unsafe_character_is_escaped() {
         for character in (0..=0x0010_ffff_u32).filter_map(char::from_u32) {
             let written = to_json(&character);
-            assert!(!written.chars().any(is_hostile), "{character:?}");
+            assert!(!written.chars().any(is_unsafe_character), "{character:?}");
             assert_eq!(serde_json::from_str::<char>(&written).unwrap(), character);
         }
     }

@@ -1,7 +1,7 @@
-//! Cells as a table for a terminal, with column letters and row numbers.
+//! Prints cells as a table for a terminal, with column letters and row numbers.
 //!
-//! Whatever a cell holds, the table stays a table: what could move the cursor, hide text or turn
-//! its direction is shown escaped.
+//! Characters that could move the cursor, hide text or change its direction are escaped, so that the contents
+//! of cells cannot break the table.
 
 mod escape;
 mod fit;
@@ -17,125 +17,131 @@ use cellar_sheet::a1::{CellName, column_name};
 use cellar_sheet::cell::Value;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-/// Columns between the widths of two columns: a border and a space on either side.
-const BETWEEN_COLUMNS: usize = 3;
+/// Width of a column's border with the spaces on both sides.
+const COLUMN_SEPARATOR_WIDTH: usize = 3;
 
-/// Characters of a cell in a table whose lines have no bound: one long text would make every line
-/// as long.
+/// Maximum width of a column in a table without a width limit, so that one long text does not widen all
+/// lines.
 pub const MAX_CELL_CHARACTERS: usize = 200;
 
-/// The part of a sheet that a table shows.
+/// The rectangle of cells that a table shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// The top left cell.
+    /// The top-left cell.
     pub first: CellName,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u32,
-    /// How many columns.
+    /// Number of columns.
     pub columns: u32,
 }
 
-/// A rendered table.
+/// A table as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
-    /// The lines, without a newline at the end.
+pub struct RenderedTable {
+    /// The lines of the table, without a trailing newline.
     pub text: String,
-    /// How many of the window's columns are shown; the others had no room.
+    /// Number of columns shown; the remaining columns of the window do not fit.
     pub columns: u32,
 }
 
-/// Renders the cells of a window, at most `width` characters wide; with `None` lines have no
-/// bound, and only cells beyond [`MAX_CELL_CHARACTERS`] are cut. Cells outside the window are left
-/// out.
+/// Renders the cells of a window as a table of at most `max_width` characters per line. Without a limit, only
+/// cells longer than [`MAX_CELL_CHARACTERS`] are truncated. Ignores cells outside the window.
 #[must_use]
-pub fn render(cells: &[CellAt], window: Window, width: Option<usize>) -> Rendered {
+pub fn render(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
     let grid = Grid::new(cells, window);
-    let row_header = (u64::from(window.first.row) + u64::from(window.rows)).to_string().len();
-    let natural = grid.widths();
-    let widths = match width {
-        Some(width) => fit::fit(&natural, width.saturating_sub(row_header + BETWEEN_COLUMNS + 1)),
-        None => natural.into_iter().map(|width| width.min(MAX_CELL_CHARACTERS)).collect(),
+    let last_row_number = u64::from(window.first.row) + u64::from(window.rows);
+    let row_header_width = last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1;
+    let natural_widths = grid.natural_widths();
+    let widths = match max_width {
+        Some(max_width) => {
+            fit::fit_columns(&natural_widths, max_width.saturating_sub(row_header_width))
+        }
+        None => natural_widths.into_iter().map(|width| width.min(MAX_CELL_CHARACTERS)).collect(),
     };
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(grid.header(&widths));
-    for row in 0..window.rows {
-        table.add_row(grid.row(row, &widths));
+    table.set_header(grid.header_row(widths.len()));
+    for row_offset in 0..window.rows {
+        table.add_row(grid.cell_row(row_offset, &widths));
     }
     let text = table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
-    Rendered { text, columns: u32::try_from(widths.len()).unwrap_or(u32::MAX) }
+    RenderedTable { text, columns: u32::try_from(widths.len()).unwrap_or(u32::MAX) }
 }
 
-/// What is shown of a cell.
-struct Shown {
+/// The escaped text and alignment of a cell.
+struct CellText {
     text: String,
     alignment: CellAlignment,
 }
 
-/// The cells of a window, by row and column within it.
+/// The cells of a window, by row and column offset within the window.
 struct Grid {
     window: Window,
-    cells: BTreeMap<(u32, u32), Shown>,
+    cells: BTreeMap<(u32, u32), CellText>,
 }
 
 impl Grid {
     fn new(cells: &[CellAt], window: Window) -> Self {
-        let place = |placed: &CellAt| {
-            let row = placed.row.checked_sub(window.first.row)?;
-            let column = placed.column.checked_sub(window.first.column)?;
-            let inside = row < window.rows && column < window.columns;
-            inside.then(|| ((row, column), Shown::of(placed)))
+        let to_offsets = |cell: &CellAt| {
+            let row_offset = cell.row.checked_sub(window.first.row)?;
+            let column_offset = cell.column.checked_sub(window.first.column)?;
+            let is_inside = row_offset < window.rows && column_offset < window.columns;
+            is_inside.then(|| ((row_offset, column_offset), CellText::new(cell)))
         };
-        Self { window, cells: cells.iter().filter_map(place).collect() }
+        Self { window, cells: cells.iter().filter_map(to_offsets).collect() }
     }
 
-    fn letters(&self, column: u32) -> String {
-        column_name(self.window.first.column.saturating_add(column))
+    fn column_letters(&self, column_offset: u32) -> String {
+        column_name(self.window.first.column.saturating_add(column_offset))
     }
 
-    /// The width of each column that shows everything in it.
-    fn widths(&self) -> Vec<usize> {
+    /// Returns for each column the width at which no cell is truncated.
+    fn natural_widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> =
-            (0..self.window.columns).map(|column| self.letters(column).len()).collect();
-        for ((_, column), shown) in &self.cells {
-            let width = usize::try_from(*column).ok().and_then(|column| widths.get_mut(column));
-            if let Some(width) = width {
-                *width = (*width).max(console::measure_text_width(&shown.text));
+            (0..self.window.columns).map(|column| self.column_letters(column).len()).collect();
+        for ((_, column_offset), cell) in &self.cells {
+            let index = usize::try_from(*column_offset).unwrap_or(usize::MAX);
+            if let Some(width) = widths.get_mut(index) {
+                *width = (*width).max(console::measure_text_width(&cell.text));
             }
         }
         widths
     }
 
-    fn header(&self, widths: &[usize]) -> Vec<comfy_table::Cell> {
-        let letters = (0..self.window.columns).zip(widths).map(|(column, _)| {
-            comfy_table::Cell::new(self.letters(column)).set_alignment(CellAlignment::Center)
+    /// Returns the row with the letters of the first `column_count` columns.
+    fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
+        let letters = (0..self.window.columns).take(column_count).map(|column_offset| {
+            comfy_table::Cell::new(self.column_letters(column_offset))
+                .set_alignment(CellAlignment::Center)
         });
         std::iter::once(comfy_table::Cell::new("")).chain(letters).collect()
     }
 
-    fn row(&self, row: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
-        let number = u64::from(self.window.first.row) + u64::from(row) + 1;
+    /// Returns a row with its number and its cells, truncated to `widths`.
+    fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
+        let number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
         let number = comfy_table::Cell::new(number).set_alignment(CellAlignment::Right);
-        let cells = (0..self.window.columns).zip(widths).map(|(column, width)| {
-            let Some(shown) = self.cells.get(&(row, column)) else {
+        let columns = (0..self.window.columns).zip(widths);
+        let cells = columns.map(|(column_offset, width)| {
+            let Some(cell) = self.cells.get(&(row_offset, column_offset)) else {
                 return comfy_table::Cell::new("");
             };
-            let text = console::truncate_str(&shown.text, *width, "…");
-            comfy_table::Cell::new(text).set_alignment(shown.alignment)
+            let text = console::truncate_str(&cell.text, *width, "…");
+            comfy_table::Cell::new(text).set_alignment(cell.alignment)
         });
         std::iter::once(number).chain(cells).collect()
     }
 }
 
-impl Shown {
-    fn of(placed: &CellAt) -> Self {
-        let alignment = match placed.cell.value {
+impl CellText {
+    fn new(cell: &CellAt) -> Self {
+        let alignment = match cell.cell.value {
             Value::Number(_) => CellAlignment::Right,
             Value::Bool(_) | Value::Error(_) => CellAlignment::Center,
             Value::Empty | Value::Text(_) => CellAlignment::Left,
         };
-        Self { text: escape(&placed.cell.text()), alignment }
+        Self { text: escape(&cell.cell.text()), alignment }
     }
 }
 
@@ -159,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_numbers_and_alignment() {
+    fn renders_letters_numbers_and_alignment() {
         let cells = [text(0, 0, "name"), text(0, 1, "price"), placed(1, 1, Value::Number(7.0))];
         let rendered = render(&cells, window(2, 2), None);
         let expected = [
@@ -174,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_elsewhere_shows_its_own_letters_and_numbers() {
+    fn renders_letters_and_numbers_of_the_window() {
         let first = CellName { row: 99, column: 26 };
         let cells = [text(99, 26, "in"), text(98, 26, "out"), text(99, 28, "out")];
         let rendered = render(&cells, Window { first, rows: 1, columns: 2 }, None).text;
@@ -185,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_cut_and_columns_without_room_are_counted() {
+    fn truncates_long_text_and_omits_columns_that_do_not_fit() {
         let cells = [text(0, 0, &"long ".repeat(100)), text(0, 1, "short")];
         let rendered = render(&cells, window(1, 2), Some(40));
         assert!(rendered.text.contains('…') && rendered.text.contains("short"));
@@ -198,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_width_only_very_long_cells_are_cut() {
+    fn without_a_limit_only_very_long_cells_are_truncated() {
         let table = |length: usize| {
             let cells = [text(0, 0, &"x".repeat(length)), text(1, 0, "short")];
             render(&cells, window(2, 1), None).text
@@ -211,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_text_never_breaks_the_table(
+        fn unsafe_text_never_breaks_the_table(
             texts in proptest::collection::vec("\\PC*|[\\x00-\\x20\\x7f-\\u{a0}\u{202a}-\u{202e}\u{200b}-\u{200f}\u{2066}-\u{2069}a]{0,40}", 1..6),
             width in 20..120_usize,
         ) {

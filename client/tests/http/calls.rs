@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cellar::{CellsQuery, Client, ClientError, MAX_REPLY_BODY_BYTES, Spent};
+use cellar::{CellsQuery, Client, ClientError, MAX_REPLY_BODY_BYTES, RequestCosts};
 use cellar_api::cost::Cost;
 use cellar_api::{wire::CreateRequest, wire::ProblemKind};
 
@@ -112,7 +112,7 @@ fn queries_arrive_as_they_are_meant() {
     let seen = cellar_base::position::Position::FIRST;
     let query = CellsQuery {
         range: Some("'It''s'!A1:B2".into()),
-        seen: Some(seen),
+        min_position: Some(seen),
         ..CellsQuery::default()
     };
     block_on(fake.client().cells(id, &query)).unwrap();
@@ -125,9 +125,9 @@ fn queries_arrive_as_they_are_meant() {
 }
 
 /// So many replies that told half a read unit and four write units each.
-fn spent(replies: u64, unknown_requests: u64) -> Spent {
+fn spent(replies: u64, unknown_requests: u64) -> RequestCosts {
     let cost = Cost { read_half_units: replies, write_units: 4 * replies, ..Cost::default() };
-    Spent { cost, unknown_requests }
+    RequestCosts { cost, unknown_requests }
 }
 
 #[test]

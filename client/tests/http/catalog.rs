@@ -79,7 +79,7 @@ fn each_call_goes_to_its_place_and_is_repeated_unchanged() {
     let end = "members?subject=b%26b&issuer=https%3A%2F%2Fi";
     assert_sent(seen, ("DELETE", end), &Value::Null);
     let link = LINK.parse().unwrap();
-    let seen = twice(told(), async |client| client.remove_link(id(), link, SEEN).await);
+    let seen = twice(told(), async |client| client.revoke_link(id(), link, SEEN).await);
     assert_sent(seen, ("DELETE", &format!("links/{LINK}")), &Value::Null);
     let request = LinkRequest {
         secret: LinkSecret([1; 16]).to_string(),
@@ -88,7 +88,7 @@ fn each_call_goes_to_its_place_and_is_repeated_unchanged() {
         expires_s: None,
     };
     let made = Fault::Answer(200, json!({"id": LINK, "token": "t"}).to_string());
-    let (seen, reply) = twice(made, async |client| client.add_link(id(), &request, SEEN).await);
+    let (seen, reply) = twice(made, async |client| client.create_link(id(), &request, SEEN).await);
     assert_eq!((reply.id.as_str(), reply.token.as_str()), (LINK, "t"));
     assert_eq!(seen[1].uri, format!("/v1/spreadsheets/{}/links", id()));
     assert_eq!((seen.len(), &seen[0].body), (2, &seen[1].body), "the same secret");

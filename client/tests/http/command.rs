@@ -1,4 +1,4 @@
-//! The `cellar` command as people and scripts run it.
+//! The `cellar` command: output, exit codes, and errors.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ use super::edits::set;
 use super::fake::{Fake, Fault};
 use super::workbook_imports::{every_kind, write_workbook};
 
-/// The id of no spreadsheet.
+/// The id of a spreadsheet that does not exist.
 const UNKNOWN: &str = "00000000-0000-0000-0000-000000000000";
 
 pub(crate) struct Case {
@@ -20,7 +20,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// A folder with a profile, as `deploy` leaves it.
+    /// Creates a folder with a profile, like `deploy`.
     pub(crate) fn new() -> Self {
         let case = Self { fake: Fake::start(), folder: tempfile::tempdir().unwrap() };
         let profile =
@@ -29,7 +29,7 @@ impl Case {
         case
     }
 
-    /// A file in the folder.
+    /// Returns the path of a file in the folder.
     pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
         self.folder.path().join(name)
     }
@@ -41,7 +41,7 @@ impl Case {
         output
     }
 
-    /// What a command that succeeds prints.
+    /// Runs a command that succeeds, and returns its output.
     pub(crate) fn text(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -54,7 +54,7 @@ impl Case {
         serde_json::from_str(&self.text(&arguments)).unwrap()
     }
 
-    /// What a command that fails says, with its exit code.
+    /// Runs a command that fails, and returns its exit code and error.
     pub(crate) fn error(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.run(arguments);
         (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
@@ -105,7 +105,7 @@ fn from_create_to_export() {
 }
 
 #[test]
-fn a_file_goes_in_and_comes_out() {
+fn an_imported_file_is_exported_unchanged() {
     let case = Case::new();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/seattle-weather.csv");
     let imported = case.json(&["import", file]);
@@ -127,13 +127,17 @@ fn a_file_goes_in_and_comes_out() {
 }
 
 #[test]
-fn errors_say_what_to_do_next() {
+fn errors_contain_advice() {
     let nowhere = tempfile::tempdir().unwrap();
     let output = run_in(nowhere.path(), &["get"]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(error.contains("cargo run -p synth -- deploy --local"), "{error}");
-    assert_eq!(std::fs::read_dir(nowhere.path()).unwrap().count(), 0, "state without need");
+    assert_eq!(
+        std::fs::read_dir(nowhere.path()).unwrap().count(),
+        0,
+        "get created files in the folder"
+    );
 
     let case = Case::new();
     let (code, error) = case.error(&["get"]);
@@ -146,7 +150,7 @@ fn errors_say_what_to_do_next() {
 }
 
 #[test]
-fn errors_for_programs_are_json() {
+fn errors_are_json_with_the_json_option() {
     let case = Case::new();
     let (code, error) = case.error(&["get", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&error).unwrap();
@@ -164,7 +168,7 @@ fn errors_for_programs_are_json() {
 }
 
 #[test]
-fn usage_and_help_have_their_exit_codes() {
+fn usage_errors_and_help_have_exit_codes() {
     let case = Case::new();
     for (arguments, code) in [
         (&["--help"][..], 0),
@@ -189,8 +193,8 @@ fn usage_and_help_have_their_exit_codes() {
         "{help}"
     );
     let (_, error) = case.error(&["import", "-"]);
-    assert!(error.contains("standard input cannot be imported"), "{error}");
-    assert!(error.contains("write it to a file first"), "{error}");
+    assert!(error.contains("cannot import standard input"), "{error}");
+    assert!(error.contains("write the data to a file first"), "{error}");
     let output = Command::new(env!("CARGO_BIN_EXE_cellar"))
         .env("CELLAR_TOKEN", "the-secret")
         .arg("--help")
@@ -200,7 +204,7 @@ fn usage_and_help_have_their_exit_codes() {
 }
 
 #[test]
-fn an_edit_that_is_kept_is_mentioned_and_sent_after_a_restart_on_another_port() {
+fn a_kept_edit_is_noted_and_sent_after_a_restart_on_another_port() {
     let case = Case::new();
     let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
     let with_identity = Profile { identity: Some("local-1".into()), ..profile };
@@ -219,7 +223,7 @@ fn an_edit_that_is_kept_is_mentioned_and_sent_after_a_restart_on_another_port() 
     for command in ["get", "history"] {
         let output = case.run(&[command]);
         let note = String::from_utf8(output.stderr).unwrap();
-        assert!(note.contains("1 edit is not sent yet: the next edit sends it"), "{note}");
+        assert!(note.contains("1 edit is not sent yet; the next edit sends them first"), "{note}");
         assert!(!case.text(&[command]).contains("kept"));
     }
     assert_eq!(case.json(&["set", "A3", "after"])["earlier"].as_u64(), Some(1));
@@ -231,7 +235,7 @@ fn an_edit_that_is_kept_is_mentioned_and_sent_after_a_restart_on_another_port() 
 }
 
 #[test]
-fn edits_that_wait_in_either_place_are_counted_apart() {
+fn unsent_edits_of_commands_and_of_the_grid_are_counted_separately() {
     let case = Case::new();
     case.text(&["create"]);
     case.text(&["set", "A1", "before"]);
@@ -241,10 +245,10 @@ fn edits_that_wait_in_either_place_are_counted_apart() {
         || LiveSheet::open(client.clone(), token, profile.spreadsheet.unwrap(), case.folder.path());
     let notes = |command: &str| String::from_utf8(case.run(&[command]).stderr).unwrap();
     let (single, live) = (
-        "1 edit is not sent yet: the next edit sends it",
-        "2 edits of `cellar edit` are not sent yet: the next `cellar edit` sends them",
+        "1 edit is not sent yet; the next edit sends them first",
+        "2 edits of `cellar edit` are not sent yet; the next `cellar edit` sends them",
     );
-    // As `cellar edit` keeps them, open or not.
+    // Edits of `cellar edit`, which is open at first and then closed.
     let mut sheet = block_on(open()).unwrap();
     sheet.edit(set(1, "live")).unwrap();
     assert!(notes("get").contains("1 edit of `cellar edit` is not sent yet"));
@@ -260,7 +264,7 @@ fn edits_that_wait_in_either_place_are_counted_apart() {
         let notes = notes(command);
         assert!(notes.contains(single) && notes.contains(live), "{notes}");
     }
-    // Another's are another's.
+    // Edits of another account do not count.
     let others = Profile { token: Some("the-token-of-another".into()), ..profile.clone() };
     others.save(case.folder.path()).unwrap();
     assert!(!notes("get").contains("not sent yet"));
@@ -273,7 +277,7 @@ fn edits_that_wait_in_either_place_are_counted_apart() {
 }
 
 #[test]
-fn an_import_goes_on_after_a_restart_on_another_port() {
+fn an_import_resumes_after_a_restart_on_another_port() {
     let case = Case::new();
     let (_, profile) = Profile::find(case.folder.path()).unwrap().unwrap();
     let profile = Profile { identity: Some("local-1".into()), ..profile };
@@ -290,7 +294,7 @@ fn an_import_goes_on_after_a_restart_on_another_port() {
 }
 
 #[test]
-fn a_long_text_is_cut_in_a_table_but_not_for_programs() {
+fn a_long_text_is_truncated_in_a_table_but_not_in_json() {
     let case = Case::new();
     case.text(&["create"]);
     let long = "x".repeat(60_000);
@@ -301,24 +305,30 @@ fn a_long_text_is_cut_in_a_table_but_not_for_programs() {
     assert_eq!(case.text(&["export", "-"]), format!("{long}\nshort\n"));
     let too_long = "x".repeat(64 * 1024 + 1);
     let (code, error) = case.error(&["set", "A1", &too_long]);
-    assert!(code == 1 && error.contains("help: shorten it"), "{error}");
+    assert!(code == 1 && error.contains("help: shorten the text"), "{error}");
 }
 
 #[test]
-fn an_import_says_what_is_likely_to_be_a_slip_and_counts_to_the_end() {
+fn an_import_hints_at_a_wrong_delimiter_and_shows_progress() {
     let case = Case::new();
     std::fs::write(case.folder.path().join("a.csv"), "a;b\n1;2\n").unwrap();
     let output = case.run(&["import", "a.csv"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("one column: is `--delimiter semicolon` right?"), "{stderr}");
+    assert!(
+        stderr.contains("the file has one column; is `--delimiter semicolon` right?"),
+        "{stderr}"
+    );
     let hint = case.json(&["import", "a.csv"])["hint"].clone();
-    assert_eq!(hint.as_str(), Some("one column: is `--delimiter semicolon` right?"));
+    assert_eq!(hint.as_str(), Some("the file has one column; is `--delimiter semicolon` right?"));
     let right = case.json(&["import", "a.csv", "--delimiter", "semicolon"]);
     assert!(right["hint"].is_null() && right["sheets"][0]["columns"] == 2, "{right}");
     let id = right["spreadsheet"].as_str().unwrap();
     let output = case.run(&["import", "a.csv", "--into", id, "--sheet", "A"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("one column: is `--delimiter semicolon` right?"), "{stderr}");
+    assert!(
+        stderr.contains("the file has one column; is `--delimiter semicolon` right?"),
+        "{stderr}"
+    );
     assert!(stderr.contains("2 of 2 cells"), "{stderr}");
     assert!(stderr.contains(&format!("Next: cellar get -s {id} --sheet A")), "{stderr}");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
@@ -331,7 +341,7 @@ fn an_import_says_what_is_likely_to_be_a_slip_and_counts_to_the_end() {
 }
 
 #[test]
-fn a_workbook_is_imported_and_what_is_about_csv_is_not_about_it() {
+fn a_workbook_is_imported_and_rejects_csv_options() {
     let case = Case::new();
     let sheets = [("My costs", every_kind()), ("b", every_kind())];
     write_workbook(&case.path("book.xlsx"), &sheets);
@@ -347,17 +357,17 @@ fn a_workbook_is_imported_and_what_is_about_csv_is_not_about_it() {
 
     for option in [&["--text"][..], &["--types", "A=text"], &["--delimiter", "tab"]] {
         let (code, error) = case.error(&[&["import", "book.xlsx"], option].concat());
-        assert!(code == 64 && error.contains("this is a workbook"), "{error}");
+        assert!(code == 64 && error.contains("the file is a workbook"), "{error}");
     }
     std::fs::write(case.path("a.csv"), "1\n").unwrap();
     let (code, error) = case.error(&["import", "a.csv", "--sheets", "a"]);
-    assert!(code == 64 && error.contains("csv has only one"), "{error}");
+    assert!(code == 64 && error.contains("the file is a csv file"), "{error}");
     let (code, error) = case.error(&["import", "book.xlsx", "--sheets", "Nope"]);
-    assert!(code == 1 && error.contains("there are My costs, b"), "{error}");
+    assert!(code == 1 && error.contains("My costs, b"), "{error}");
 }
 
 #[test]
-fn the_types_of_columns_are_said_and_can_be_given() {
+fn column_types_are_reported_and_can_be_chosen() {
     let case = Case::new();
     std::fs::write(case.path("a.csv"), "code,n,day\n007,1,2026-11-21\n008,x,2026-11-22\n").unwrap();
     let output = case.run(&["import", "a.csv"]);
@@ -373,7 +383,7 @@ fn the_types_of_columns_are_said_and_can_be_given() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_import_says_how_to_go_on_and_does() {
+fn an_interrupted_import_resumes() {
     use std::process::Stdio;
     let case = Case::new();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
@@ -386,7 +396,7 @@ fn an_interrupted_import_says_how_to_go_on_and_does() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // The third request waits for its repetition.
+    // The third request waits for its retry.
     while case.fake.lock().seen.len() < 3 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
@@ -394,8 +404,8 @@ fn an_interrupted_import_says_how_to_go_on_and_does() {
     let output = child.wait_with_output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("nothing of it is in a spreadsheet"), "{error}");
-    assert!(error.contains("run the same command again"), "{error}");
+    assert!(error.contains("nothing was imported"), "{error}");
+    assert!(error.contains("run the command again to resume the import"), "{error}");
     case.fake.lock().faults.clear();
     let imported = case.json(&["import", file]);
     assert_eq!(case.fake.lock().logs.len(), 1);
@@ -405,7 +415,7 @@ fn an_interrupted_import_says_how_to_go_on_and_does() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_output_pipe_is_no_error() {
     use std::process::Stdio;
     let case = Case::new();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
@@ -423,7 +433,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_command_says_what_it_cost() {
+fn the_cost_option_prints_the_cost() {
     let case = Case::new();
     case.fake.lock().cost = Some("rr=0.5, wr=1");
     std::fs::write(case.folder.path().join("a.csv"), "1,2\n").unwrap();
@@ -432,13 +442,13 @@ fn a_command_says_what_it_cost() {
     for (arguments, expected) in [
         (&["create"][..], one),
         (&["import", "a.csv"], "cost: 4 write units, 2 read units, 1 S3 PUT ("),
-        // Load, update and the URLs of a chunk, and then the chunk is there.
+        // The first `get` also requests the URL of a chunk and the chunk.
         (&["get"], "cost: 3 write units, 1.5 read units, 1 S3 GET ("),
         (&["get"], "cost: 2 write units, 1 read unit: $0.000001375"),
         (&["get", "--remote"], one),
         (&["set", "A1", "x"], one),
         (&["history"], one),
-        // It also looks for sheets that it leaves out.
+        // An export to csv also lists the sheets, to report omitted ones.
         (&["export", "out.csv"], "cost: 2 write units, 1 read unit: $0.000001375"),
         (&["head"], one),
         (&["use", &id], one),
@@ -454,7 +464,7 @@ fn a_command_says_what_it_cost() {
 }
 
 #[test]
-fn a_cost_is_told_to_programs_and_after_failures() {
+fn the_cost_is_printed_as_json_and_after_failures() {
     let case = Case::new();
     case.fake.lock().cost = Some("rr=0.5, wr=1");
     case.text(&["create"]);
@@ -473,7 +483,7 @@ fn a_cost_is_told_to_programs_and_after_failures() {
 
     let (code, stderr) = case.error(&["--cost", "get", "--range", "A:C", "-s", UNKNOWN]);
     assert!(code == 1 && stderr.starts_with("error: "), "{stderr}");
-    let unknown = "cost: nothing: $0 (besides 1 request of unknown cost)\n";
+    let unknown = "cost: nothing: $0 (and 1 request of unknown cost)\n";
     assert!(stderr.ends_with(unknown), "{stderr}");
     case.fake.fail([Fault::Refused(cellar_api::wire::ProblemKind::Forbidden)]);
     let (_, stderr) = case.error(&["--cost", "get"]);

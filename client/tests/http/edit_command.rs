@@ -1,4 +1,4 @@
-//! The commands that edit more than cells, against the API in memory.
+//! The commands that edit rows, columns, sheets and ranges, undo, and list history and differences.
 
 use cellar_api::wire::ProblemKind;
 use cellar_sheet::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
@@ -12,7 +12,7 @@ fn rejected() -> Fault {
 }
 
 #[test]
-fn a_rejected_edit_is_final_told_and_blocks_nothing() {
+fn a_rejected_edit_is_final_and_blocks_nothing() {
     let case = Case::new();
     let id = case.text(&["create"]).trim().parse().unwrap();
     case.fake.fail([Fault::None, rejected()]);
@@ -20,7 +20,7 @@ fn a_rejected_edit_is_final_told_and_blocks_nothing() {
     assert!(code == 1 && error.contains("too many rows have moved"), "{error}");
     assert!(error.contains("inserted 1 row before row 3") && !error.contains('\u{1b}'), "{error}");
     assert_eq!(case.json(&["set", "A1", "x"])["earlier"].as_u64(), Some(0));
-    assert_eq!(case.fake.appends()[1].mutations[0].id, 2, "the numbering goes on");
+    assert_eq!(case.fake.appends()[1].mutations[0].id, 2, "the ids continue");
     assert_eq!(case.fake.texts(id).len(), 1);
     case.fake.fail([rejected()]);
     let (_, error) = case.error(&["set", "A1", "x", "--json"]);
@@ -29,11 +29,11 @@ fn a_rejected_edit_is_final_told_and_blocks_nothing() {
 }
 
 #[test]
-fn a_rejection_whose_answer_was_lost_is_told_by_the_next_command() {
+fn the_next_command_reports_a_rejection_whose_reply_was_lost() {
     let case = Case::new();
     case.text(&["create"]);
     case.text(&["set", "A1", "x"]);
-    // Appended as rejected, and never answered.
+    // The edit is committed as rejected, but every reply is lost.
     case.fake.lock().reject_next(rejected());
     case.fake.fail(std::iter::repeat_n(Fault::Lost, 5));
     let (code, error) = case.error(&["columns", "insert", "B"]);
@@ -45,12 +45,12 @@ fn a_rejection_whose_answer_was_lost_is_told_by_the_next_command() {
 }
 
 #[test]
-fn an_undo_goes_alone_and_says_what_was_taken_back() {
+fn an_undo_is_sent_alone_and_describes_the_undone_edit() {
     let case = Case::new();
     let id = case.text(&["create"]).trim().parse().unwrap();
     case.text(&["set", "A1", "one"]);
     case.text(&["set", "A1", "two"]);
-    // What stands there is looked at first.
+    // The first request is the read before the undo.
     case.fake.fail([Fault::None]);
     case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
     let (code, _) = case.error(&["undo", "0.2"]);
@@ -61,11 +61,8 @@ fn an_undo_goes_alone_and_says_what_was_taken_back() {
     let texts: Vec<String> = case.fake.texts(id).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["one", "x"]);
     let undone = case.text(&["undo", "0.1"]);
-    assert_eq!(
-        undone,
-        "took back 0.1: nothing   at 0.5\n".replace("nothing", undone_cells(&undone))
-    );
-    // The token of these tests does not say whose it is.
+    assert_eq!(undone, "undid 0.1: nothing   at 0.5\n".replace("nothing", undone_cells(&undone)));
+    // The token of these tests contains no author.
     let (code, error) = case.error(&["undo"]);
     assert!(code == 64 && error.contains("cellar history"), "{error}");
 }
@@ -75,7 +72,7 @@ fn undone_cells(text: &str) -> &str {
 }
 
 #[test]
-fn where_an_edit_landed_is_told() {
+fn a_transformed_edit_is_reported() {
     let case = Case::new();
     case.text(&["create"]);
     let insert = |before| {
@@ -87,22 +84,22 @@ fn where_an_edit_landed_is_told() {
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert_eq!(stdout, "inserted 2 rows before row 3   at 0.1\n");
     let note = String::from_utf8(output.stderr).unwrap();
-    assert!(note.contains("so it became: inserted 2 rows before row 7"), "{note}");
+    assert!(note.contains("the edit became: inserted 2 rows before row 7"), "{note}");
     case.fake.fail([Fault::Moved(vec![])]);
     let json = case.json(&["rows", "delete", "3"]);
     assert_eq!(json["committed"].as_array().map(Vec::len), Some(0), "{json}");
-    // The answer is lost: what became of it is still found out.
+    // The outcome is known even when the first reply is lost.
     case.fake.fail([Fault::None]);
     case.fake.lock().move_next(vec![insert(9)]);
     case.fake.lock().faults.clear();
     case.fake.fail([Fault::Lost]);
     let output = case.run(&["rows", "insert", "3", "--count", "2"]);
     let note = String::from_utf8(output.stderr).unwrap();
-    assert!(note.contains("so it became: inserted 2 rows before row 10"), "{note}");
+    assert!(note.contains("the edit became: inserted 2 rows before row 10"), "{note}");
 }
 
 #[test]
-fn sheets_are_found_by_name_and_the_first_without_one() {
+fn sheets_are_found_by_name_and_default_to_the_first() {
     let case = Case::new();
     case.text(&["create"]);
     case.text(&["sheets", "add", "My costs"]);
@@ -111,13 +108,13 @@ fn sheets_are_found_by_name_and_the_first_without_one() {
     assert!(case.text(&["get", "--sheet", "My costs"]).contains('8'));
     assert!(case.text(&["get"]).contains("The sheet is empty."));
     let (code, error) = case.error(&["set", "Nope!A1", "1"]);
-    assert!(code == 1 && error.contains("there are Sheet1, My costs"), "{error}");
+    assert!(code == 1 && error.contains("the sheets are: Sheet1, My costs"), "{error}");
     let (code, error) = case.error(&["sheets", "add", "sheet1"]);
     assert!(code == 1 && error.contains("sheet `Sheet1` already exists"), "{error}");
     let (code, error) = case.error(&["sheets", "add", "a/b"]);
     assert!(code == 1 && error.contains("is not a valid sheet name"), "{error}");
     case.text(&["sheets", "delete", "Sheet1"]);
-    // Without a name it is the sheet that is the first now: nothing is written to what is gone.
+    // Without --sheet, an edit goes to the sheet that is the first now, not to the deleted one.
     case.text(&["set", "A1", "first"]);
     assert!(case.text(&["get", "--sheet", "My costs"]).contains("first"));
     let (code, error) = case.error(&["sheets", "delete", "My costs"]);
@@ -128,7 +125,7 @@ fn sheets_are_found_by_name_and_the_first_without_one() {
 }
 
 #[test]
-fn a_diff_has_its_exit_codes_and_all_its_pages() {
+fn a_diff_has_exit_codes_and_follows_pages() {
     let case = Case::new();
     case.text(&["create"]);
     case.text(&["set", "A1", "1", "A2", "2", "A3", "3"]);
@@ -144,7 +141,7 @@ fn a_diff_has_its_exit_codes_and_all_its_pages() {
 }
 
 #[test]
-fn history_has_pages_and_names_large_entries() {
+fn history_has_pages_and_shows_large_entries() {
     let case = Case::new();
     case.text(&["create"]);
     for value in 1..=5 {
@@ -163,7 +160,7 @@ fn history_has_pages_and_names_large_entries() {
     case.text(&["set", "A2", &large]);
     let history = case.text(&["history", "--limit", "1"]);
     assert!(
-        history.contains("1 large edit, ") && history.contains("bytes in an object"),
+        history.contains("1 large edit, ") && history.contains("bytes stored separately"),
         "{history}"
     );
     assert_eq!(case.json(&["get", "--range", "A2"])["texts"][0].as_str(), Some(large.as_str()));
@@ -175,13 +172,13 @@ fn ranges_are_cleared_and_formatted() {
     case.text(&["create"]);
     case.text(&["set", "A1", "1", "B1", "2", "C1", "3"]);
     assert_eq!(case.text(&["clear", "B:C"]), "B:C cleared   at 0.2\n");
-    assert_eq!(case.text(&["format", "A1:A5", "0.00"]), "A1:A5 shown as 0.00   at 0.3\n");
+    assert_eq!(case.text(&["format", "A1:A5", "0.00"]), "A1:A5 formatted as 0.00   at 0.3\n");
     assert_eq!(case.json(&["get"])["texts"], serde_json::json!(["1.00"]));
     let unknown = case.json(&["format", "Z1", "#,##0.0%"]);
     assert_eq!(unknown["understood"], false);
     assert_eq!(case.json(&["format", "Z1", "General"])["understood"], true);
     let unknown = case.text(&["format", "Z1", "#,##0.0%"]);
-    assert_eq!(unknown, "Z1: format #,##0.0% kept; shown as General here   at 0.6\n");
+    assert_eq!(unknown, "Z1: format #,##0.0% stored, but displayed as General   at 0.6\n");
     assert_eq!(case.text(&["columns", "delete", "B:C"]), "deleted columns B:C   at 0.7\n");
     assert_eq!(case.text(&["rows", "delete", "9", "3:5"]), "deleted rows 3:5, 9   at 0.8\n");
     let (code, error) = case.error(&["rows", "insert", "C"]);
@@ -190,7 +187,7 @@ fn ranges_are_cleared_and_formatted() {
 }
 
 #[test]
-fn an_edit_of_a_sheet_that_others_deleted_says_that_nothing_was_left_to_do() {
+fn an_edit_of_a_sheet_that_others_deleted_has_no_effect() {
     let case = Case::new();
     let id = case.text(&["create"]).trim().parse().unwrap();
     case.text(&["set", "A1", "x"]);
@@ -199,13 +196,13 @@ fn an_edit_of_a_sheet_that_others_deleted_says_that_nothing_was_left_to_do() {
     let output = case.run(&["set", "A2", "y"]);
     let note = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{note}");
-    assert!(note.starts_with("Nothing of it was left to do"), "{note}");
+    assert!(note.starts_with("The edit had no effect"), "{note}");
     assert_eq!(case.fake.requests()[before..], ["POST entries", "GET sheets"]);
     assert!(case.fake.texts(id).is_empty());
     case.text(&["set", "A2", "y"]);
-    assert_eq!(case.fake.texts(id).len(), 1, "the next goes into the sheet that there is");
+    assert_eq!(case.fake.texts(id).len(), 1, "the next edit goes to the remaining sheet");
 
-    // An edit of an interrupted run goes first, and its answer shows that the sheet is gone.
+    // An edit of an interrupted run is sent first, and its reply reports that the sheet was deleted.
     case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
     assert_eq!(case.error(&["set", "A3", "z"]).0, 1);
     case.fake.lock().replace_sheet(id, SheetId(2), SheetId(1));
@@ -213,10 +210,10 @@ fn an_edit_of_a_sheet_that_others_deleted_says_that_nothing_was_left_to_do() {
     assert_eq!((json["earlier"].as_u64(), &json["committed"]), (Some(1), &serde_json::json!([])));
     assert!(case.fake.texts(id).is_empty());
 
-    // Without an answer about the sheets it is only a doubt.
+    // If the sheets cannot be listed, the note says so.
     case.text(&["set", "A1", "x"]);
     case.fake.lock().replace_sheet(id, SheetId(3), SheetId(2));
     case.fake.fail([Fault::None, Fault::Refused(ProblemKind::NotFound)]);
     let note = String::from_utf8(case.run(&["set", "A2", "y"]).stderr).unwrap();
-    assert!(note.contains("could not be found out"), "{note}");
+    assert!(note.contains("could not be checked"), "{note}");
 }

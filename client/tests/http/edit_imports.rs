@@ -76,7 +76,7 @@ fn an_import_that_fails_at_every_step_still_sends_every_cell_once() {
         }
         assert!(runs < 20, "it does not go on");
     };
-    assert!(runs > 3 && imported.resumed > 0);
+    assert!(runs > 3 && imported.resumed_cells > 0);
     assert_eq!(case.fake.texts(case.id).len(), case.plan.cells);
     assert_eq!(case.entries(), case.plan.batches.len() + 1, "a batch was appended twice");
     assert!(!case.target().journal.exists());
@@ -91,11 +91,11 @@ fn a_refusal_keeps_the_journal_and_says_how_to_go_on() {
     let ImportError::Interrupted { acknowledged, source, .. } = &error else { panic!("{error}") };
     assert_eq!(*acknowledged, case.plan.cells_in(1));
     assert!(matches!(**source, ClientError::Problem { .. }));
-    assert!(error.help().unwrap().to_string().contains("goes on where it was"));
+    assert!(error.help().unwrap().to_string().contains("to resume the import"));
     assert!(case.target().journal.exists());
     let restarted = Target { restart: true, ..case.target() };
     let imported = block_on(run(&case.fake.client(), &case.plan, &restarted, |_| {})).unwrap();
-    assert_eq!(imported.resumed, 0);
+    assert_eq!(imported.resumed_cells, 0);
     assert_eq!(case.entries(), case.plan.batches.len() + 2, "a restart sends all again");
 }
 
@@ -148,7 +148,8 @@ fn cells_around_those_of_the_file_stay() {
     let journal = case.folder.path().join("other.json");
     let target = Target { journal, ..case.target() };
     let mut progress = Vec::new();
-    block_on(run(&case.fake.client(), &plan, &target, |it| progress.push(it.done))).unwrap();
+    block_on(run(&case.fake.client(), &plan, &target, |it| progress.push(it.committed_cells)))
+        .unwrap();
     assert_eq!(progress.last(), Some(&4));
     let after = case.fake.texts(case.id);
     assert_eq!(after.len(), before.len());
@@ -163,7 +164,7 @@ fn an_import_whose_sheet_is_deleted_meanwhile_says_so() {
     let target = case.target();
     let mut deleted = false;
     let imported = block_on(run(&case.fake.client(), &case.plan, &target, |progress| {
-        if progress.done > 0 && !std::mem::replace(&mut deleted, true) {
+        if progress.committed_cells > 0 && !std::mem::replace(&mut deleted, true) {
             case.fake.lock().replace_sheet(case.id, SheetId(1), SheetId::FIRST);
         }
     }));

@@ -28,7 +28,7 @@ impl Case {
     }
 
     /// Sets a cell of column A in what could be a process of its own.
-    fn set(&self, row: u32, text: &str) -> Result<cellar::editor::Applied, EditorError> {
+    fn set(&self, row: u32, text: &str) -> Result<cellar::editor::AppliedEdit, EditorError> {
         block_on(self.editor().apply(set(row, text)))
     }
 
@@ -68,7 +68,7 @@ fn an_edit_whose_answer_was_lost_happens_once() {
     let error = case.set(1, "lost").unwrap_err();
     assert!(matches!(error, EditorError::Kept { .. }), "{error}");
     let applied = case.set(2, "after").unwrap();
-    assert_eq!(applied.earlier, 1);
+    assert_eq!(applied.earlier_edits, 1);
     assert_eq!(case.texts(), ["before", "lost", "after"]);
     assert_eq!(case.entries(), 4, "an edit was made twice");
     let lost: Vec<_> = case.fake.appends().into_iter().filter(|a| a.mutations[0].id == 2).collect();
@@ -84,7 +84,7 @@ fn a_refused_edit_is_taken_back_and_blocks_nothing() {
         let error = case.set(1, "refused").unwrap_err();
         assert!(matches!(error, EditorError::Client(_)), "{error}");
     }
-    assert_eq!(case.set(2, "after").unwrap().earlier, 0);
+    assert_eq!(case.set(2, "after").unwrap().earlier_edits, 0);
     assert_eq!(case.texts(), ["before", "after"]);
 }
 
@@ -156,14 +156,14 @@ fn editors_at_the_same_time_wait_for_each_other() {
 #[test]
 fn what_was_seen_is_the_base_of_the_next_edit() {
     let case = Case::new();
-    assert_eq!(case.editor().seen().unwrap(), None);
+    assert_eq!(case.editor().seen_position().unwrap(), None);
     case.set(0, "one").unwrap();
     let other = tempfile::tempdir().unwrap();
     let other = Editor::new(case.fake.client(), case.id, "somebody", other.path());
     block_on(other.apply(set(1, "from elsewhere"))).unwrap();
     let head = block_on(case.fake.client().head(case.id, None)).unwrap();
-    case.editor().saw(head.head, head.incarnation, None).unwrap();
-    assert_eq!(case.editor().seen().unwrap(), Some(head.head));
+    case.editor().record_seen(head.head, head.incarnation, None).unwrap();
+    assert_eq!(case.editor().seen_position().unwrap(), Some(head.head));
     case.set(2, "three").unwrap();
     let appends = case.fake.appends();
     assert_eq!(appends.last().unwrap().mutations[0].base, head.head);

@@ -51,7 +51,7 @@ fn a_profile_that_others_may_write_is_not_used() {
     std::fs::set_permissions(Profile::path(folder.path()), open).unwrap();
     let refused = list(folder.path(), None);
     let error = String::from_utf8(refused.stderr).unwrap();
-    assert!(error.contains("other accounts may write") && error.contains("chmod"), "{error}");
+    assert!(error.contains("other accounts can write") && error.contains("chmod"), "{error}");
     assert_eq!(stranger.requests(), Vec::<String>::new());
 }
 

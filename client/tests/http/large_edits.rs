@@ -1,7 +1,7 @@
 //! Large edits: each becomes one entry, whatever is lost, killed, expired or gone on the way.
 
 use cellar::ClientError;
-use cellar::editor::{Applied, Editor, EditorError};
+use cellar::editor::{AppliedEdit, Editor, EditorError};
 use cellar_api::{wire::ExternalBody, wire::ProblemKind, wire::SheetAxisMaps};
 use cellar_base::identity::LogId;
 use cellar_log::entry::encode_external_body;
@@ -38,7 +38,7 @@ impl Case {
     }
 
     /// Makes an edit in what could be a process of its own.
-    fn set(&self, row: u32, text: &str) -> Result<Applied, EditorError> {
+    fn set(&self, row: u32, text: &str) -> Result<AppliedEdit, EditorError> {
         let editor = Editor::new(self.fake.client(), self.id, "somebody", self.folder.path());
         block_on(editor.apply(set(row, text)))
     }
@@ -112,7 +112,7 @@ fn what_is_never_answered_goes_on_in_the_next_run_and_happens_once() {
         }
         case.fake.lock().faults.clear();
         let applied = case.set(1, "next").unwrap();
-        assert_eq!(applied.earlier, usize::from(step == 3));
+        assert_eq!(applied.earlier_edits, usize::from(step == 3));
         assert_eq!(case.texts(), [noise("c"), "next".to_owned()]);
         assert_eq!(case.entries(), 3);
         assert_eq!(case.fake.lock().objects.len(), 1, "it was uploaded twice");
@@ -125,7 +125,7 @@ fn a_grant_that_is_never_answered_makes_no_edit_for_certain_or_keeps_it() {
     case.after(1, std::iter::repeat_n(Fault::Lost, LOST));
     let error = case.set(0, &noise("d")).unwrap_err();
     assert!(matches!(error, EditorError::Kept { .. }), "{error}");
-    assert_eq!(case.set(1, "next").unwrap().earlier, 1);
+    assert_eq!(case.set(1, "next").unwrap().earlier_edits, 1);
     assert_eq!(case.texts().len(), 2);
     case.fake.fail([Fault::Refused(ProblemKind::Forbidden)]);
     let error = case.set(2, &noise("e")).unwrap_err();

@@ -1,7 +1,7 @@
 //! A live sheet whose token says nothing: it knows its own edits by the answers alone; and how many entries
 //! it keeps.
 
-use cellar::live::{LiveSheet, SyncOutcome, Synced};
+use cellar::live::{EditOutcome, LiveSheet, SyncReport};
 use cellar_api::{wire::EntryView, wire::ProblemKind};
 use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_sheet::a1::Rectangle;
@@ -26,7 +26,7 @@ impl Case {
     }
 }
 
-fn sync(live: &mut LiveSheet) -> Synced {
+fn sync(live: &mut LiveSheet) -> SyncReport {
     block_on(live.sync()).unwrap()
 }
 
@@ -49,7 +49,7 @@ fn without_a_key_an_answer_tells_which_entries_are_its_own() {
     live.edit(Operation::InsertRows(insert)).unwrap();
     let synced = sync(&mut live);
     let ids: Vec<u64> = synced.settled.iter().map(|settled| settled.id).collect();
-    assert_eq!((ids, synced.news), (vec![1, 2, 3], 0));
+    assert_eq!((ids, synced.new_entries), (vec![1, 2, 3], 0));
     assert_eq!(shown(&mut live), ["a", "b"]);
     assert_eq!(live.pending().count(), 0);
 }
@@ -61,12 +61,12 @@ fn a_rejection_is_reported_and_what_is_refused_for_good_is_set_aside() {
     let rejection = Rejection::new(RejectionReason::TooFarBehind, "too far");
     case.fake.lock().reject_next(Fault::Rejected(rejection.clone()));
     live.edit(set(0, "a")).unwrap();
-    assert_eq!(sync(&mut live).settled[0].outcome, SyncOutcome::Rejected(rejection));
+    assert_eq!(sync(&mut live).settled[0].outcome, EditOutcome::Rejected(rejection));
     assert!(shown(&mut live).is_empty());
     case.fake.fail([Fault::Refused(ProblemKind::InvalidRequest)]);
     live.edit(set(0, "b")).unwrap();
     let synced = sync(&mut live);
-    assert_eq!((synced.set_aside.len(), synced.made_again), (1, 0));
+    assert_eq!((synced.set_aside.len(), synced.reapplied), (1, 0));
     let aside = std::fs::read_to_string(&synced.set_aside[0].file).unwrap();
     assert!(aside.contains("\"b\""), "{aside}");
     live.edit(set(0, "c")).unwrap();
@@ -82,7 +82,7 @@ fn a_newer_root_is_looked_for_beyond_so_many_entries_and_not_before() {
     let others =
         |count: usize| (0..count).for_each(|_| case.fake.lock().author(case.id, set(0, "x")));
     others(MAX_LIVE_ENTRIES);
-    assert_eq!(sync(&mut live).news, MAX_LIVE_ENTRIES);
+    assert_eq!(sync(&mut live).new_entries, MAX_LIVE_ENTRIES);
     sync(&mut live);
     assert_eq!(case.loads(), 1, "as many as may be");
     others(1);

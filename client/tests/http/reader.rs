@@ -56,9 +56,7 @@ fn a_spreadsheet_that_changes_is_begun_again_as_often_as_may_be_and_not_once_mor
     let (fake, id) = with_edits();
     fake.fail((0..MAX_READ_BEGINNINGS).flat_map(|_| too_far()));
     let error = read(&fake, id).unwrap_err();
-    let ReaderError::Changing { beginnings: MAX_READ_BEGINNINGS } = error else {
-        panic!("{error}")
-    };
+    let ReaderError::Changing { attempts: MAX_READ_BEGINNINGS } = error else { panic!("{error}") };
     let requests = fake.requests().len();
     assert_eq!(requests, 2 * usize::try_from(MAX_READ_BEGINNINGS).unwrap());
 }
@@ -82,7 +80,7 @@ fn entries_with_a_gap_are_not_taken() {
     let ReaderError::Client(ClientError::NotUnderstood { why, .. }) = &error else {
         panic!("{error}")
     };
-    assert!(why.contains("0.3 stands where another should"), "{why}");
+    assert!(why.contains("entry 0.3 is out of order"), "{why}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use cellar::ClientError;
-use cellar::import::sheets::{Imported, JournalKey, Target, Watch, run};
+use cellar::import::sheets::{Imported, JournalKey, ProgressMonitor, Target, run};
 use cellar::import::{ImportError, ReadOptions};
 use cellar_api::wire::ProblemKind;
 use cellar_base::identity::LogId;
@@ -58,7 +58,7 @@ impl Case {
     }
 
     fn import_to(&self, target: &Target) -> Result<Imported, ImportError> {
-        let (client, watch) = (self.fake.client(), Watch::default());
+        let (client, watch) = (self.fake.client(), ProgressMonitor::default());
         block_on(run(&client, &self.path, &self.options, target, &watch))
     }
 
@@ -159,7 +159,7 @@ fn an_import_that_ends_at_any_request_is_finished_by_the_next_run() {
         assert_eq!(case.texts(&imported), TEXTS, "{answered}");
         assert_eq!((case.left(), case.entries()), (NOTHING, 2), "{answered}");
         // What was sent to the end is not read again.
-        assert_eq!(imported.looked.is_none(), answered == 3);
+        assert_eq!(imported.file.is_none(), answered == 3);
         assert_eq!(imported.sheets[0].name, "prices");
     }
     assert_eq!(failed, 4, "not every request was tried");
@@ -234,11 +234,11 @@ fn an_import_that_is_dropped_half_way_leaves_nothing_in_the_log() {
     let case = Case::of("large.csv", large().as_bytes());
     case.fake.fail(std::iter::repeat_n(Fault::None, 20));
     case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(60), 500));
-    let (client, watch) = (case.fake.client(), Watch::default());
+    let (client, watch) = (case.fake.client(), ProgressMonitor::default());
     let target = case.target();
     block_on(async {
         let half_way = async {
-            while watch.now().objects < 5 {
+            while watch.current().objects < 5 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
@@ -247,7 +247,7 @@ fn an_import_that_is_dropped_half_way_leaves_nothing_in_the_log() {
             () = half_way => {}
         }
     });
-    assert!(!watch.now().is_appending);
+    assert!(!watch.current().is_appending);
     assert_eq!(case.entries(), 1);
     case.fake.lock().faults.clear();
     let imported = case.import().unwrap();
@@ -306,7 +306,7 @@ fn a_rejected_sheet_is_an_error() {
     let rejection = Rejection::new(RejectionReason::TooFarBehind, "too far \u{1b} behind");
     case.fake.fail([Fault::None, Fault::None, Fault::None, Fault::Rejected(rejection)]);
     let error = case.import().unwrap_err();
-    let ImportError::Refused { name, why } = &error else { panic!("{error}") };
+    let ImportError::Rejected { name, why } = &error else { panic!("{error}") };
     assert!(name == "prices" && why.contains("behind") && !why.contains('\u{1b}'), "{why}");
     assert_eq!(case.left(), NOTHING);
 }
@@ -359,7 +359,8 @@ fn a_run_that_was_killed_while_it_appended_is_known_to_the_next() {
         let case = Case::small();
         case.fake.fail(std::iter::repeat_n(Fault::None, 3));
         case.fake.fail([Fault::Lost, Fault::RetryAfter(60)]);
-        let (client, watch, target) = (case.fake.client(), Watch::default(), case.target());
+        let (client, watch, target) =
+            (case.fake.client(), ProgressMonitor::default(), case.target());
         block_on(async {
             let appended_twice = async {
                 while case.fake.appends().len() < 2 {
@@ -368,7 +369,7 @@ fn a_run_that_was_killed_while_it_appended_is_known_to_the_next() {
             };
             tokio::select! {
                 done = run(&client, &case.path, &case.options, &target, &watch) => panic!("{done:?}"),
-                () = appended_twice => assert!(watch.now().is_appending),
+                () = appended_twice => assert!(watch.current().is_appending),
             }
         });
         if changed {
@@ -396,7 +397,7 @@ fn objects_that_were_deleted_meanwhile_are_sent_again() {
 fn two_runs_at_once_are_one_too_many() {
     let case = Case::small();
     let lock = case.target().journal.with_extension("lock");
-    let _held = cellar::files::FileLock::take(&lock).unwrap();
+    let _held = cellar::files::FileLock::try_acquire(&lock).unwrap();
     assert!(matches!(case.import(), Err(ImportError::File(_))));
     assert!(case.fake.requests().is_empty());
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cellar::import::ImportError;
-use cellar::import::sheets::{Watch, look, run};
+use cellar::import::sheets::{ProgressMonitor, examine, run};
 use cellar_exchange::{OutCell, XlsxWriter};
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::operation::{AddSheet, Operation, SheetId};
@@ -128,7 +128,7 @@ fn others_may_add_sheets_and_delete_the_replaced_one_meanwhile() {
     let id = case.fake.spreadsheet();
     (case.into, case.replace) = (Some(id), Some("Sheet1".into()));
     // Found at first, and gone when the file has been read.
-    let (client, watch, target) = (case.fake.client(), Watch::default(), case.target());
+    let (client, watch, target) = (case.fake.client(), ProgressMonitor::default(), case.target());
     case.fake.fail([Fault::None, Fault::RetryAfter(1)]);
     let error = block_on(async {
         let import = run(&client, &case.path, &case.options, &target, &watch);
@@ -167,9 +167,9 @@ fn a_spreadsheet_has_no_more_sheets_than_it_may() {
 #[test]
 fn a_look_sends_nothing() {
     let case = workbook_case(&[("Kinds", every_kind()), ("a", cells(1.0))]);
-    let watch = Watch::default();
-    let looked = block_on(look(&case.path, &case.options, &watch)).unwrap();
+    let watch = ProgressMonitor::default();
+    let looked = block_on(examine(&case.path, &case.options, &watch)).unwrap();
     let cells: Vec<u64> = looked.sheets.iter().map(|sheet| sheet.cells).collect();
-    assert_eq!((cells, watch.now().cells), (vec![10, 1], 11));
+    assert_eq!((cells, watch.current().cells), (vec![10, 1], 11));
     assert!(case.fake.requests().is_empty());
 }

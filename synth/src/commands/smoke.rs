@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-use cellar::profile::{Profile, same_api};
+use cellar::profile::{Profile, is_same_url};
 use cellar_local::Occupancy;
 use cellar_runtime::token::KeyPair;
 
@@ -49,8 +49,8 @@ fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, Synth
     let here = env::current_dir().map_err(SynthError::Process)?;
     let (url, token) = (arguments.url.as_deref(), arguments.token.as_deref());
     let Some((_, profile)) = Profile::for_command(&here, url, token)? else { return Ok(None) };
-    let is_same_api = url.is_none_or(|url| same_api(&profile.url, url));
-    Ok(if is_same_api { Some(profile) } else { None })
+    let is_is_same_url = url.is_none_or(|url| is_same_url(&profile.url, url));
+    Ok(if is_is_same_url { Some(profile) } else { None })
 }
 
 /// Returns the key pair that signs tokens for the API: the local key for the running local stack, the
@@ -61,7 +61,7 @@ fn signing_key(
     has_profile: bool,
 ) -> Result<Option<KeyPair>, SynthError> {
     let is_local_stack = match project.local_state().occupancy()? {
-        Occupancy::By(running) => same_api(&running.url, url),
+        Occupancy::By(running) => is_same_url(&running.url, url),
         Occupancy::Free | Occupancy::Unknown => false,
     };
     if is_local_stack {

@@ -53,7 +53,7 @@ pub(crate) enum SynthError {
              `--config FILE`, or restrict the file and its folder to your account"
         )
     )]
-    Stranger(#[from] cellar::owner::Stranger),
+    Stranger(#[from] cellar::owner::UntrustedFile),
     /// The configuration has no such stage, or has stages and none is selected.
     #[error("{}", stage_message(requested.as_deref()))]
     #[diagnostic(code(synth::stage), help("{}", stage_help(available)))]

@@ -85,7 +85,7 @@ impl World {
         let mut query = CellsQuery { sheet, range, at: Some(at), ..CellsQuery::default() };
         let mut whole = self.client.cells(self.log, &query).await.unwrap();
         while let Some(next) = whole.next.take() {
-            query.from = Some(next);
+            query.cursor = Some(next);
             let page = self.client.cells(self.log, &query).await.unwrap();
             whole.cells.extend(page.cells);
             whole.next = page.next;

@@ -87,7 +87,7 @@ async fn a_subscriber_goes_on_where_it_was_and_is_told_again_what_it_did_not_han
     assert_eq!(nothing.unwrap(), progress);
     world.auditor().rebuild(|_| {}).await.unwrap();
     let other = subscribe(&operator, to_the_end(), &mut checkpoints, &mut none).await;
-    assert!(matches!(other, Err(SubscribeError::FeedChanged)));
+    assert!(matches!(other, Err(SubscribeError::GenerationChanged)));
     let (mut anew, mut all) = (FeedProgress::default(), Counter::up_to(10));
     subscribe(&operator, to_the_end(), &mut anew, &mut all).await.unwrap();
     assert_eq!(all.events, 10, "the same events, in a feed of their own");
@@ -99,7 +99,7 @@ async fn a_subscriber_that_goes_on_is_told_of_what_comes() {
     let (alice, operator) = (world.person("alice"), world.operator());
     let (told, mut is_told) = mpsc::channel(1);
     let follows = tokio::spawn(async move {
-        let endless = Subscription { events: true, ..Subscription::default() };
+        let endless = Subscription { payloads: true, ..Subscription::default() };
         let mut progress = FeedProgress::default();
         subscribe(&operator, endless, &mut progress, &mut Teller(told)).await
     });

@@ -99,8 +99,8 @@ async fn list(of: &Client, query: &SpreadsheetsQuery) -> Vec<SpreadsheetView> {
     loop {
         let page = of.spreadsheets(&query).await.unwrap();
         listed.extend(page.spreadsheets);
-        query.after = page.next;
-        if query.after.is_none() {
+        query.cursor = page.next;
+        if query.cursor.is_none() {
             return listed;
         }
     }
@@ -137,7 +137,7 @@ async fn walk(operator: &Client) -> Vec<(String, u64, Vec<String>)> {
         for span in items.into_iter().flat_map(|item| item.spans) {
             spans.push((span.stream, span.first, span.kinds));
         }
-        (query.after, query.feed) = (feed.is_some().then_some(next), feed);
+        (query.after, query.generation) = (feed.is_some().then_some(next), feed);
         if end {
             return spans;
         }

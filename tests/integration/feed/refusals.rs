@@ -21,7 +21,7 @@ async fn the_feed_is_for_operators_and_what_events_say_for_owners() {
     let with = |token: String| Client::new(&world.cloud.url, Some(&token)).unwrap();
     let viewer = with(world.cloud.token("operator", Role::Viewer));
     until(1, async || viewer.feed(&FeedQuery::default()).await.unwrap().items.len()).await;
-    let told = FeedQuery { events: true, ..FeedQuery::default() };
+    let told = FeedQuery { payloads: true, ..FeedQuery::default() };
     assert_eq!(kind(viewer.feed(&told).await), ProblemKind::Forbidden);
     let page = world.operator().feed(&told).await.unwrap();
     let events = page.items[0].spans[0].events.as_ref().unwrap();
@@ -48,7 +48,7 @@ async fn a_link_neither_lists_nor_follows() {
         label: String::new(),
         expires_s: None,
     };
-    let link = alice.add_link(id, &request, None).await.unwrap();
+    let link = alice.create_link(id, &request, None).await.unwrap();
     let holder = Client::new(&world.cloud.url, Some(&link.token)).unwrap();
     assert_eq!(kind(holder.feed(&FeedQuery::default()).await), ProblemKind::Forbidden);
     let refused = holder.spreadsheets(&SpreadsheetsQuery::default()).await;
@@ -76,7 +76,7 @@ async fn checkpoints_that_are_none_are_told_apart() {
         };
         assert_eq!(refused.err().and_then(|error| error.problem_kind()), expected, "{beyond}");
     }
-    let of = |feed: &str| FeedQuery { feed: Some(feed.to_owned()), ..from(next) };
+    let of = |feed: &str| FeedQuery { generation: Some(feed.to_owned()), ..from(next) };
     assert!(operator.feed(&of(&feed)).await.unwrap().at_end);
     let other = operator.feed(&of("0123456789abcdef")).await;
     assert_eq!(kind(other), ProblemKind::FeedGenerationChanged, "of another stack");
@@ -92,7 +92,7 @@ async fn parameters_end_at_their_bounds() {
     let world = World::new().await;
     let operator = world.operator();
     let feed = async |limit, events| {
-        let query = FeedQuery { limit: Some(limit), events, ..FeedQuery::default() };
+        let query = FeedQuery { limit: Some(limit), payloads: events, ..FeedQuery::default() };
         operator.feed(&query).await.map(|page| page.at_end)
     };
     for (most, events) in [(MAX_FEED_PAGE_ITEMS, false), (MAX_FEED_EVENTS_ITEMS, true)] {

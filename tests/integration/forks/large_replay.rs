@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cellar::editor::Editor;
 use cellar::import::ReadOptions;
-use cellar::import::sheets::{Imported, JournalKey, Target, Watch, run};
+use cellar::import::sheets::{Imported, JournalKey, ProgressMonitor, Target, run};
 use cellar::replay::ReplayOutcome;
 use cellar::{CellsQuery, Client};
 use cellar_api::wire::EntryView;
@@ -40,8 +40,8 @@ async fn cells_of(client: &Client, log: LogId, sheet: &str) -> Vec<((u32, u32), 
     loop {
         let page = client.cells(log, &query).await.unwrap();
         cells.extend(page.cells.iter().map(|cell| ((cell.row, cell.column), cell.cell.text())));
-        (query.at, query.from) = (Some(page.position), page.next);
-        if query.from.is_none() {
+        (query.at, query.cursor) = (Some(page.position), page.next);
+        if query.cursor.is_none() {
             return cells;
         }
     }
@@ -108,7 +108,7 @@ async fn import(cloud: &TestCloud, into: LogId, file: &Path, replace: Option<&st
     let journal = key.path(file.parent().unwrap());
     let replace = replace.map(str::to_owned);
     let target = Target { into: Some(into), name: None, replace, journal, restart: false };
-    run(&client, file, &options, &target, &Watch::default()).await.unwrap()
+    run(&client, file, &options, &target, &ProgressMonitor::default()).await.unwrap()
 }
 
 /// The sheets of a spreadsheet: their numbers and names.

@@ -80,8 +80,8 @@ pub(super) async fn replayed(
 ) -> ReplayedFork {
     let replay = planned(cloud, fork, onto).await;
     let preview = replay.preview().await.unwrap();
-    let (one, two) = tokio::join!(replay.carry_out(), replay.carry_out());
-    let done = replay.carry_out().await.unwrap();
+    let (one, two) = tokio::join!(replay.run(), replay.run());
+    let done = replay.run().await.unwrap();
     assert_eq!((one.unwrap(), two.unwrap()), (done.clone(), done.clone()), "once");
     assert!(preview == done.mutations, "{:?}", outcomes(&done));
     done
@@ -200,9 +200,9 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
     // It breaks off somewhere in the middle of the first request, or between two of them.
     for after_ms in [0, 5, 20, 60, 120, 250] {
         let limit = std::time::Duration::from_millis(after_ms);
-        let _ = tokio::time::timeout(limit, replay.carry_out()).await;
+        let _ = tokio::time::timeout(limit, replay.run()).await;
     }
-    let done = replay.carry_out().await.unwrap();
+    let done = replay.run().await.unwrap();
     assert_eq!(done.mutations.len(), 2_500);
     assert!(done.mutations.iter().all(|own| own.outcome == ReplayOutcome::Transformed));
     let there = column(&cloud, done.id, done.head).await;

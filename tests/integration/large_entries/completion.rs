@@ -47,7 +47,7 @@ async fn readers_see_where_the_body_is_and_verify_it() {
     fixture.completed(upload, &fixture.completion(&bytes)).await;
     let reader = fixture.cloud.client("somebody else");
     let loaded = reader.load(fixture.created.id, None).await.unwrap().entries;
-    let updated = reader.update(fixture.created.id, at(0)).await.unwrap().entries;
+    let updated = reader.entries(fixture.created.id, at(0)).await.unwrap().entries;
     for view in [&loaded[1], &updated[0]] {
         assert!(view.mutations.is_empty());
         let external = view.external_body.as_ref().unwrap();

@@ -15,7 +15,7 @@ async fn as_many_edits_wait_as_may_and_not_one_more() {
         live.edit(set(row, "x")).unwrap();
     }
     let error = live.edit(set(0, "one more")).unwrap_err();
-    assert!(matches!(error, LiveError::TooMany { edits: MAX_LIVE_PENDING, .. }), "{error}");
+    assert!(matches!(error, LiveError::TooManyPending { edits: MAX_LIVE_PENDING, .. }), "{error}");
     assert_eq!(live.pending().count(), MAX_LIVE_PENDING);
     drop(live);
     world.proxy.set_offline(false);
@@ -35,7 +35,7 @@ async fn edits_that_wait_have_as_many_bytes_as_may_be_and_not_one_more() {
     let left = loop {
         match live.edit(set(0, &"x".repeat(longest))) {
             Ok(_) => {}
-            Err(LiveError::TooMany { bytes, .. }) => {
+            Err(LiveError::TooManyPending { bytes, .. }) => {
                 break longest - (bytes - MAX_LIVE_PENDING_BYTES);
             }
             Err(error) => panic!("{error}"),
@@ -43,7 +43,7 @@ async fn edits_that_wait_have_as_many_bytes_as_may_be_and_not_one_more() {
     };
     let error = live.edit(set(0, &"x".repeat(left + 1))).unwrap_err();
     let over = MAX_LIVE_PENDING_BYTES + 1;
-    assert!(matches!(error, LiveError::TooMany { bytes, .. } if bytes == over), "{error}");
+    assert!(matches!(error, LiveError::TooManyPending { bytes, .. } if bytes == over), "{error}");
     live.edit(set(0, &"x".repeat(left))).unwrap();
     // The file that keeps them can be read again.
     drop(live);

@@ -32,7 +32,7 @@ async fn of_one_edit() {
         bob.edit(set(number, "figure")).unwrap();
         kept.push(milliseconds(begun));
         let eves = async {
-            pokes.beyond(eve.position()).await;
+            pokes.wait_beyond(eve.position()).await;
             eve.sync().await.unwrap();
             let cells = shown(&mut eve).await;
             assert_eq!(cells.len(), number as usize + 1);
@@ -50,7 +50,7 @@ async fn of_one_edit() {
     let head = client.head(world.created.id, None).await.unwrap();
     let request = append_one(world.created, "alice", 1, head.head, set(0, "figure"));
     let reply = client.append(world.created.id, &request).await.unwrap();
-    let update = client.update(world.created.id, head.head).await.unwrap();
+    let update = client.entries(world.created.id, head.head).await.unwrap();
     let bytes = |json: serde_json::Result<Vec<u8>>| json.unwrap().len();
     eprintln!(
         "medians of {EDITS}: on disk and shown {:.1} ms, in the log {:.1} ms, seen by another {:.1} ms; \

@@ -8,7 +8,7 @@ mod restored;
 
 use std::path::Path;
 
-use cellar::live::{LiveError, LiveSheet, SyncOutcome, Synced};
+use cellar::live::{LiveError, LiveSheet, EditOutcome, SyncReport};
 use cellar::{CellsQuery, Client};
 use cellar_api::rebase::Outlook;
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
@@ -86,7 +86,7 @@ fn delete(row: u32) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(row, 1) })
 }
 
-fn ids(synced: &Synced) -> Vec<u64> {
+fn ids(synced: &SyncReport) -> Vec<u64> {
     synced.settled.iter().map(|settled| settled.id).collect()
 }
 
@@ -119,10 +119,10 @@ async fn edits_made_offline_are_shown_at_once_survive_a_restart_and_are_sent_tog
     world.proxy.set_offline(false);
     let synced = live.sync().await.unwrap();
     assert_eq!((ids(&synced), synced.position), (vec![2, 3, 4, 5], at(2)), "one entry");
-    assert!(synced.settled.iter().all(|settled| settled.outcome == SyncOutcome::AsMade));
+    assert!(synced.settled.iter().all(|settled| settled.outcome == EditOutcome::Unchanged));
     assert_eq!(world.cells().await, ["0,0 b", "1,0 online", "2,0 a", "3,0 c"]);
     assert_eq!(shown(&mut live).await, world.cells().await);
-    assert!(!live.sync().await.unwrap().is_news());
+    assert!(!live.sync().await.unwrap().has_changes());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,7 +134,7 @@ async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
     bob.edit(set(0, "zero")).unwrap();
     bob.edit(set(1, "one")).unwrap();
     bob.sync().await.unwrap();
-    assert_eq!(eve.sync().await.unwrap().news, 1);
+    assert_eq!(eve.sync().await.unwrap().new_entries, 1);
 
     // Eve deletes the one and inserts above; Bob, who may not be heard, edits the one and below it.
     eve.edit(delete(0)).unwrap();
@@ -158,9 +158,9 @@ async fn what_is_shown_moves_with_what_others_did_and_is_what_is_committed() {
     drop(bob);
     let mut bob = world.open("bob", folders[0].path()).await.unwrap();
     let synced = bob.sync().await.unwrap();
-    let outcomes: Vec<&SyncOutcome> =
+    let outcomes: Vec<&EditOutcome> =
         synced.settled.iter().map(|settled| &settled.outcome).collect();
-    assert_eq!(outcomes, [&SyncOutcome::Moved(vec![]), &SyncOutcome::AsMade, &SyncOutcome::AsMade]);
+    assert_eq!(outcomes, [&EditOutcome::Transformed(vec![]), &EditOutcome::Unchanged, &EditOutcome::Unchanged]);
     assert_eq!(world.cells().await, ["1,0 between", "2,0 one"]);
     eve.sync().await.unwrap();
     assert_eq!(shown(&mut eve).await, world.cells().await);
@@ -187,7 +187,7 @@ async fn lost_replies_and_doubled_requests_change_nothing() {
         let synced = live.sync().await.unwrap();
         let first = u64::from(number) * 2 + 1;
         assert_eq!(ids(&synced), [first, first + 1]);
-        assert_eq!(synced.news, 0, "one's own edits are no news");
+        assert_eq!(synced.new_entries, 0, "one's own edits are no news");
     }
     assert!(world.proxy.counts().dropped_replies >= 4);
     assert_eq!(world.cells().await, ["0,0 3", "1,0 2", "2,0 1", "3,0 0"]);
@@ -207,11 +207,11 @@ async fn what_is_rejected_is_reported_and_an_undo_is_left_to_the_server() {
     live.edit(set(1, "b")).unwrap();
     assert_eq!(shown(&mut live).await, ["0,0 a", "1,0 b"], "an undo is not foretold");
     let synced = live.sync().await.unwrap();
-    assert!(matches!(&synced.settled[0].outcome, SyncOutcome::Moved(done) if done.len() == 1));
+    assert!(matches!(&synced.settled[0].outcome, EditOutcome::Transformed(done) if done.len() == 1));
     assert_eq!(shown(&mut live).await, ["1,0 b"]);
     live.edit(Operation::Undo(Undo { position: made })).unwrap();
     let again = live.sync().await.unwrap();
-    let SyncOutcome::Rejected(rejection) = &again.settled[0].outcome else { panic!("{again:?}") };
+    let EditOutcome::Rejected(rejection) = &again.settled[0].outcome else { panic!("{again:?}") };
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
     // What no state allows is not kept at all.
     assert!(matches!(
@@ -341,7 +341,7 @@ async fn an_idle_hour_costs_thirty_read_units() {
     // `cellar_api::polling` polls sixty times in a settled hour.
     units(&world.cloud);
     for _ in 0..60 {
-        assert!(!live.sync().await.unwrap().is_news());
+        assert!(!live.sync().await.unwrap().has_changes());
     }
     assert_eq!(units(&world.cloud), (30.0, 0));
     // An edit is a write and the reading of its entry.

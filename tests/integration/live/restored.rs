@@ -60,7 +60,7 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     let mut live = open(&world, &proxy, folder.path()).await;
     assert_eq!(live.pending().count(), 4, "opened from the disk, it knows nothing of it yet");
     let synced = live.sync().await.unwrap();
-    assert_eq!((synced.made_again, synced.set_aside.len()), (3, 1));
+    assert_eq!((synced.reapplied, synced.set_aside.len()), (3, 1));
     let aside = std::fs::read_to_string(&synced.set_aside[0].file).unwrap();
     assert!(aside.contains("perhaps") && !aside.contains("never"), "{aside}");
     let synced = live.sync().await.unwrap();
@@ -74,7 +74,7 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     // Once: neither a further round nor a restart does it again.
     drop(live);
     let mut live = open(&world, &proxy, folder.path()).await;
-    assert!(!live.sync().await.unwrap().is_news());
+    assert!(!live.sync().await.unwrap().has_changes());
     assert_eq!((live.pending().count(), live.position()), (0, at(4)));
 }
 
@@ -86,7 +86,7 @@ async fn a_restore_with_nothing_waiting_is_only_news() {
     let proxy = FaultyProxy::start(&world.cloud.api_at_incarnation(1).await, 1).await;
     let mut live = open(&world, &proxy, folder.path()).await;
     let synced = live.sync().await.unwrap();
-    assert_eq!((synced.made_again, synced.set_aside.len(), synced.position), (0, 0, at(1)));
+    assert_eq!((synced.reapplied, synced.set_aside.len(), synced.position), (0, 0, at(1)));
     assert_eq!(shown(&mut live).await, ["1,0 1"]);
     live.edit(set(0, "after")).unwrap();
     live.sync().await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cellar::Attempted;
+use cellar::AttemptOutcome;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -88,7 +88,7 @@ impl Measured {
     }
 
     /// Counts an attempt, and records a fault if its result is one.
-    pub(crate) fn attempt(&self, kind: Kind, attempted: Attempted) {
+    pub(crate) fn attempt(&self, kind: Kind, attempted: AttemptOutcome) {
         let mut inner = self.inner();
         let name = name(attempted);
         if is_fault(attempted, inner.may_lose) && inner.faults.len() < MAX_FAULTS {
@@ -152,25 +152,27 @@ impl Inner {
     }
 }
 
-fn name(attempted: Attempted) -> String {
+fn name(attempted: AttemptOutcome) -> String {
     match attempted {
-        Attempted::Answered { status, has_retry_after: true } => format!("{status}, Retry-After"),
-        Attempted::Answered { status, has_retry_after: false } => status.to_string(),
-        Attempted::NotConnected => "not connected".to_owned(),
-        Attempted::TimedOut => "timed out".to_owned(),
-        Attempted::Lost => "lost".to_owned(),
+        AttemptOutcome::Answered { status, has_retry_after: true } => {
+            format!("{status}, Retry-After")
+        }
+        AttemptOutcome::Answered { status, has_retry_after: false } => status.to_string(),
+        AttemptOutcome::NotConnected => "not connected".to_owned(),
+        AttemptOutcome::TimedOut => "timed out".to_owned(),
+        AttemptOutcome::Lost => "lost".to_owned(),
     }
 }
 
 /// Returns whether the result of an attempt is a fault: a status other than 2xx, 409, 429, and 503
 /// with `Retry-After`; or a broken or refused connection, unless the cloud is killed. A timeout is
 /// no fault, but shows in the latency.
-fn is_fault(attempted: Attempted, may_lose: bool) -> bool {
+fn is_fault(attempted: AttemptOutcome, may_lose: bool) -> bool {
     match attempted {
-        Attempted::Answered { status: 200..=299 | 409 | 429, .. } => false,
-        Attempted::Answered { status, has_retry_after } => !(status == 503 && has_retry_after),
-        Attempted::TimedOut => false,
-        Attempted::NotConnected | Attempted::Lost => !may_lose,
+        AttemptOutcome::Answered { status: 200..=299 | 409 | 429, .. } => false,
+        AttemptOutcome::Answered { status, has_retry_after } => !(status == 503 && has_retry_after),
+        AttemptOutcome::TimedOut => false,
+        AttemptOutcome::NotConnected | AttemptOutcome::Lost => !may_lose,
     }
 }
 
@@ -180,7 +182,8 @@ mod tests {
 
     #[test]
     fn an_answer_outside_of_the_contract_is_a_fault() {
-        let answered = |status, has_retry_after| Attempted::Answered { status, has_retry_after };
+        let answered =
+            |status, has_retry_after| AttemptOutcome::Answered { status, has_retry_after };
         for (status, has_retry_after) in
             [(200, false), (299, false), (409, false), (429, false), (503, true)]
         {
@@ -191,16 +194,16 @@ mod tests {
         {
             assert!(is_fault(answered(status, has_retry_after), true), "{status}");
         }
-        for lost in [Attempted::Lost, Attempted::NotConnected] {
+        for lost in [AttemptOutcome::Lost, AttemptOutcome::NotConnected] {
             assert!(is_fault(lost, false) && !is_fault(lost, true), "{lost:?}");
         }
-        assert!(!is_fault(Attempted::TimedOut, false));
+        assert!(!is_fault(AttemptOutcome::TimedOut, false));
     }
 
     #[test]
     fn attempts_and_answers_are_counted_separately() {
         let measured = Measured::new(false).unwrap();
-        let answered = |status| Attempted::Answered { status, has_retry_after: true };
+        let answered = |status| AttemptOutcome::Answered { status, has_retry_after: true };
         measured.attempt(Kind::Append, answered(503));
         measured.given_up(Kind::Append);
         measured.attempt(Kind::Append, answered(200));

@@ -117,7 +117,7 @@ fn link_role(text: &str) -> Result<LinkRole, String> {
     match text {
         "viewer" => Ok(LinkRole::Viewer),
         "editor" => Ok(LinkRole::Editor),
-        _ => Err("the role of a link is viewer or editor".to_owned()),
+        _ => Err("a link can grant the role viewer or editor".to_owned()),
     }
 }
 
@@ -128,7 +128,7 @@ fn label(text: &str) -> Result<String, BadLink> {
 fn lifetime(text: &str) -> Result<Duration, String> {
     let lifetime = humantime::parse_duration(text).map_err(|error| error.to_string())?;
     match lifetime.as_secs() {
-        0 => Err("the lifetime of a link is at least one second".to_owned()),
+        0 => Err("the lifetime must be at least one second".to_owned()),
         _ => Ok(lifetime),
     }
 }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_none_is_refused_before_anything_is_sent() {
+    fn rejects_invalid_roles_labels_and_lifetimes() {
         assert_eq!(lifetime("30d"), Ok(Duration::from_secs(30 * 86_400)));
         for bad in ["0s", "soon", "", "-1d"] {
             assert!(lifetime(bad).is_err(), "{bad}");

@@ -1,4 +1,4 @@
-//! What people type.
+//! Tests of the command line.
 
 use super::*;
 use crate::help::ungrouped;
@@ -16,7 +16,7 @@ fn the_command_line_is_consistent_and_every_command_has_examples() {
 }
 
 #[test]
-fn what_people_type_to_share_is_understood() {
+fn parses_catalog_and_feed_commands() {
     for line in [
         "cellar unarchive",
         "cellar undelete",
@@ -54,7 +54,7 @@ fn what_people_type_to_share_is_understood() {
 }
 
 #[test]
-fn what_people_type_is_understood() {
+fn parses_other_commands() {
     for line in [
         "cellar set A1 -5 B1 -2.5",
         "cellar set A1 007 --text",

@@ -10,31 +10,34 @@ use crate::table::escape;
 const GAP: &str = "   ";
 
 /// Formats the details: a line per fact, member and link.
-pub(super) fn lines(details: &DetailsReply, now_s: u64) -> Vec<String> {
+pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> {
     let name = match details.name.as_str() {
         "" => "(no name; set one with `cellar rename`)".to_owned(),
         name => escape(name),
     };
-    let mut lines =
-        vec![name, fact("id", &details.id.to_string()), fact("status", &status(details))];
-    lines.extend(details.role.map(|role| fact("your role", &role.to_string())));
-    lines.extend(details.created_s.map(|created_s| fact("created", &utc(created_s))));
-    lines.extend(details.source.map(|source| fact("fork of", &source.to_string())));
+    let mut lines = vec![
+        name,
+        fact_line("id", &details.id.to_string()),
+        fact_line("status", &describe_status(details)),
+    ];
+    lines.extend(details.role.map(|role| fact_line("your role", &role.to_string())));
+    lines.extend(details.created_s.map(|created_s| fact_line("created", &utc(created_s))));
+    lines.extend(details.source.map(|source| fact_line("fork of", &source.to_string())));
     let members = details.members.iter().flatten();
     let width = members.clone().map(|it| escape(&it.person.subject).chars().count()).max();
     lines.extend(members.map(|member| {
         let subject = escape(&member.person.subject);
         let width = width.unwrap_or(0);
         let who = format!("{subject:<width$}{GAP}{:<6}", member.role.to_string());
-        fact("shared", &format!("{who}{GAP}{}", escape(&member.person.issuer)))
+        fact_line("shared", &format!("{who}{GAP}{}", escape(&member.person.issuer)))
     }));
-    let links = links(details.links.as_deref().unwrap_or_default(), now_s);
-    lines.extend(links.iter().map(|link| fact("link", link)));
+    let links = format_links(details.links.as_deref().unwrap_or_default(), now_s);
+    lines.extend(links.iter().map(|link| fact_line("link", link)));
     lines
 }
 
 /// Formats share links, a line each.
-pub(super) fn links(links: &[LinkView], now_s: u64) -> Vec<String> {
+pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
     let line = |link: &LinkView| {
         let role = link.role.role().to_string();
         let end = match link.expires_s {
@@ -49,62 +52,60 @@ pub(super) fn links(links: &[LinkView], now_s: u64) -> Vec<String> {
 }
 
 /// Formats changes of the details, a line each.
-pub(super) fn changes(changes: &[ChangeView]) -> Vec<String> {
+pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
     let width = changes.iter().map(|it| escape(&it.by.subject).chars().count()).max().unwrap_or(0);
     let line = |change: &ChangeView| {
         let who = escape(&change.by.subject);
-        [utc(change.created_s), format!("{who:<width$}"), what(change)].join(GAP)
+        [utc(change.created_s), format!("{who:<width$}"), describe_change(change)].join(GAP)
     };
     changes.iter().map(line).collect()
 }
 
 /// Formats one change: time, person and what changed.
-pub(in crate::cli) fn change(change: &ChangeView) -> String {
-    [utc(change.created_s), escape(&change.by.subject), what(change)].join(GAP)
+pub(in crate::cli) fn format_change(change: &ChangeView) -> String {
+    [utc(change.created_s), escape(&change.by.subject), describe_change(change)].join(GAP)
 }
 
-fn what(change: &ChangeView) -> String {
+/// Describes what changed.
+fn describe_change(change: &ChangeView) -> String {
     let name = change.name.as_deref().filter(|name| !name.is_empty()).map(escape);
-    let with = match (&change.person, &change.link) {
+    let grantee = match (&change.person, &change.link) {
         (Some(person), _) => escape(&person.subject),
         (None, Some(link)) => format!("the link {}", escape(link)),
         (None, None) => String::new(),
     };
     let role = change.role.map(|role| format!(": {role}")).unwrap_or_default();
     match (change.kind.as_str(), name) {
-        ("Created", Some(name)) => format!("created it as {name}"),
-        ("Created", None) => "created it".to_owned(),
-        ("Renamed", Some(name)) => format!("renamed it to {name}"),
-        ("Shared", _) => format!("shared it with {with}{role}"),
-        ("Unshared", _) if change.link.is_some() => format!("revoked {with}"),
-        ("Unshared", _) => format!("revoked the access of {with}"),
-        ("Archived", _) => "archived it".to_owned(),
-        ("Unarchived", _) => "unarchived it".to_owned(),
-        ("Deleted", _) => "deleted it".to_owned(),
-        ("Undeleted", _) => "undeleted it".to_owned(),
-        // Of a later server.
+        ("Created", Some(name)) => format!("created the spreadsheet as {name}"),
+        ("Created", None) => "created the spreadsheet".to_owned(),
+        ("Renamed", Some(name)) => format!("renamed the spreadsheet to {name}"),
+        ("Shared", _) => format!("shared the spreadsheet with {grantee}{role}"),
+        ("Unshared", _) if change.link.is_some() => format!("revoked {grantee}"),
+        ("Unshared", _) => format!("revoked the access of {grantee}"),
+        ("Archived", _) => "archived the spreadsheet".to_owned(),
+        ("Unarchived", _) => "unarchived the spreadsheet".to_owned(),
+        ("Deleted", _) => "deleted the spreadsheet".to_owned(),
+        ("Undeleted", _) => "undeleted the spreadsheet".to_owned(),
+        // A kind of change that a newer server has introduced.
         (other, _) => escape(other),
     }
 }
 
-fn fact(name: &str, what: &str) -> String {
-    format!("  {name:<9}{GAP}{what}").trim_end().to_owned()
+fn fact_line(name: &str, value: &str) -> String {
+    format!("  {name:<9}{GAP}{value}").trim_end().to_owned()
 }
 
-fn status(details: &DetailsReply) -> String {
-    let since = details.status_since_s;
-    match (details.status, since) {
+fn describe_status(details: &DetailsReply) -> String {
+    match (details.status, details.status_since_s) {
         (SpreadsheetStatus::Active, _) => "active".to_owned(),
-        (SpreadsheetStatus::Archived, since) => {
-            format!(
-                "archived{}",
-                since.map(|at_s| format!(" since {}", utc(at_s))).unwrap_or_default()
-            )
-        }
-        (SpreadsheetStatus::Deleted, since) => {
-            let until_s = since.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
-            let until = until_s.map(|until_s| format!(" until {}", utc(until_s)));
-            format!("deleted; owners can undelete it{}", until.unwrap_or_default())
+        (SpreadsheetStatus::Archived, Some(since_s)) => format!("archived since {}", utc(since_s)),
+        (SpreadsheetStatus::Archived, None) => "archived".to_owned(),
+        (SpreadsheetStatus::Deleted, since_s) => {
+            let until_s = since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
+            match until_s {
+                Some(until_s) => format!("deleted; owners can undelete it until {}", utc(until_s)),
+                None => "deleted; owners can undelete it".to_owned(),
+            }
         }
     }
 }
@@ -145,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn details_are_a_line_for_each_fact() {
-        let lines = lines(&details(), 10);
+    fn formats_details() {
+        let lines = format_details(&details(), 10);
         assert!(!lines[0].contains('\u{1b}'), "{}", lines[0]);
         assert_eq!(
             lines[1..],
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_say_who_did_what() {
+    fn formats_changes() {
         let person = |name: &str| Person::new("cellar", name).unwrap();
         let change = |kind: &str| ChangeView {
             index: 0,
@@ -178,7 +179,7 @@ mod tests {
             role: None,
         };
         let with = |name: &str, kind| ChangeView { person: Some(person(name)), ..change(kind) };
-        let lines = changes(&[
+        let lines = format_changes(&[
             ChangeView {
                 by: person("bo"),
                 name: Some("Pl\u{1b}an".to_owned()),
@@ -192,27 +193,30 @@ mod tests {
         ]);
         let told = lines.iter().map(|line| line.trim_start_matches("1970-01-01 00:00:00Z   "));
         let told: Vec<_> = told.collect();
-        assert!(told[0].starts_with("bo      renamed it to Pl") && !told[0].contains('\u{1b}'));
+        assert!(
+            told[0].starts_with("bo      renamed the spreadsheet to Pl")
+                && !told[0].contains('\u{1b}')
+        );
         assert_eq!(
             told[1..],
             [
-                "alice   shared it with bo: editor",
+                "alice   shared the spreadsheet with bo: editor",
                 "alice   revoked the access of bo",
                 "alice   revoked the link 0a",
-                "alice   created it",
+                "alice   created the spreadsheet",
                 "alice   Moved",
             ]
         );
     }
 
     #[test]
-    fn a_status_says_since_when_or_until_when() {
+    fn describes_the_status_with_its_time() {
         let with = |status| DetailsReply { status, status_since_s: Some(0), ..details() };
-        let archived = status(&with(SpreadsheetStatus::Archived));
+        let archived = describe_status(&with(SpreadsheetStatus::Archived));
         assert_eq!(archived, "archived since 1970-01-01 00:00:00Z");
-        let deleted = status(&with(SpreadsheetStatus::Deleted));
+        let deleted = describe_status(&with(SpreadsheetStatus::Deleted));
         assert_eq!(deleted, "deleted; owners can undelete it until 1970-01-31 00:00:00Z");
         let unnamed = DetailsReply { name: String::new(), ..details() };
-        assert!(lines(&unnamed, 0)[0].contains("cellar rename"));
+        assert!(format_details(&unnamed, 0)[0].contains("cellar rename"));
     }
 }

@@ -1,9 +1,9 @@
-//! The secrets of links.
+//! Generates the secrets of share links.
 
 use cellar_catalog::spreadsheet::LinkSecret;
 
-/// 16 random bytes of the system's: a UUID of version 4 has 122 random bits, two of them more than enough.
-pub(super) fn secret() -> LinkSecret {
+/// Generates a random secret. One random UUID has only 122 random bits, so two are hashed.
+pub(super) fn generate_secret() -> LinkSecret {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 link secret");
     for _ in 0..2 {
         hasher.update(uuid::Uuid::new_v4().as_bytes());
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_secrets_are_the_same() {
-        assert_ne!(secret(), secret());
+    fn generates_different_secrets() {
+        assert_ne!(generate_secret(), generate_secret());
     }
 }

@@ -34,7 +34,7 @@ pub(super) async fn details(
     }
     let details = client.details(spreadsheet).await?;
     output.result(&details)?;
-    for line in describe::lines(&details, now_s()) {
+    for line in describe::format_details(&details, now_s()) {
         output.say(line)?;
     }
     Ok(())
@@ -45,18 +45,19 @@ async fn list_changes(
     client: &Client,
     output: &Output,
 ) -> Result<(), CliError> {
-    let (mut changes, mut below) = (Vec::new(), None);
+    let mut changes = Vec::new();
+    let mut cursor = None;
     loop {
-        let page = client.changes(spreadsheet, below).await?;
+        let page = client.changes(spreadsheet, cursor).await?;
         changes.extend(page.changes);
-        // Stop at a page that does not go back, instead of looping forever.
-        below = page.next.filter(|next| below.is_none_or(|below| *next < below));
-        if below.is_none() {
-            break;
+        match page.next {
+            Some(next) if cursor.is_none_or(|cursor| next < cursor) => cursor = Some(next),
+            // Also stop at a faulty `next`, which would cause an endless loop.
+            _ => break,
         }
     }
     output.result(&json!({ "changes": changes }))?;
-    for line in describe::changes(&changes) {
+    for line in describe::format_changes(&changes) {
         output.say(line)?;
     }
     Ok(())
@@ -68,8 +69,8 @@ pub(super) async fn rename(
     args: args::Rename,
 ) -> Result<(), CliError> {
     let request = UpdateDetailsRequest { name: Some(args.name.to_string()), status: None };
-    let details = change(context, output, async |client, id, seen| {
-        client.update_details(id, &request, seen).await
+    let details = change_details(context, output, async |client, id, version| {
+        client.update_details(id, &request, version).await
     });
     let details = details.await?;
     Ok(output.say(format!("renamed to {}", escape(&details.name)))?)
@@ -82,10 +83,12 @@ pub(super) async fn share(
 ) -> Result<(), CliError> {
     let args::Share { person, role, issuer } = args;
     let request = ShareRequest { subject: person, issuer, role };
-    change(context, output, async |client, id, seen| client.share(id, &request, seen).await)
-        .await?;
+    change_details(context, output, async |client, id, version| {
+        client.share(id, &request, version).await
+    })
+    .await?;
     output.say(format!("{} has the role {role}", escape(&request.subject)))?;
-    output.note("List the members: cellar details");
+    output.note("List the members with: cellar details");
     Ok(())
 }
 
@@ -95,15 +98,17 @@ pub(super) async fn unshare(
     args: args::Unshare,
 ) -> Result<(), CliError> {
     let person = PersonRequest { subject: args.person, issuer: args.issuer };
-    change(context, output, async |client, id, seen| client.unshare(id, &person, seen).await)
-        .await?;
+    change_details(context, output, async |client, id, version| {
+        client.unshare(id, &person, version).await
+    })
+    .await?;
     Ok(output.say(format!("revoked the access of {}", escape(&person.subject)))?)
 }
 
 pub(super) async fn archive(context: &Context, output: &Output) -> Result<(), CliError> {
     set_status(context, output, SpreadsheetStatus::Archived).await?;
     output.say("archived: the spreadsheet is read-only")?;
-    output.note("Make it editable again: cellar unarchive");
+    output.note("Make it editable again with: cellar unarchive");
     Ok(())
 }
 
@@ -112,7 +117,7 @@ pub(super) async fn delete(context: &Context, output: &Output) -> Result<(), Cli
     let until_s = details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.kept_until_s());
     let until = until_s.map(|until_s| format!(" until {}", utc(until_s))).unwrap_or_default();
     output.say(format!("deleted; owners can undelete it{until}"))?;
-    output.note(format!("Recover it: cellar undelete -s {}", details.id));
+    output.note(format!("Recover it with: cellar undelete -s {}", details.id));
     Ok(())
 }
 
@@ -126,14 +131,14 @@ pub(super) async fn undelete(context: &Context, output: &Output) -> Result<(), C
     Ok(output.say("undeleted: the spreadsheet is editable")?)
 }
 
-/// Unarchives or undeletes the spreadsheet, unless it has the other status.
+/// Unarchives or undeletes the spreadsheet. Fails if it is neither active nor has the expected status.
 async fn activate(
     context: &Context,
     output: &Output,
-    from: SpreadsheetStatus,
+    expected: SpreadsheetStatus,
 ) -> Result<(), CliError> {
     let details = context.client()?.details(context.spreadsheet()?).await?;
-    if details.status != from && details.status != SpreadsheetStatus::Active {
+    if details.status != expected && details.status != SpreadsheetStatus::Active {
         return Err(CliError::WrongStatus { status: details.status });
     }
     set_status(context, output, SpreadsheetStatus::Active).await.map(|_| ())
@@ -162,11 +167,11 @@ async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> 
         (None, _) => return Err(CliError::OnlyOwners),
     };
     output.result(&json!({ "links": links }))?;
-    for line in describe::links(links, now_s()) {
+    for line in describe::format_links(links, now_s()) {
         output.say(line)?;
     }
     if links.is_empty() {
-        output.note("No share links. Create one: cellar links create");
+        output.note("No share links. Create one with: cellar links create");
     }
     Ok(())
 }
@@ -181,15 +186,15 @@ async fn create_link(
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
     // The secret is generated by the client, so that a repeated request finds the same link.
-    let secret = link::secret().to_string();
+    let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
-    let seen = client.details(spreadsheet).await?.version;
-    let link = client.add_link(spreadsheet, &request, Some(seen)).await?;
+    let version = client.details(spreadsheet).await?.version;
+    let link = client.create_link(spreadsheet, &request, Some(version)).await?;
     output.result(&link)?;
     output.say(&link.token)?;
     output.note(format!(
-        "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. It is shown only \
-         once. Revoke it: cellar links revoke {}",
+        "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. The link is shown \
+         only once. Revoke it with: cellar links revoke {}",
         match role {
             LinkRole::Viewer => "read",
             LinkRole::Editor => "edit",
@@ -201,8 +206,8 @@ async fn create_link(
 }
 
 async fn revoke_link(context: &Context, output: &Output, id: LinkId) -> Result<(), CliError> {
-    change(context, output, async |client, spreadsheet, seen| {
-        client.remove_link(spreadsheet, id, seen).await
+    change_details(context, output, async |client, spreadsheet, version| {
+        client.revoke_link(spreadsheet, id, version).await
     })
     .await?;
     Ok(output.say(format!("revoked the link {id}"))?)
@@ -214,24 +219,24 @@ async fn set_status(
     status: SpreadsheetStatus,
 ) -> Result<DetailsReply, CliError> {
     let request = UpdateDetailsRequest { name: None, status: Some(status) };
-    change(context, output, async |client, id, seen| {
-        client.update_details(id, &request, seen).await
+    change_details(context, output, async |client, id, version| {
+        client.update_details(id, &request, version).await
     })
     .await
 }
 
-/// Changes the details, unless they have changed since they were read.
-async fn change<F>(
+/// Reads the version of the details, and sends a change that fails if the details have another version.
+async fn change_details<F>(
     context: &Context,
     output: &Output,
-    change: impl FnOnce(Client, LogId, Option<u64>) -> F,
+    send_change: impl FnOnce(Client, LogId, Option<u64>) -> F,
 ) -> Result<DetailsReply, CliError>
 where
     F: Future<Output = Result<DetailsReply, ClientError>>,
 {
     let (spreadsheet, client) = (context.spreadsheet()?, context.client()?);
-    let seen = client.details(spreadsheet).await?.version;
-    let details = change(client, spreadsheet, Some(seen)).await?;
+    let version = client.details(spreadsheet).await?.version;
+    let details = send_change(client, spreadsheet, Some(version)).await?;
     output.result(&details)?;
     Ok(details)
 }

@@ -1,13 +1,14 @@
 //! `cellar edit`: a grid in the terminal.
 //!
-//! `state` says what a key does and `frame` what is seen, both without a terminal; `terminal` reads and
-//! writes it; `session` has the spreadsheet. Here they meet.
+//! `state` maps keys to changes of the grid and `frame` renders it, both without a terminal. `terminal`
+//! reads keys and draws. `session` holds the spreadsheet.
 
 mod frame;
-mod line;
+mod key;
 mod session;
 mod state;
 mod terminal;
+mod text_input;
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -20,13 +21,13 @@ use super::error::CliError;
 use super::output::{Output, count};
 use frame::Layout;
 use session::Session;
-use state::Asked;
-use terminal::{Input, Terminal, inputs};
+use state::Action;
+use terminal::{Input, Terminal, spawn_input_reader};
 
-/// How long cells may take to be loaded before keys are read again.
-const LOOK: Duration = Duration::from_secs(1);
-/// How long the last edits may take to be sent when the grid is left.
-const LAST_ROUND: Duration = Duration::from_secs(3);
+/// The maximum time for which the loading of cells delays keys.
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
+/// The maximum time for sending the last edits after the user quits.
+const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) async fn run(
     context: &Context,
@@ -34,76 +35,79 @@ pub(super) async fn run(
     args: args::Edit,
 ) -> Result<(), CliError> {
     if output.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let advice =
-            "in scripts, `cellar set` edits, `cellar get` shows and `cellar watch` follows";
+        let advice = "in scripts, use `cellar set`, `cellar get`, and `cellar watch`";
         return Err(CliError::usage("`cellar edit` needs a terminal", advice));
     }
     let spreadsheet = context.spreadsheet()?;
-    let (live, pokes) = (context.live(spreadsheet).await?, context.client()?.pokes(spreadsheet));
-    let mut session = Session::begin(live, pokes, &args)?;
-    let terminal = Terminal::begin()?;
-    let ended = edit(&mut session, &terminal, args.column_width).await;
+    let (live, pokes) =
+        (context.open_live_sheet(spreadsheet).await?, context.client()?.pokes(spreadsheet));
+    let mut session = Session::new(live, pokes, &args)?;
+    let terminal = Terminal::enter()?;
+    let result = run_grid(&mut session, &terminal, args.column_width).await;
     drop(terminal);
-    ended?;
-    // What still waits is on disk: this is a courtesy.
-    let _ = timeout(LAST_ROUND, session.round()).await;
-    session.complaints().into_iter().for_each(|complaint| output.note(complaint));
-    match session.waiting() {
+    result?;
+    // Unsent edits are on disk: a failure loses nothing.
+    let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
+    session.take_messages().into_iter().for_each(|message| output.note(message));
+    match session.count_unsent() {
         0 => {}
-        1 => output.note("An edit waits: the next `cellar edit` sends it."),
+        1 => output.note("1 edit is not sent yet. The next `cellar edit` sends it."),
         many => {
             let edits = count(many, "edit", "edits");
-            output.note(format!("{edits} wait: the next `cellar edit` sends them."));
+            output.note(format!("{edits} are not sent yet. The next `cellar edit` sends them."));
         }
     }
     Ok(())
 }
 
-/// Shows the grid and does what the keys say, until one says to end.
-async fn edit(
+/// Shows the grid and handles keys until the user quits.
+async fn run_grid(
     session: &mut Session,
     terminal: &Terminal,
     column_width: u16,
 ) -> Result<(), CliError> {
-    let mut inputs = inputs();
-    let mut due = Instant::now();
+    let mut inputs = spawn_input_reader();
+    let mut next_sync = Instant::now();
     let mut layout = Layout::new(Terminal::size()?, column_width);
     loop {
-        if timeout(LOOK, session.look(&layout)).await.is_err() {
-            session.grid.notice = Some("these cells take long to load …".to_owned());
-            due = due.min(Instant::now() + LOOK);
+        if timeout(REFRESH_TIMEOUT, session.refresh(&layout)).await.is_err() {
+            session.grid.notice = Some("still loading cells…".to_owned());
+            next_sync = next_sync.min(Instant::now() + REFRESH_TIMEOUT);
         }
         terminal.show(&layout.frame(&session.grid, &session.contents))?;
         tokio::select! {
             biased;
             input = inputs.recv() => {
-                // Without a terminal, there is nobody to go on for.
+                // The terminal is gone.
                 let Some(input) = input else { return Ok(()) };
                 let mut next = Some(input);
-                // What was pasted is shown when all of it is there.
+                // Pasted text is handled as a whole before the grid is drawn again.
                 while let Some(input) = next {
                     match input {
                         Input::Resized => layout = Layout::new(Terminal::size()?, column_width),
                         Input::Key(key) => match session.press(key, &layout) {
-                            Asked::Quit => return Ok(()),
-                            Asked::Nothing => {}
-                            _ => due = Instant::now(),
+                            Action::Quit => return Ok(()),
+                            Action::None => {}
+                            _ => next_sync = Instant::now(),
                         },
                     }
                     next = inputs.try_recv().ok();
                 }
             }
-            // A key ends the wait for an answer: the round begins anew behind it, and loses nothing.
-            delay_ms = at(due, session) => due = Instant::now() + Duration::from_millis(delay_ms),
+            // A key cancels a sync in progress. The next sync repeats it without loss.
+            delay_ms = sync_when_due(next_sync, session) => {
+                next_sync = Instant::now() + Duration::from_millis(delay_ms);
+            }
         }
     }
 }
 
-/// A round when it is due, or somebody else has done something; for how long to wait then.
-async fn at(due: Instant, session: &mut Session) -> u64 {
+/// Syncs at `next_sync`, or when the server reports new entries. Returns the delay before the next sync, in
+/// milliseconds.
+async fn sync_when_due(next_sync: Instant, session: &mut Session) -> u64 {
     tokio::select! {
-        () = sleep_until(due) => {}
-        () = session.poked() => {}
+        () = sleep_until(next_sync) => {}
+        () = session.wait_for_poke() => {}
     }
-    session.round().await
+    session.sync().await
 }

@@ -1,4 +1,4 @@
-//! The spreadsheet behind the grid.
+//! The live spreadsheet of the grid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +10,18 @@ use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{Operation, Undo};
 
 use super::super::args;
-use super::super::edit::find;
+use super::super::edit::find_sheet_number;
 use super::super::error::CliError;
 use super::super::output::count;
-use super::super::warnings::IN_VIEW;
+use super::super::warnings::FORMULAS_NOT_CALCULATED;
 use super::frame::{Contents, Layout};
-use super::state::{Asked, Grid, Key};
+use super::key::Key;
+use super::state::{Action, Grid};
 use crate::Pokes;
 use crate::client::random;
-use crate::live::{LiveError, LiveSheet, Settlement, SyncOutcome, Synced, poll_event};
+use crate::live::{EditOutcome, LiveError, LiveSheet, Settlement, SyncReport, poll_event};
 
-/// Own edits that can be taken back.
+/// The maximum number of own edits that can be undone.
 const MAX_UNDO: usize = 1_000;
 
 pub(super) struct Session {
@@ -29,27 +30,23 @@ pub(super) struct Session {
     pub(super) grid: Grid,
     pub(super) contents: Contents,
     polling: Polling,
-    /// Why nobody answers.
+    /// Why the last sync failed.
     offline: Option<String>,
-    /// The own edits of this session that are in the spreadsheet, oldest first.
-    done: Vec<Position>,
-    /// What has to be said when the terminal is as it was.
-    complaints: Vec<String>,
-    /// What was shown last, and whether it is news what differs.
-    seen: Option<(Rectangle, Position)>,
+    /// The positions of the own edits of this session that can be undone, oldest first.
+    undoable: Vec<Position>,
+    /// Messages to print after the grid is closed.
+    messages: Vec<String>,
+    /// The rectangle and the position of the last refresh.
+    last_refresh: Option<(Rectangle, Position)>,
     formulas_in_view: bool,
 }
 
 impl Session {
-    pub(super) fn begin(
-        live: LiveSheet,
-        pokes: Pokes,
-        args: &args::Edit,
-    ) -> Result<Self, CliError> {
-        let named = args.sheet.clone().or_else(|| args.cell.as_ref()?.sheet.clone());
-        let mut grid = Grid::new(find(&live.sheets(), named.as_deref())?);
-        if let Some(at) = &args.cell {
-            grid.place = at.rectangle.first;
+    pub(super) fn new(live: LiveSheet, pokes: Pokes, args: &args::Edit) -> Result<Self, CliError> {
+        let sheet = args.sheet.clone().or_else(|| args.cell.as_ref()?.sheet.clone());
+        let mut grid = Grid::new(find_sheet_number(&live.sheets(), sheet.as_deref())?);
+        if let Some(range) = &args.cell {
+            grid.cursor = range.rectangle.first;
         }
         Ok(Self {
             live,
@@ -58,73 +55,73 @@ impl Session {
             contents: Contents::default(),
             polling: Polling::default(),
             offline: None,
-            done: Vec::new(),
-            complaints: Vec::new(),
-            seen: None,
+            undoable: Vec::new(),
+            messages: Vec::new(),
+            last_refresh: None,
             formulas_in_view: false,
         })
     }
 
-    /// How many edits wait to be sent.
-    pub(super) fn waiting(&self) -> usize {
+    pub(super) fn count_unsent(&self) -> usize {
         self.live.pending().count()
     }
 
-    pub(super) fn complaints(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.complaints)
+    pub(super) fn take_messages(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.messages)
     }
 
-    /// What a key does. An edit is on disk when this returns.
-    pub(super) fn press(&mut self, key: Key, layout: &Layout) -> Asked {
-        self.contents.new.clear();
-        let held = self.contents.held(self.grid.place).to_owned();
-        let room = layout.room(self.grid.corner.row);
-        let asked;
-        (self.grid, asked) = self.grid.clone().press(key, room, &held);
-        let refused = match &asked {
-            Asked::Edit(operation) => self.edit(operation.clone()),
-            Asked::Undo => match self.done.pop() {
+    /// Handles a key. An edit is on disk when this returns.
+    pub(super) fn press(&mut self, key: Key, layout: &Layout) -> Action {
+        self.contents.changed.clear();
+        let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
+        let size = layout.visible_size(self.grid.top_left.row);
+        let action;
+        (self.grid, action) = self.grid.clone().press(key, size, &cell_text);
+        let result = match &action {
+            Action::Edit(operation) => self.edit(operation.clone()),
+            Action::Undo => match self.undoable.pop() {
                 Some(position) => self.edit(Operation::Undo(Undo { position })),
-                None => Err("nothing of this session is there to be taken back".to_owned()),
+                None => Err("nothing to undo in this session".to_owned()),
             },
-            Asked::Sheet { forward } => {
-                self.turn(*forward);
+            Action::SwitchSheet { forward } => {
+                self.switch_sheet(*forward);
                 Ok(())
             }
-            Asked::Nothing | Asked::Quit => Ok(()),
+            Action::None | Action::Quit => Ok(()),
         };
-        self.grid.notice = refused.err().or(self.grid.notice.take());
-        asked
+        self.grid.notice = result.err().or(self.grid.notice.take());
+        action
     }
 
     fn edit(&mut self, operation: Operation) -> Result<(), String> {
         self.live.edit(operation).map(drop).map_err(|error| error.to_string())
     }
 
-    fn turn(&mut self, forward: bool) {
+    fn switch_sheet(&mut self, forward: bool) {
         let sheets = self.live.sheets();
-        let here = sheets.iter().position(|sheet| sheet.sheet == self.grid.sheet).unwrap_or(0);
+        let current = sheets.iter().position(|sheet| sheet.sheet == self.grid.sheet).unwrap_or(0);
         let last = sheets.len().saturating_sub(1);
-        let next = if forward { here.saturating_add(1).min(last) } else { here.saturating_sub(1) };
-        if let Some(sheet) = sheets.get(next).filter(|_| next != here) {
-            self.grid.turn_to(sheet.sheet);
+        let next =
+            if forward { current.saturating_add(1).min(last) } else { current.saturating_sub(1) };
+        if let Some(sheet) = sheets.get(next).filter(|_| next != current) {
+            self.grid.switch_to_sheet(sheet.sheet);
         }
     }
 
-    /// Waits until the spreadsheet has grown, if somebody says so.
-    pub(super) async fn poked(&mut self) {
-        self.pokes.beyond(self.live.position()).await;
+    /// Waits until the server reports new entries.
+    pub(super) async fn wait_for_poke(&mut self) {
+        self.pokes.wait_beyond(self.live.position()).await;
     }
 
-    /// Sends what waits and fetches what is new; for how long to wait then, milliseconds.
-    pub(super) async fn round(&mut self) -> u64 {
-        let round = self.live.sync().await;
-        let (polling, delay_ms) = self.polling.step(poll_event(&round), random());
+    /// Sends unsent edits and fetches new entries. Returns the delay before the next sync, in milliseconds.
+    pub(super) async fn sync(&mut self) -> u64 {
+        let result = self.live.sync().await;
+        let (polling, delay_ms) = self.polling.step(poll_event(&result), random());
         self.polling = polling;
-        match round {
-            Ok(synced) => {
+        match result {
+            Ok(report) => {
                 self.offline = None;
-                self.report(&synced);
+                self.show_report(&report);
             }
             Err(error) if error.is_offline() => self.offline = Some("offline".to_owned()),
             Err(error) => self.offline = Some(error.to_string()),
@@ -132,91 +129,93 @@ impl Session {
         delay_ms
     }
 
-    fn report(&mut self, synced: &Synced) {
-        for Settlement { position, outcome, .. } in &synced.settled {
+    fn show_report(&mut self, report: &SyncReport) {
+        for Settlement { position, outcome, .. } in &report.settled {
             match outcome {
-                SyncOutcome::Rejected(rejection) => {
+                EditOutcome::Rejected(rejection) => {
                     self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
                 }
-                SyncOutcome::AsMade | SyncOutcome::Moved(_) | SyncOutcome::Unseen => {
-                    self.done.extend(position);
+                EditOutcome::Unchanged | EditOutcome::Transformed(_) | EditOutcome::Unknown => {
+                    self.undoable.extend(position);
                 }
             }
         }
-        self.done.drain(..self.done.len().saturating_sub(MAX_UNDO));
-        for aside in &synced.set_aside {
-            let (edits, file) = (count(aside.edits, "edit", "edits"), aside.file.display());
-            let complaint = format!(
-                "{edits} may or may not have got through before the spreadsheet was restored: {file}"
+        self.undoable.drain(..self.undoable.len().saturating_sub(MAX_UNDO));
+        for set_aside in &report.set_aside {
+            let (edits, file) = (count(set_aside.edits, "edit", "edits"), set_aside.file.display());
+            let message = format!(
+                "the spreadsheet was restored; {edits} may be lost and are stored in {file}"
             );
-            self.grid.notice = Some(complaint.clone());
-            self.complaints.push(complaint);
+            self.grid.notice = Some(message.clone());
+            self.messages.push(message);
         }
-        if synced.made_again > 0 {
-            let edits = count(synced.made_again, "edit", "edits");
-            self.grid.notice = Some(format!("the spreadsheet was restored; {edits} made again"));
+        if report.reapplied > 0 {
+            let edits = count(report.reapplied, "edit", "edits");
+            self.grid.notice = Some(format!("the spreadsheet was restored; applied {edits} again"));
         }
     }
 
-    /// Looks at what is to be shown.
-    pub(super) async fn look(&mut self, layout: &Layout) {
-        let Some(name) = self.name_of_sheet() else { return };
-        self.grid.follow(layout.room(self.grid.corner.row));
-        let rectangle = self.grid.rectangle(layout.room(self.grid.corner.row));
+    /// Reads the visible cells.
+    pub(super) async fn refresh(&mut self, layout: &Layout) {
+        let Some(name) = self.sheet_name() else { return };
+        self.grid.scroll_to_cursor(layout.visible_size(self.grid.top_left.row));
+        let rectangle = self.grid.visible_cells(layout.visible_size(self.grid.top_left.row));
         match self.live.view(Some(&name), rectangle).await {
-            Ok(reply) => self.take(&reply, rectangle),
-            // What was made offline is placed by the next round.
-            Err(LiveError::Behind { .. }) => {}
+            Ok(reply) => self.show_cells(&reply, rectangle),
+            // The next sync rebases the unsent edits.
+            Err(LiveError::CannotRebase { .. }) => {}
             Err(error) => self.grid.notice = Some(error.to_string()),
         }
         self.contents.sheet_name = name;
         self.contents.status = self.status();
     }
 
-    /// The name of the sheet that one is in; of the first, if others have deleted it.
-    fn name_of_sheet(&mut self) -> Option<String> {
+    /// Returns the name of the current sheet. Switches to the first sheet if others have deleted the current one.
+    fn sheet_name(&mut self) -> Option<String> {
         let sheets = self.live.sheets();
-        let here = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
-        if let Some(sheet) = sheets.iter().find(here) {
+        let is_current = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
+        if let Some(sheet) = sheets.iter().find(is_current) {
             return Some(sheet.name.clone());
         }
         let first = sheets.first()?;
-        self.grid.turn_to(first.sheet);
-        self.grid.notice = Some("others have deleted the sheet".to_owned());
+        self.grid.switch_to_sheet(first.sheet);
+        self.grid.notice = Some("the sheet was deleted".to_owned());
         Some(first.name.clone())
     }
 
-    fn take(&mut self, reply: &CellsReply, rectangle: Rectangle) {
+    fn show_cells(&mut self, reply: &CellsReply, rectangle: Rectangle) {
         let cells: BTreeMap<_, _> = reply
             .cells
             .iter()
-            .map(|placed| {
-                let place = CellName { row: placed.row, column: placed.column };
-                let right = matches!(placed.cell.value, Value::Number(_));
-                (place, (placed.cell.text(), right))
+            .map(|entry| {
+                let name = CellName { row: entry.row, column: entry.column };
+                let align_right = matches!(entry.cell.value, Value::Number(_));
+                (name, (entry.cell.text(), align_right))
             })
             .collect();
-        self.formulas_in_view = reply.cells.iter().any(|placed| placed.cell.formula.is_some());
-        // Only what came while one looked at these very cells.
-        let came = |(seen, at): (Rectangle, Position)| {
-            seen == rectangle && at < self.live.position() && self.live.pending().next().is_none()
+        self.formulas_in_view = reply.cells.iter().any(|entry| entry.cell.formula.is_some());
+        // Unsent edits and other rectangles also cause differences, which are not changes by others.
+        let others_changed = |(shown, position): (Rectangle, Position)| {
+            shown == rectangle
+                && position < self.live.position()
+                && self.live.pending().next().is_none()
         };
-        if self.seen.is_some_and(came) {
+        if self.last_refresh.is_some_and(others_changed) {
             let before = &self.contents.cells;
-            let places: BTreeSet<_> = before.keys().chain(cells.keys()).copied().collect();
-            let differ = places.into_iter().filter(|place| before.get(place) != cells.get(place));
-            self.contents.new.extend(differ);
+            let names: BTreeSet<_> = before.keys().chain(cells.keys()).copied().collect();
+            let changed = names.into_iter().filter(|name| before.get(name) != cells.get(name));
+            self.contents.changed.extend(changed);
         }
         self.contents.cells = cells;
-        self.seen = Some((rectangle, self.live.position()));
+        self.last_refresh = Some((rectangle, self.live.position()));
     }
 
     fn status(&self) -> String {
-        let waiting = Some(self.waiting()).filter(|waiting| *waiting > 0);
-        let waiting = waiting.map(|waiting| format!("{waiting} not sent"));
-        let formulas = self.formulas_in_view.then(|| IN_VIEW.to_owned());
+        let unsent = Some(self.count_unsent()).filter(|unsent| *unsent > 0);
+        let unsent = unsent.map(|unsent| format!("{unsent} not sent"));
+        let formulas = self.formulas_in_view.then(|| FORMULAS_NOT_CALCULATED.to_owned());
         let position = Some(self.live.position().to_string());
-        let parts = [formulas, waiting, self.offline.clone(), position];
+        let parts = [formulas, unsent, self.offline.clone(), position];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }

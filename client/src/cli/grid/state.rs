@@ -1,4 +1,4 @@
-//! Where one is in the grid, what is being typed, and what a key does: no terminal, no spreadsheet.
+//! The state of the grid (cursor, scroll position, text input) and the effects of keys.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Range, Rectangle};
@@ -7,197 +7,173 @@ use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
 
-use super::line::Line;
+use super::key::Key;
+use super::text_input::TextInput;
 
-/// A key, whatever a terminal sends for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
-    /// Something to type.
-    Character(char),
-    Up,
-    Down,
-    Left,
-    Right,
-    Home,
-    End,
-    /// To the first cell.
-    Beginning,
-    PageUp,
-    PageDown,
-    Enter,
-    Tab,
-    BackTab,
-    /// To the next row, where the first of the cells was that one has tabbed through.
-    NextRow,
-    Escape,
-    Backspace,
-    Delete,
-    /// Change what is there instead of replacing it.
-    Change,
-    GoTo,
-    InsertRow,
-    DeleteRow,
-    Undo,
-    NextSheet,
-    PreviousSheet,
-    Quit,
-}
-
-/// What a key asks for beyond the grid itself.
+/// An action outside the grid that a key asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Asked {
-    Nothing,
-    /// An edit, and what to say of it if it is none that one sees.
+pub(super) enum Action {
+    None,
     Edit(Operation),
     Undo,
-    /// The next sheet, or the one before.
-    Sheet {
+    /// Switches to the next or the previous sheet.
+    SwitchSheet {
         forward: bool,
     },
     Quit,
 }
 
-/// How many rows and columns fit the screen; at least one each.
+/// The number of rows and columns on the screen, at least 1 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct VisibleSize {
     pub(super) rows: u32,
     pub(super) columns: u32,
 }
 
-/// What is typed, and for what.
+/// Text input in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typing {
-    Cell(Line),
-    GoTo(Line),
+    Cell(TextInput),
+    GoTo(TextInput),
 }
 
 /// The state of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) sheet: SheetId,
-    /// The cell that one is in.
-    pub(super) place: CellName,
-    /// The first cell that is shown.
-    pub(super) corner: CellName,
+    pub(super) cursor: CellName,
+    /// The first visible cell.
+    pub(super) top_left: CellName,
     pub(super) typing: Option<Typing>,
-    /// The column where one began to tab.
+    /// The column in which tabbing started.
     tabbed_from: Option<u32>,
-    /// Said until the next key.
+    /// A message, shown until the next key.
     pub(super) notice: Option<String>,
 }
 
 impl Grid {
     pub(super) fn new(sheet: SheetId) -> Self {
         let first = CellName { row: 0, column: 0 };
-        Self { sheet, place: first, corner: first, typing: None, tabbed_from: None, notice: None }
+        Self {
+            sheet,
+            cursor: first,
+            top_left: first,
+            typing: None,
+            tabbed_from: None,
+            notice: None,
+        }
     }
 
-    /// The cells that are shown.
-    pub(super) fn rectangle(&self, room: Room) -> Rectangle {
+    /// Returns the visible cells.
+    pub(super) fn visible_cells(&self, size: VisibleSize) -> Rectangle {
         let last = |first: u32, count: u32, max: u32| {
             first.saturating_add(count.saturating_sub(1)).min(max.saturating_sub(1))
         };
-        let row = last(self.corner.row, room.rows, MAX_ROWS);
-        let column = last(self.corner.column, room.columns, MAX_COLUMNS);
-        Rectangle { first: self.corner, last: CellName { row, column } }
+        let row = last(self.top_left.row, size.rows, MAX_ROWS);
+        let column = last(self.top_left.column, size.columns, MAX_COLUMNS);
+        Rectangle { first: self.top_left, last: CellName { row, column } }
     }
 
-    /// Another sheet, from its first cell.
-    pub(super) fn turn_to(&mut self, sheet: SheetId) {
+    /// Shows another sheet from its first cell.
+    pub(super) fn switch_to_sheet(&mut self, sheet: SheetId) {
         *self = Self::new(sheet);
     }
 
-    /// What a key does. `held` is the text of the cell that one is in.
-    pub(super) fn press(mut self, key: Key, room: Room, held: &str) -> (Self, Asked) {
+    /// Handles a key. `cell_text` is the text of the cell at the cursor.
+    pub(super) fn press(mut self, key: Key, size: VisibleSize, cell_text: &str) -> (Self, Action) {
         self.notice = None;
-        let asked = match self.typing.take() {
-            None => self.press_moving(key, room, held),
-            Some(typing) => self.press_typing(typing, key, room),
+        let action = match self.typing.take() {
+            None => self.press_in_grid(key, size, cell_text),
+            Some(typing) => self.press_in_input(typing, key, size),
         };
-        self.follow(room);
-        (self, asked)
+        self.scroll_to_cursor(size);
+        (self, action)
     }
 
-    fn press_moving(&mut self, key: Key, room: Room, held: &str) -> Asked {
+    fn press_in_grid(&mut self, key: Key, size: VisibleSize, cell_text: &str) -> Action {
         match key {
             Key::Character(character) => {
-                self.typing = Some(Typing::Cell(Line::of(&character.to_string())));
+                self.typing = Some(Typing::Cell(TextInput::new(&character.to_string())));
             }
-            Key::Enter | Key::Change => self.typing = Some(Typing::Cell(Line::of(held))),
-            Key::GoTo => self.typing = Some(Typing::GoTo(Line::of(""))),
-            Key::Backspace | Key::Delete => return self.set(""),
+            Key::Enter | Key::EditCell => {
+                self.typing = Some(Typing::Cell(TextInput::new(cell_text)))
+            }
+            Key::GoTo => self.typing = Some(Typing::GoTo(TextInput::new(""))),
+            Key::Backspace | Key::Delete => return self.set_cell(""),
             Key::InsertRow => {
-                let insert = InsertBefore { sheet: self.sheet, before: self.place.row, count: 1 };
-                return Asked::Edit(Operation::InsertRows(insert));
+                let insert = InsertBefore { sheet: self.sheet, before: self.cursor.row, count: 1 };
+                return Action::Edit(Operation::InsertRows(insert));
             }
             Key::DeleteRow => {
-                let spans = Spans::one(self.place.row, 1);
-                return Asked::Edit(Operation::DeleteRows(DeleteSpans {
+                let spans = Spans::one(self.cursor.row, 1);
+                return Action::Edit(Operation::DeleteRows(DeleteSpans {
                     sheet: self.sheet,
                     spans,
                 }));
             }
-            Key::Undo => return Asked::Undo,
-            Key::NextSheet => return Asked::Sheet { forward: true },
-            Key::PreviousSheet => return Asked::Sheet { forward: false },
-            Key::Quit => return Asked::Quit,
+            Key::Undo => return Action::Undo,
+            Key::NextSheet => return Action::SwitchSheet { forward: true },
+            Key::PreviousSheet => return Action::SwitchSheet { forward: false },
+            Key::Quit => return Action::Quit,
             Key::Escape => {}
-            moves => self.go(moves, room),
+            move_key => self.move_cursor(move_key, size),
         }
-        Asked::Nothing
+        Action::None
     }
 
-    fn press_typing(&mut self, typing: Typing, key: Key, room: Room) -> Asked {
-        let (mut line, is_cell) = match typing {
-            Typing::Cell(line) => (line, true),
-            Typing::GoTo(line) => (line, false),
+    fn press_in_input(&mut self, typing: Typing, key: Key, size: VisibleSize) -> Action {
+        let (mut input, is_cell) = match typing {
+            Typing::Cell(input) => (input, true),
+            Typing::GoTo(input) => (input, false),
         };
-        let ends = match key {
-            Key::Escape => return Asked::Nothing,
-            Key::Quit => return Asked::Quit,
+        let move_key = match key {
+            Key::Escape => return Action::None,
+            Key::Quit => return Action::Quit,
             Key::Enter => Some(Key::NextRow),
             Key::NextRow | Key::Tab | Key::BackTab | Key::Up | Key::Down => Some(key),
             key => {
-                line.press(key);
+                input.press(key);
                 None
             }
         };
-        match ends {
+        match move_key {
             None => {
-                self.typing = Some(if is_cell { Typing::Cell(line) } else { Typing::GoTo(line) });
-                Asked::Nothing
+                self.typing = Some(if is_cell { Typing::Cell(input) } else { Typing::GoTo(input) });
+                Action::None
             }
             Some(_) if !is_cell => {
-                self.go_to(&line.text());
-                Asked::Nothing
+                self.go_to(&input.text());
+                Action::None
             }
-            Some(then) => {
-                let asked = self.set(&line.text());
-                self.go(then, room);
-                asked
+            Some(move_key) => {
+                let action = self.set_cell(&input.text());
+                self.move_cursor(move_key, size);
+                action
             }
         }
     }
 
-    /// Sets the cell that one is in.
-    fn set(&self, text: &str) -> Asked {
+    /// Returns the edit that sets the cell at the cursor.
+    fn set_cell(&self, text: &str) -> Action {
         let typed = typed_or_text(text);
-        let CellName { row, column } = self.place;
+        let CellName { row, column } = self.cursor;
         let (value, format) = (Some(typed.value), typed.format);
         let cells = vec![CellEdit { row, column, value, formula: None, format }];
-        Asked::Edit(Operation::SetCells(SetCells { sheet: self.sheet, cells }))
+        Action::Edit(Operation::SetCells(SetCells { sheet: self.sheet, cells }))
     }
 
     fn go_to(&mut self, text: &str) {
         match text.trim().parse::<Range>() {
-            Ok(Range { sheet: None, rectangle, .. }) => self.place = rectangle.first,
-            Ok(_) => self.notice = Some("another sheet: Ctrl-PageDown goes there".to_owned()),
+            Ok(Range { sheet: None, rectangle, .. }) => self.cursor = rectangle.first,
+            Ok(_) => {
+                self.notice = Some("switch sheets with Ctrl-PageUp and Ctrl-PageDown".to_owned())
+            }
             Err(fault) => self.notice = Some(fault.to_string()),
         }
     }
 
-    fn go(&mut self, key: Key, room: Room) {
-        let CellName { row, column } = &mut self.place;
+    fn move_cursor(&mut self, key: Key, size: VisibleSize) {
+        let CellName { row, column } = &mut self.cursor;
         let tabbed_from = self.tabbed_from.take();
         match key {
             Key::NextRow => {
@@ -212,24 +188,26 @@ impl Grid {
             Key::Down => *row = row.saturating_add(1),
             Key::Left | Key::BackTab => *column = column.saturating_sub(1),
             Key::Right => *column = column.saturating_add(1),
-            Key::PageUp => *row = row.saturating_sub(room.rows),
-            Key::PageDown => *row = row.saturating_add(room.rows),
+            Key::PageUp => *row = row.saturating_sub(size.rows),
+            Key::PageDown => *row = row.saturating_add(size.rows),
             Key::Home => *column = 0,
-            Key::End => *column = self.corner.column.saturating_add(room.columns.saturating_sub(1)),
-            Key::Beginning => (*row, *column) = (0, 0),
+            Key::End => {
+                *column = self.top_left.column.saturating_add(size.columns.saturating_sub(1))
+            }
+            Key::FirstCell => (*row, *column) = (0, 0),
             _ => {}
         }
-        self.place.row = self.place.row.min(MAX_ROWS - 1);
-        self.place.column = self.place.column.min(MAX_COLUMNS - 1);
+        self.cursor.row = self.cursor.row.min(MAX_ROWS - 1);
+        self.cursor.column = self.cursor.column.min(MAX_COLUMNS - 1);
     }
 
-    /// Shows the cell that one is in.
-    pub(super) fn follow(&mut self, room: Room) {
-        let shown = |first: u32, at: u32, count: u32| {
+    /// Scrolls until the cursor is visible.
+    pub(super) fn scroll_to_cursor(&mut self, size: VisibleSize) {
+        let scroll = |first: u32, at: u32, count: u32| {
             first.min(at).max(at.saturating_sub(count.saturating_sub(1)))
         };
-        self.corner.row = shown(self.corner.row, self.place.row, room.rows);
-        self.corner.column = shown(self.corner.column, self.place.column, room.columns);
+        self.top_left.row = scroll(self.top_left.row, self.cursor.row, size.rows);
+        self.top_left.column = scroll(self.top_left.column, self.cursor.column, size.columns);
     }
 }
 
@@ -239,13 +217,13 @@ mod tests {
 
     use super::*;
 
-    const ROOM: Room = Room { rows: 10, columns: 5 };
+    const SIZE: VisibleSize = VisibleSize { rows: 10, columns: 5 };
 
-    fn pressed(grid: Grid, keys: &[Key]) -> (Grid, Vec<Asked>) {
+    fn pressed(grid: Grid, keys: &[Key]) -> (Grid, Vec<Action>) {
         let mut all = Vec::new();
         let grid = keys.iter().fold(grid, |grid, key| {
-            let (grid, asked) = grid.press(*key, ROOM, "held");
-            all.extend(Some(asked).filter(|asked| *asked != Asked::Nothing));
+            let (grid, action) = grid.press(*key, SIZE, "old");
+            all.extend(Some(action).filter(|action| *action != Action::None));
             grid
         });
         (grid, all)
@@ -263,14 +241,14 @@ mod tests {
         Grid::new(SheetId::FIRST)
     }
 
-    fn set(name: &str, value: Value) -> Asked {
+    fn set(name: &str, value: Value) -> Action {
         let CellName { row, column } = at(name);
         let cells = vec![CellEdit { row, column, value: Some(value), formula: None, format: None }];
-        Asked::Edit(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells }))
+        Action::Edit(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells }))
     }
 
     #[test]
-    fn typing_sets_the_cell_and_goes_on_to_the_next() {
+    fn typing_sets_the_cell_and_moves_to_the_next() {
         let keys = [
             typed("12"),
             vec![Key::Enter],
@@ -279,85 +257,86 @@ mod tests {
             typed("x"),
             vec![Key::Up],
         ];
-        let (grid, asked) = pressed(new(), &keys.concat());
-        // A table that is pasted stays one.
+        let (grid, actions) = pressed(new(), &keys.concat());
+        // The keys of a pasted table.
         let table =
             [typed("1"), vec![Key::Tab, Key::Tab], typed("2"), vec![Key::NextRow], typed("3")];
         let (at_a3, _) = pressed(grid.clone(), &[Key::Down, Key::Down, Key::Left]);
         let (after, set_by_table) = pressed(at_a3, &[table.concat(), vec![Key::NextRow]].concat());
         let number = |name, number| set(name, Value::Number(number));
         assert_eq!(set_by_table, [number("A3", 1.0), number("C3", 2.0), number("A4", 3.0)]);
-        assert_eq!(after.place, at("A5"));
+        assert_eq!(after.cursor, at("A5"));
         let expected = [
             set("A1", Value::Number(12.0)),
             set("A2", Value::Text("a b".into())),
             set("B2", Value::Text("x".into())),
         ];
-        assert_eq!(asked, expected);
-        assert_eq!((grid.place, grid.typing), (at("B1"), None));
+        assert_eq!(actions, expected);
+        assert_eq!((grid.cursor, grid.typing), (at("B1"), None));
     }
 
     #[test]
-    fn what_is_typed_can_be_changed_and_given_up() {
+    fn typed_text_can_be_edited_and_discarded() {
         let keys =
             [typed("abc"), vec![Key::Left, Key::Backspace, Key::Character('X'), Key::Escape]];
-        let (grid, asked) = pressed(new(), &keys.concat());
-        assert_eq!((grid.typing, asked), (None, vec![]));
-        let (_, asked) = pressed(new(), &[Key::Change, Key::Home, Key::Character('u'), Key::Enter]);
-        assert_eq!(asked, [set("A1", Value::Text("uheld".into()))]);
-        let (_, asked) = pressed(new(), &[Key::Delete]);
-        assert_eq!(asked, [set("A1", Value::Empty)]);
+        let (grid, actions) = pressed(new(), &keys.concat());
+        assert_eq!((grid.typing, actions), (None, vec![]));
+        let (_, actions) =
+            pressed(new(), &[Key::EditCell, Key::Home, Key::Character('u'), Key::Enter]);
+        assert_eq!(actions, [set("A1", Value::Text("uold".into()))]);
+        let (_, actions) = pressed(new(), &[Key::Delete]);
+        assert_eq!(actions, [set("A1", Value::Empty)]);
     }
 
     #[test]
-    fn the_window_follows_and_neither_end_of_the_sheet_is_passed() {
+    fn the_view_scrolls_with_the_cursor_up_to_the_ends_of_the_sheet() {
         let (grid, _) =
             pressed(new(), &[Key::Up, Key::Left, Key::PageDown, Key::PageDown, Key::Right]);
-        assert_eq!((grid.place, grid.corner), (at("B21"), at("A12")));
+        assert_eq!((grid.cursor, grid.top_left), (at("B21"), at("A12")));
         let (grid, _) = pressed(grid, &[Key::PageUp, Key::PageUp, Key::PageUp]);
-        assert_eq!((grid.place, grid.corner), (at("B1"), at("A1")));
+        assert_eq!((grid.cursor, grid.top_left), (at("B1"), at("A1")));
         let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
         let (grid, _) =
-            pressed(Grid { place: last, ..new() }, &[Key::Down, Key::Right, Key::PageDown]);
-        assert_eq!((grid.place, grid.rectangle(ROOM).last), (last, last));
-        let (grid, _) = pressed(grid, &[Key::Beginning]);
-        assert_eq!((grid.place, grid.corner), (at("A1"), at("A1")));
+            pressed(Grid { cursor: last, ..new() }, &[Key::Down, Key::Right, Key::PageDown]);
+        assert_eq!((grid.cursor, grid.visible_cells(SIZE).last), (last, last));
+        let (grid, _) = pressed(grid, &[Key::FirstCell]);
+        assert_eq!((grid.cursor, grid.top_left), (at("A1"), at("A1")));
         let (grid, _) = pressed(new(), &[Key::End]);
-        assert_eq!(grid.place, at("E1"));
-        assert_eq!(pressed(grid, &[Key::Home]).0.place, at("A1"));
+        assert_eq!(grid.cursor, at("E1"));
+        assert_eq!(pressed(grid, &[Key::Home]).0.cursor, at("A1"));
     }
 
     #[test]
-    fn a_name_leads_to_its_cell() {
+    fn go_to_moves_to_a_named_cell() {
         let go = |text: &str| {
             pressed(new(), &[vec![Key::GoTo], typed(text), vec![Key::Enter]].concat()).0
         };
-        assert_eq!(go(" c300 ").place, at("C300"));
-        assert_eq!(go("c300").corner, at("A291"));
+        assert_eq!(go(" c300 ").cursor, at("C300"));
+        assert_eq!(go("c300").top_left, at("A291"));
         for bad in ["x", "Costs!A1", ""] {
             let grid = go(bad);
-            assert!(grid.notice.is_some() && grid.place == at("A1"), "{bad}");
+            assert!(grid.notice.is_some() && grid.cursor == at("A1"), "{bad}");
         }
     }
 
     #[test]
-    fn rows_are_inserted_and_deleted_where_one_is() {
-        let (_, asked) = pressed(new(), &[Key::Down, Key::InsertRow, Key::DeleteRow, Key::Undo]);
+    fn rows_are_inserted_and_deleted_at_the_cursor() {
+        let (_, actions) = pressed(new(), &[Key::Down, Key::InsertRow, Key::DeleteRow, Key::Undo]);
         let insert = InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 };
         let delete = DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(1, 1) };
         let expected = [
-            Asked::Edit(Operation::InsertRows(insert)),
-            Asked::Edit(Operation::DeleteRows(delete)),
-            Asked::Undo,
+            Action::Edit(Operation::InsertRows(insert)),
+            Action::Edit(Operation::DeleteRows(delete)),
+            Action::Undo,
         ];
-        assert_eq!(asked, expected);
+        assert_eq!(actions, expected);
     }
 
     #[test]
-    fn it_ends_and_turns_pages() {
-        let (_, asked) = pressed(new(), &[Key::NextSheet, Key::PreviousSheet, Key::Quit]);
-        let sheet = |forward| Asked::Sheet { forward };
-        assert_eq!(asked, [sheet(true), sheet(false), Asked::Quit]);
-        assert_eq!(pressed(new(), &[Key::Character('x'), Key::Quit]).1, [Asked::Quit]);
+    fn quits_and_switches_sheets() {
+        let (_, actions) = pressed(new(), &[Key::NextSheet, Key::PreviousSheet, Key::Quit]);
+        let sheet = |forward| Action::SwitchSheet { forward };
+        assert_eq!(actions, [sheet(true), sheet(false), Action::Quit]);
+        assert_eq!(pressed(new(), &[Key::Character('x'), Key::Quit]).1, [Action::Quit]);
     }
 }

@@ -1,4 +1,4 @@
-//! The terminal: what comes from it, and what is shown on it.
+//! Reads keys from the terminal and draws the frame.
 
 use std::io::{self, Write as _};
 use std::thread;
@@ -16,25 +16,24 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use tokio::sync::mpsc;
 
-use super::frame::{Frame, Look, Size};
-use super::state::Key;
+use super::frame::{Frame, Size, Style};
+use super::key::Key;
 
-/// How long a key is waited for before it is looked whether anybody still waits for keys.
-const KEY_WAIT: Duration = Duration::from_millis(200);
+/// The interval at which the reading thread checks whether the receiver still exists.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What comes from a terminal.
+/// An event of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     Key(Key),
-    /// It has another size.
     Resized,
 }
 
-/// A terminal that shows the grid; dropped, it is as it was.
+/// The terminal in raw mode on the alternate screen. Dropping restores it.
 pub(super) struct Terminal(());
 
 impl Terminal {
-    pub(super) fn begin() -> io::Result<Self> {
+    pub(super) fn enter() -> io::Result<Self> {
         enable_raw_mode()?;
         let terminal = Self(());
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
@@ -51,13 +50,13 @@ impl Terminal {
         queue!(out, BeginSynchronizedUpdate, cursor::Hide)?;
         for (number, line) in (0_u16..).zip(&frame.lines) {
             queue!(out, cursor::MoveTo(0, number))?;
-            for (text, look) in line {
-                queue!(out, SetAttribute(attribute(*look)), Print(text))?;
+            for (text, style) in line {
+                queue!(out, SetAttribute(attribute(*style)), Print(text))?;
                 queue!(out, SetAttribute(Attribute::Reset))?;
             }
             queue!(out, Clear(ClearType::UntilNewLine))?;
         }
-        if let Some((column, line)) = frame.cursor {
+        if let Some((column, line)) = frame.text_cursor {
             queue!(out, cursor::MoveTo(column, line), cursor::Show)?;
         }
         queue!(out, EndSynchronizedUpdate)?;
@@ -67,34 +66,35 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // There is nobody left to tell.
+        // A failure cannot be reported any more.
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
 }
 
-fn attribute(look: Look) -> Attribute {
-    match look {
-        Look::Plain => Attribute::Reset,
-        Look::Dim => Attribute::Dim,
-        Look::Selected => Attribute::Reverse,
-        Look::New => Attribute::Bold,
+fn attribute(style: Style) -> Attribute {
+    match style {
+        Style::Plain => Attribute::Reset,
+        Style::Dim => Attribute::Dim,
+        Style::Selected => Attribute::Reverse,
+        Style::Changed => Attribute::Bold,
     }
 }
 
-/// What comes from the terminal, from now on; it ends if the terminal does.
-pub(super) fn inputs() -> mpsc::UnboundedReceiver<Input> {
+/// Starts a thread that reads the terminal, and returns the channel of its events. The channel closes when the
+/// terminal is gone.
+pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    // Reading blocks: not on a thread that others need.
+    // Reading blocks, so it needs its own thread.
     thread::spawn(move || {
         while !sender.is_closed() {
-            let event = match poll(KEY_WAIT) {
+            let event = match poll(POLL_INTERVAL) {
                 Ok(true) => read(),
                 Ok(false) => continue,
                 Err(error) => Err(error),
             };
             let Ok(event) = event else { break };
-            if inputs_of(&event).into_iter().any(|input| sender.send(input).is_err()) {
+            if convert_event(&event).into_iter().any(|input| sender.send(input).is_err()) {
                 break;
             }
         }
@@ -102,19 +102,19 @@ pub(super) fn inputs() -> mpsc::UnboundedReceiver<Input> {
     receiver
 }
 
-fn inputs_of(event: &Event) -> Vec<Input> {
+fn convert_event(event: &Event) -> Vec<Input> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
-            key_of(*key).map(Input::Key).into_iter().collect()
+            convert_key(*key).map(Input::Key).into_iter().collect()
         }
-        // What is pasted is typed: a line for each row.
-        Event::Paste(text) => text.chars().filter_map(pasted).map(Input::Key).collect(),
+        // A paste acts like typing. Line ends move to the next row.
+        Event::Paste(text) => text.chars().filter_map(pasted_key).map(Input::Key).collect(),
         Event::Resize(..) => vec![Input::Resized],
         _ => Vec::new(),
     }
 }
 
-fn pasted(character: char) -> Option<Key> {
+fn pasted_key(character: char) -> Option<Key> {
     match character {
         '\n' | '\r' => Some(Key::NextRow),
         '\t' => Some(Key::Tab),
@@ -123,7 +123,7 @@ fn pasted(character: char) -> Option<Key> {
     }
 }
 
-fn key_of(event: KeyEvent) -> Option<Key> {
+fn convert_key(event: KeyEvent) -> Option<Key> {
     let control = event.modifiers.contains(KeyModifiers::CONTROL);
     Some(match event.code {
         KeyCode::Char(letter) if control => match letter.to_ascii_lowercase() {
@@ -139,7 +139,7 @@ fn key_of(event: KeyEvent) -> Option<Key> {
         KeyCode::Down => Key::Down,
         KeyCode::Left => Key::Left,
         KeyCode::Right => Key::Right,
-        KeyCode::Home if control => Key::Beginning,
+        KeyCode::Home if control => Key::FirstCell,
         KeyCode::Home => Key::Home,
         KeyCode::End => Key::End,
         KeyCode::PageUp if control => Key::PreviousSheet,
@@ -152,7 +152,7 @@ fn key_of(event: KeyEvent) -> Option<Key> {
         KeyCode::Esc => Key::Escape,
         KeyCode::Backspace => Key::Backspace,
         KeyCode::Delete => Key::Delete,
-        KeyCode::F(2) => Key::Change,
+        KeyCode::F(2) => Key::EditCell,
         _ => return None,
     })
 }
@@ -162,11 +162,11 @@ mod tests {
     use super::*;
 
     fn key(code: KeyCode, modifiers: KeyModifiers) -> Vec<Input> {
-        inputs_of(&Event::Key(KeyEvent::new(code, modifiers)))
+        convert_event(&Event::Key(KeyEvent::new(code, modifiers)))
     }
 
     #[test]
-    fn keys_are_what_they_are_called() {
+    fn converts_keys() {
         let (plain, control) = (KeyModifiers::NONE, KeyModifiers::CONTROL);
         for (code, modifiers, expected) in [
             (KeyCode::Char('q'), plain, Some(Key::Character('q'))),
@@ -176,18 +176,18 @@ mod tests {
             (KeyCode::Char('x'), control, None),
             (KeyCode::PageDown, control, Some(Key::NextSheet)),
             (KeyCode::PageDown, plain, Some(Key::PageDown)),
-            (KeyCode::F(2), plain, Some(Key::Change)),
+            (KeyCode::F(2), plain, Some(Key::EditCell)),
             (KeyCode::F(3), plain, None),
         ] {
             let expected: Vec<Input> = expected.map(Input::Key).into_iter().collect();
             assert_eq!(key(code, modifiers), expected, "{code:?}");
         }
-        assert_eq!(inputs_of(&Event::Resize(1, 2)), [Input::Resized]);
+        assert_eq!(convert_event(&Event::Resize(1, 2)), [Input::Resized]);
     }
 
     #[test]
-    fn what_is_pasted_cannot_press_keys() {
-        let pasted = inputs_of(&Event::Paste("a\t1\n\u{3}\u{1b}b".to_owned()));
+    fn control_characters_of_a_paste_are_ignored() {
+        let pasted = convert_event(&Event::Paste("a\t1\n\u{3}\u{1b}b".to_owned()));
         let keys =
             [Key::Character('a'), Key::Tab, Key::Character('1'), Key::NextRow, Key::Character('b')];
         assert_eq!(pasted, keys.map(Input::Key));

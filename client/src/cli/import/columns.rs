@@ -1,4 +1,4 @@
-//! What the columns of csv were taken for, in words.
+//! Describes the detected column types of a csv file.
 
 use cellar_sheet::a1::column_name;
 use serde_json::{Value, json};
@@ -6,46 +6,46 @@ use serde_json::{Value, json};
 use crate::import::{ColumnKind, ColumnTyping, Survey, TypeChoice};
 use crate::table::escape;
 
-/// Groups of columns that a line shows.
-const SHOWN_GROUPS: usize = 8;
+/// Maximum number of column groups in a description.
+const MAX_GROUPS: usize = 8;
 
-/// `A:E text, F:G numbers`; nothing for a workbook, which says itself what its cells are.
-pub(super) fn for_people(survey: Option<&Survey>) -> Option<String> {
+/// Describes the column types: `Columns: A:E text, F:G numbers`. Returns `None` for a workbook.
+pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
     let mut groups: Vec<(usize, usize, &'static str)> = Vec::new();
     for (column, typing) in survey?.typings.iter().enumerate() {
-        let kind = words(typing);
+        let kind = kind_name(typing);
         match groups.last_mut() {
-            Some((_, last, of)) if *of == kind => *last = column,
+            Some((_, last, last_kind)) if *last_kind == kind => *last = column,
             _ => groups.push((column, column, kind)),
         }
     }
-    let shown = groups.iter().take(SHOWN_GROUPS).map(|(first, last, kind)| {
-        let (first, last) = (name(*first), name(*last));
+    let listed = groups.iter().take(MAX_GROUPS).map(|(first, last, kind)| {
+        let (first, last) = (letters(*first), letters(*last));
         let columns = if first == last { first } else { format!("{first}:{last}") };
         format!("{columns} {kind}")
     });
-    let mut shown: Vec<String> = shown.collect();
-    if groups.len() > SHOWN_GROUPS {
-        shown.push("…".to_owned());
+    let mut listed: Vec<String> = listed.collect();
+    if groups.len() > MAX_GROUPS {
+        listed.push("…".to_owned());
     }
-    Some(format!("Columns: {}", shown.join(", ")))
+    Some(format!("Columns: {}", listed.join(", ")))
 }
 
-/// Each column with its type.
-pub(super) fn for_programs(survey: Option<&Survey>) -> Value {
+/// Returns the type of each column, for `--json`.
+pub(super) fn types_as_json(survey: Option<&Survey>) -> Value {
     let Some(survey) = survey else { return Value::Null };
-    let column = |(column, typing): (usize, &ColumnTyping)| {
+    let to_json = |(column, typing): (usize, &ColumnTyping)| {
         let format = match &typing.kind {
             ColumnKind::Date { format } | ColumnKind::Decimals { format } => Some(format),
             _ => None,
         };
-        let (column, kind) = (name(column), words(typing));
+        let (column, kind) = (letters(column), kind_name(typing));
         json!({ "column": column, "kind": kind, "heading": typing.heading, "format": format })
     };
-    survey.typings.iter().enumerate().map(column).collect()
+    survey.typings.iter().enumerate().map(to_json).collect()
 }
 
-fn words(typing: &ColumnTyping) -> &'static str {
+fn kind_name(typing: &ColumnTyping) -> &'static str {
     match &typing.kind {
         ColumnKind::Text | ColumnKind::Chosen(TypeChoice::Text) => "text",
         ColumnKind::Boolean | ColumnKind::Chosen(TypeChoice::Boolean) => "booleans",
@@ -57,15 +57,15 @@ fn words(typing: &ColumnTyping) -> &'static str {
     }
 }
 
-fn name(column: usize) -> String {
+fn letters(column: usize) -> String {
     column_name(u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// A name as a shell takes it.
-pub(super) fn quoted(name: &str) -> String {
+/// Quotes a name for a shell, if necessary.
+pub(super) fn shell_quoted(name: &str) -> String {
     let name = escape(name);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    if !name.is_empty() && name.bytes().all(plain) && !name.starts_with('-') {
+    let needs_no_quotes = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if !name.is_empty() && name.bytes().all(needs_no_quotes) && !name.starts_with('-') {
         name
     } else {
         format!("'{}'", name.replace('\'', "'\\''"))
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_kind_are_one_group() {
+    fn groups_adjacent_columns_of_one_type() {
         let survey = survey(vec![
             ColumnKind::Text,
             ColumnKind::General,
@@ -92,26 +92,26 @@ mod tests {
             ColumnKind::Date { format: "yyyy-mm-dd".into() },
             ColumnKind::Chosen(TypeChoice::Boolean),
         ]);
-        let line = for_people(Some(&survey)).unwrap();
+        let line = describe_types(Some(&survey)).unwrap();
         assert_eq!(line, "Columns: A text, B:C numbers, D dates, E booleans");
-        assert_eq!(for_programs(Some(&survey))[3]["format"], "yyyy-mm-dd");
-        assert_eq!((for_people(None), for_programs(None)), (None, Value::Null));
+        assert_eq!(types_as_json(Some(&survey))[3]["format"], "yyyy-mm-dd");
+        assert_eq!((describe_types(None), types_as_json(None)), (None, Value::Null));
     }
 
     #[test]
-    fn however_many_groups_there_are_it_is_a_line() {
+    fn limits_the_number_of_groups() {
         let kinds = [ColumnKind::Text, ColumnKind::General];
         let survey = survey(kinds.iter().cycle().take(10_000).cloned().collect());
-        let line = for_people(Some(&survey)).unwrap();
+        let line = describe_types(Some(&survey)).unwrap();
         assert!(line.ends_with("H numbers, …"), "{line}");
     }
 
     #[test]
-    fn names_are_quoted_where_a_shell_needs_it() {
+    fn quotes_names_only_if_necessary() {
         for (name, expected) in
             [("Costs", "Costs"), ("My costs", "'My costs'"), ("it's", "'it'\\''s'"), ("-x", "'-x'")]
         {
-            assert_eq!(quoted(name), expected);
+            assert_eq!(shell_quoted(name), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Cells of a file as edits of a sheet that is there.
+//! `cellar import --sheet`: imports a file into an existing sheet.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::cli::warnings;
 use crate::import::delimiter_hint;
 use crate::import::edits::{EditsProgress, JournalKey, Plan, Target, run as send};
 
-/// Without a terminal, a line each time this share of the cells is done, percent.
-const LINE_EVERY_PERCENT: usize = 10;
+/// Without a terminal, progress is printed each time this percentage of the cells was imported.
+const PRINT_EVERY_PERCENT: usize = 10;
 
 pub(super) async fn run(
     context: &Context,
@@ -24,12 +24,12 @@ pub(super) async fn run(
     sheet: &str,
 ) -> Result<(), CliError> {
     let options = read_options(args)?;
-    let at = args.cell.unwrap_or(CellName { row: 0, column: 0 });
+    let target_cell = args.cell.unwrap_or(CellName { row: 0, column: 0 });
     let client = context.client()?;
-    let plan = Plan::read(&args.file, &options, at)?;
-    // Before anything is sent: there is time to think again.
+    let plan = Plan::read(&args.file, &options, target_cell)?;
     let survey = plan.survey.as_ref();
-    let hint = survey.and_then(|it| delimiter_hint(&args.file, it, options.delimiter));
+    let hint = survey.and_then(|survey| delimiter_hint(&args.file, survey, options.delimiter));
+    // Print the hint before anything is sent, so that the user can still interrupt the import.
     if let Some(hint) = &hint {
         output.note(hint);
     }
@@ -47,13 +47,14 @@ pub(super) async fn run(
     let journal = key.path(&context.directory);
     let (sheet, restart) = (sheet.to_owned(), args.restart);
     let target = Target { source: file.clone(), into, sheet, journal, restart };
-    let mut reporter = Reporter::new(*output, plan.cells);
+    let mut reporter = ProgressReporter::new(*output, plan.cells);
     let imported = tokio::select! {
         imported = send(&client, &plan, &target, |progress| reporter.report(progress)) => imported,
-        // The journal is always ahead of what is sent: stopping anywhere is safe.
+        // The journal is written before each request, so an interrupted import can be resumed.
         _ = tokio::signal::ctrl_c() => {
             reporter.end();
-            return Err(CliError::Stopped { done: reporter.done, cells: plan.cells });
+            let committed_cells = reporter.committed_cells;
+            return Err(CliError::Interrupted { committed_cells, cells: plan.cells });
         }
     };
     reporter.end();
@@ -65,17 +66,17 @@ pub(super) async fn run(
         "rows": plan.rows,
         "columns": plan.columns,
         "cells": plan.cells,
-        "resumed": imported.resumed,
-        "types": columns::for_programs(survey),
+        "resumed": imported.resumed_cells,
+        "types": columns::types_as_json(survey),
         "hint": hint,
         "warnings": warnings,
     }))?;
     output.say(summary(&args.file, &plan, &target))?;
-    if let Some(types) = columns::for_people(survey) {
+    if let Some(types) = columns::describe_types(survey) {
         output.note(types);
     }
     output.warn(&warnings);
-    let sheet = columns::quoted(&target.sheet);
+    let sheet = columns::shell_quoted(&target.sheet);
     output.note(format!("Next: cellar get -s {into} --sheet {sheet}"));
     Ok(())
 }
@@ -92,37 +93,38 @@ fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
     )
 }
 
-/// Whole cells a second: fractions would only flicker.
-fn rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
-    let whole: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
+/// Formats the rate as whole cells per second.
+fn format_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
+    let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
     // Writing to a String cannot fail.
-    let _ = text.write_str(&grouped(whole));
+    let _ = text.write_str(&grouped(cells_per_second));
 }
 
-/// Shows progress: a bar on a terminal, lines elsewhere, nothing for programs.
-struct Reporter {
+/// Shows the progress: a bar on a terminal, lines otherwise, nothing with `--json`.
+struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
-    done: usize,
-    next_line: usize,
+    committed_cells: usize,
+    /// Percentage at which the next line is printed.
+    next_line_percent: usize,
 }
 
-impl Reporter {
+impl ProgressReporter {
     fn new(output: Output, cells: usize) -> Self {
-        let on_terminal = console::user_attended_stderr() && !output.json;
-        let bar = on_terminal.then(|| {
+        let is_terminal = console::user_attended_stderr() && !output.json;
+        let bar = is_terminal.then(|| {
             let bar = indicatif::ProgressBar::new(u64::try_from(cells).unwrap_or(u64::MAX));
             let template = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
             let style = indicatif::ProgressStyle::with_template(template);
             let style = style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-            bar.with_style(style.with_key("rate", rate))
+            bar.with_style(style.with_key("rate", format_rate))
         });
-        Self { output, bar, done: 0, next_line: 0 }
+        Self { output, bar, committed_cells: 0, next_line_percent: 0 }
     }
 
     fn report(&mut self, progress: EditsProgress) {
-        self.done = progress.done;
-        let position = u64::try_from(progress.done).unwrap_or(u64::MAX);
+        self.committed_cells = progress.committed_cells;
+        let position = u64::try_from(progress.committed_cells).unwrap_or(u64::MAX);
         if let Some(bar) = &self.bar {
             bar.set_position(position);
         } else if self.is_line_due(progress) {
@@ -131,15 +133,19 @@ impl Reporter {
         }
     }
 
+    /// Returns whether a line is to be printed now. The end is printed exactly once.
     fn is_line_due(&mut self, progress: EditsProgress) -> bool {
-        let percent = progress.done.saturating_mul(100).checked_div(progress.cells).unwrap_or(100);
-        let due = progress.done > 0 && percent >= self.next_line;
-        if due {
-            // The end always has its line, and only one.
-            let next = percent.saturating_add(LINE_EVERY_PERCENT).min(100);
-            self.next_line = if percent >= 100 { usize::MAX } else { next };
+        let EditsProgress { committed_cells, cells } = progress;
+        let percent = committed_cells.saturating_mul(100).checked_div(cells).unwrap_or(100);
+        if committed_cells == 0 || percent < self.next_line_percent {
+            return false;
         }
-        due
+        self.next_line_percent = if percent >= 100 {
+            usize::MAX
+        } else {
+            percent.saturating_add(PRINT_EVERY_PERCENT).min(100)
+        };
+        true
     }
 
     fn end(&mut self) {
@@ -154,14 +160,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_now_and_then_and_at_the_end() {
-        let mut reporter = Reporter { output: Output::new(true), bar: None, done: 0, next_line: 0 };
+    fn prints_progress_periodically_and_at_the_end() {
+        let output = Output::new(true);
+        let mut reporter =
+            ProgressReporter { output, bar: None, committed_cells: 0, next_line_percent: 0 };
         let mut due = |batch: usize, cells: usize| -> Vec<usize> {
-            reporter.next_line = 0;
-            // The end is reported twice: with the last batch, and when everything is found sent.
+            reporter.next_line_percent = 0;
+            // The end is reported twice: after the last batch, and when nothing is left to send.
             let reports = (0..cells).step_by(batch).chain([cells, cells]);
             reports
-                .filter(|done| reporter.is_line_due(EditsProgress { done: *done, cells }))
+                .filter(|&committed_cells| {
+                    reporter.is_line_due(EditsProgress { committed_cells, cells })
+                })
                 .collect()
         };
         assert_eq!(due(1, 100), [1, 11, 21, 31, 41, 51, 61, 71, 81, 91, 100]);

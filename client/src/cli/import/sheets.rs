@@ -1,4 +1,4 @@
-//! A file as sheets of its own.
+//! `cellar import`: imports each sheet of a file as a new sheet.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,53 +13,54 @@ use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
 use crate::import::sheets::{
-    self, Imported, ImportedSheet, JournalKey, Looked, Target, UploadProgress, Watch,
+    self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
 use crate::import::{ImportError, ReadOptions, delimiter_hint};
 use crate::table::escape;
 
-/// How often progress is looked at, milliseconds.
-const TICK_MS: u64 = 100;
-/// Without a terminal, seconds between two lines.
-const LINE_EVERY_S: u64 = 10;
-/// Sheets that a summary lists.
-const SHOWN_SHEETS: usize = 10;
+/// Interval of progress updates, in milliseconds.
+const PROGRESS_INTERVAL_MS: u64 = 100;
+/// Interval of progress lines without a terminal, in seconds.
+const LINE_INTERVAL_S: u64 = 10;
+/// Maximum number of listed sheets.
+const MAX_LISTED_SHEETS: usize = 10;
 
-/// Reads the file, and says what an import would do.
-pub(super) async fn look(output: &Output, args: &args::Import) -> Result<(), CliError> {
+/// Reads the file and prints what an import would do (`--dry-run`).
+pub(super) async fn run_dry(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
-    let begun = Instant::now();
-    let watch = Watch::default();
-    let looked = sheets::look(&args.file, &options, &watch);
-    let looked = watched(*output, &watch, looked).await?;
-    let hint = hint(args, &options, &looked);
-    let warnings = warnings_of(&watch);
+    let started = Instant::now();
+    let progress = ProgressMonitor::default();
+    let examined = sheets::examine(&args.file, &options, &progress);
+    let file = show_progress(*output, &progress, examined).await?;
+    let hint = file_hint(args, &options, &file);
+    let warnings = formula_warnings(&progress);
     output.result(&json!({
         "dryRun": true,
-        "sheets": for_programs(&looked.sheets),
-        "cells": cells(&looked.sheets),
-        "hidden": looked.hidden,
-        "types": columns::for_programs(looked.survey.as_ref()),
-        "seconds": begun.elapsed().as_secs_f64(),
+        "sheets": sheets_as_json(&file.sheets),
+        "cells": count_cells(&file.sheets),
+        "hidden": file.hidden,
+        "types": columns::types_as_json(file.survey.as_ref()),
+        "seconds": started.elapsed().as_secs_f64(),
         "hint": hint,
         "warnings": warnings,
     }))?;
-    output.say(format!("{}; nothing was sent", contents(&args.file, &looked.sheets)))?;
-    list(output, &looked.sheets)?;
-    notes(output, &looked, hint.as_deref());
+    output.say(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
+    list_sheets(output, &file.sheets)?;
+    print_notes(output, &file, hint.as_deref());
     output.warn(&warnings);
     Ok(())
 }
 
-/// Warnings about formulas: Cellar cannot calculate them yet.
-fn warnings_of(watch: &Watch) -> Vec<String> {
-    warnings::imported_formulas(watch.now().formulas).into_iter().collect()
+fn formula_warnings(progress: &ProgressMonitor) -> Vec<String> {
+    warnings::imported_formulas(progress.current().formulas).into_iter().collect()
 }
 
-/// What a new spreadsheet is called: as they say, or as the file.
-fn name(args: &args::Import) -> Option<Name> {
-    let of_file = || Name::new(args.file.file_stem()?.to_str()?).ok();
-    args.name.clone().or_else(of_file)
+/// Returns the name for a new spreadsheet: the passed name, or the name of the file.
+fn spreadsheet_name(args: &args::Import) -> Option<Name> {
+    if let Some(name) = &args.name {
+        return Some(name.clone());
+    }
+    Name::new(args.file.file_stem()?.to_str()?).ok()
 }
 
 pub(super) async fn run(
@@ -80,89 +81,95 @@ pub(super) async fn run(
         into,
         replace: args.replace.as_deref(),
     };
-    let (journal, restart) = (key.path(&context.directory), args.restart);
-    let (name, replace) = (name(args), args.replace.clone());
-    let target = Target { into, name, replace, journal, restart };
-    let begun = Instant::now();
-    let watch = Watch::default();
-    let imported = sheets::run(&client, &file, &options, &target, &watch);
-    let imported = watched(*output, &watch, imported).await?;
+    let target = Target {
+        into,
+        name: spreadsheet_name(args),
+        replace: args.replace.clone(),
+        journal: key.path(&context.directory),
+        restart: args.restart,
+    };
+    let started = Instant::now();
+    let progress = ProgressMonitor::default();
+    let import = sheets::run(&client, &file, &options, &target, &progress);
+    let imported = show_progress(*output, &progress, import).await?;
     if into.is_none() {
-        context.remember(imported.spreadsheet, output)?;
+        context.select(imported.spreadsheet, output)?;
     }
     if let Some(incarnation) = imported.incarnation {
         let at = (imported.position, incarnation);
-        context.saw(&client, imported.spreadsheet, at, imported.first_sheet);
+        context.record_seen(&client, imported.spreadsheet, at, imported.first_sheet);
     }
-    let looked = imported.looked.as_ref();
-    let hint = looked.and_then(|looked| hint(args, &options, looked));
-    let warnings = warnings_of(&watch);
-    let (progress, seconds) = (watch.now(), begun.elapsed().as_secs_f64());
+    let file = imported.file.as_ref();
+    let hint = file.and_then(|file| file_hint(args, &options, file));
+    let warnings = formula_warnings(&progress);
+    let (progress, seconds) = (progress.current(), started.elapsed().as_secs_f64());
     output.result(&json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
-        "sheets": for_programs(&imported.sheets),
-        "cells": cells(&imported.sheets),
-        "hidden": looked.map(|looked| looked.hidden),
-        "types": columns::for_programs(looked.and_then(|looked| looked.survey.as_ref())),
+        "sheets": sheets_as_json(&imported.sheets),
+        "cells": count_cells(&imported.sheets),
+        "hidden": file.map(|file| file.hidden),
+        "types": columns::types_as_json(file.and_then(|file| file.survey.as_ref())),
         "objects": progress.objects,
         "objectBytes": progress.object_bytes,
         "seconds": seconds,
-        "resumed": looked.is_none(),
+        "resumed": file.is_none(),
         "hint": hint,
         "warnings": warnings,
     }))?;
     output.say(summary(&args.file, &imported, progress, seconds))?;
-    list(output, &imported.sheets)?;
-    match looked {
-        Some(looked) => notes(output, looked, hint.as_deref()),
-        None => output.note("An interrupted run had sent all of it: this one only made sure."),
+    list_sheets(output, &imported.sheets)?;
+    match file {
+        Some(file) => print_notes(output, file, hint.as_deref()),
+        None => {
+            output.note("An interrupted run had uploaded the file; this run finished the import.")
+        }
     }
     output.warn(&warnings);
-    output.note(next(&imported, into));
+    output.note(next_command(&imported, into));
     Ok(())
 }
 
-/// Waits for an import, and shows how far it is.
-async fn watched<T>(
+/// Waits for an import, shows its progress, and stops at Ctrl-C.
+async fn show_progress<T>(
     output: Output,
-    watch: &Watch,
+    progress: &ProgressMonitor,
     import: impl Future<Output = Result<T, ImportError>>,
 ) -> Result<T, CliError> {
     let mut import = std::pin::pin!(import);
     let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
-    let mut ticks = tokio::time::interval(Duration::from_millis(TICK_MS));
-    let mut reporter = Reporter::new(output);
+    let mut ticks = tokio::time::interval(Duration::from_millis(PROGRESS_INTERVAL_MS));
+    let mut reporter = ProgressReporter::new(output);
     loop {
         tokio::select! {
-            done = &mut import => {
+            result = &mut import => {
                 reporter.end();
-                return Ok(done?);
+                return Ok(result?);
             }
-            _ = ticks.tick() => reporter.report(watch.now()),
-            // The journal is always ahead of what is sent: stopping anywhere is safe.
+            _ = ticks.tick() => reporter.report(progress.current()),
+            // The journal is written before each request, so an interrupted import can be resumed.
             _ = &mut interrupt => {
                 reporter.end();
-                let at_the_end = watch.now().is_appending;
-                return Err(match at_the_end {
-                    true => CliError::StoppedAtTheEnd,
-                    false => CliError::StoppedBefore,
+                return Err(if progress.current().is_appending {
+                    CliError::InterruptedDuringAppend
+                } else {
+                    CliError::InterruptedBeforeAppend
                 });
             }
         }
     }
 }
 
-fn hint(args: &args::Import, options: &ReadOptions, looked: &Looked) -> Option<String> {
-    delimiter_hint(&args.file, looked.survey.as_ref()?, options.delimiter)
+fn file_hint(args: &args::Import, options: &ReadOptions, file: &FileSummary) -> Option<String> {
+    delimiter_hint(&args.file, file.survey.as_ref()?, options.delimiter)
 }
 
-fn cells(sheets: &[ImportedSheet]) -> u64 {
+fn count_cells(sheets: &[ImportedSheet]) -> u64 {
     sheets.iter().map(|sheet| sheet.cells).sum()
 }
 
-fn for_programs(sheets: &[ImportedSheet]) -> serde_json::Value {
-    let sheet = |sheet: &ImportedSheet| {
+fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
+    let to_json = |sheet: &ImportedSheet| {
         let extent = sheet.extent;
         json!({
             "name": sheet.name,
@@ -171,12 +178,12 @@ fn for_programs(sheets: &[ImportedSheet]) -> serde_json::Value {
             "cells": sheet.cells,
         })
     };
-    sheets.iter().map(sheet).collect()
+    sheets.iter().map(to_json).collect()
 }
 
-/// `airports.csv: 3,377 rows, 7 columns, 23,639 cells`, or `budget.xlsx: 3 sheets, 40 cells`.
-fn contents(file: &Path, sheets: &[ImportedSheet]) -> String {
-    let cells = count(cells(sheets), "cell", "cells");
+/// Describes a file: `airports.csv: 3,377 rows, 7 columns, 23,639 cells`, or `budget.xlsx: 3 sheets, 40 cells`.
+fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
+    let cells = count(count_cells(sheets), "cell", "cells");
     let file = file.display();
     match sheets {
         [sheet] => {
@@ -196,24 +203,24 @@ fn summary(file: &Path, imported: &Imported, progress: UploadProgress, seconds: 
         [sheet] => format!("sheet {} of ", escape(&sheet.name)),
         _ => String::new(),
     };
-    let sent = match progress.objects {
+    let uploaded = match progress.objects {
         0 => String::new(),
         objects => format!(
-            ", sent as {} bytes in {}",
+            ", uploaded as {} bytes in {}",
             grouped(progress.object_bytes),
             count(objects, "object", "objects")
         ),
     };
-    let contents = contents(file, &imported.sheets);
-    format!("{contents} in {sheet}{}{sent}, {seconds:.1} s", imported.spreadsheet)
+    let contents = describe_contents(file, &imported.sheets);
+    format!("{contents} in {sheet}{}{uploaded}, {seconds:.1} s", imported.spreadsheet)
 }
 
-/// The sheets, if there are several.
-fn list(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError> {
+/// Lists the sheets, if there are several.
+fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError> {
     if sheets.len() < 2 {
         return Ok(());
     }
-    for sheet in sheets.iter().take(SHOWN_SHEETS) {
+    for sheet in sheets.iter().take(MAX_LISTED_SHEETS) {
         let extent = sheet.extent;
         output.say(format!(
             "  {}: {}, {}, {}",
@@ -223,46 +230,47 @@ fn list(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError> {
             count(sheet.cells, "cell", "cells"),
         ))?;
     }
-    let more = sheets.len().saturating_sub(SHOWN_SHEETS);
-    if more > 0 {
-        output.say(format!("  and {} more: cellar sheets", grouped(more)))?;
+    let omitted = sheets.len().saturating_sub(MAX_LISTED_SHEETS);
+    if omitted > 0 {
+        output.say(format!("  and {} more (list them with `cellar sheets`)", grouped(omitted)))?;
     }
     Ok(())
 }
 
-fn notes(output: &Output, looked: &Looked, hint: Option<&str>) {
-    if let Some(types) = columns::for_people(looked.survey.as_ref()) {
+fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
+    if let Some(types) = columns::describe_types(file.survey.as_ref()) {
         output.note(types);
     }
-    if looked.hidden > 0 {
-        let sheets = count(looked.hidden, "sheet of the file is", "sheets of the file are");
-        output.note(format!("{sheets} hidden there, and shown here."));
+    if file.hidden > 0 {
+        let sheets = count(file.hidden, "sheet is", "sheets are");
+        output.note(format!("{sheets} hidden in the file, but visible in Cellar."));
     }
     if let Some(hint) = hint {
         output.note(hint);
     }
 }
 
-fn next(imported: &Imported, into: Option<LogId>) -> String {
+/// Suggests the command that prints the imported cells.
+fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     match (into, imported.sheets.first()) {
         (Some(into), Some(sheet)) => {
-            format!("Next: cellar get -s {into} --sheet {}", columns::quoted(&sheet.name))
+            format!("Next: cellar get -s {into} --sheet {}", columns::shell_quoted(&sheet.name))
         }
         _ => "Next: cellar get".to_owned(),
     }
 }
 
-/// Shows progress: a bar on a terminal, a line now and then elsewhere, nothing for programs.
-struct Reporter {
+/// Shows the progress: a bar on a terminal, periodic lines otherwise, nothing with `--json`.
+struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
     last_line: Instant,
 }
 
-impl Reporter {
+impl ProgressReporter {
     fn new(output: Output) -> Self {
-        let on_terminal = console::user_attended_stderr() && !output.json;
-        let bar = on_terminal.then(|| {
+        let is_terminal = console::user_attended_stderr() && !output.json;
+        let bar = is_terminal.then(|| {
             let template = "{bar:30} {percent} %, {msg}, {eta} left";
             let style = indicatif::ProgressStyle::with_template(template);
             let style = style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
@@ -275,11 +283,11 @@ impl Reporter {
         if let Some(bar) = &self.bar {
             bar.set_length(progress.read.total.max(1));
             bar.set_position(progress.read.done);
-            bar.set_message(line(progress));
-        } else if self.last_line.elapsed() >= Duration::from_secs(LINE_EVERY_S) {
+            bar.set_message(describe_progress(progress));
+        } else if self.last_line.elapsed() >= Duration::from_secs(LINE_INTERVAL_S) {
             self.last_line = Instant::now();
-            let percent = percent(progress);
-            self.output.note(format!("{percent} % read, {}", line(progress)));
+            let percent = percent_read(progress);
+            self.output.note(format!("{percent} % read, {}", describe_progress(progress)));
         }
     }
 
@@ -290,16 +298,16 @@ impl Reporter {
     }
 }
 
-fn percent(progress: UploadProgress) -> u64 {
+fn percent_read(progress: UploadProgress) -> u64 {
     let read = progress.read;
     read.done.saturating_mul(100).checked_div(read.total).unwrap_or(0).min(100)
 }
 
-fn line(progress: UploadProgress) -> String {
+fn describe_progress(progress: UploadProgress) -> String {
     let cells = count(progress.cells, "cell", "cells");
     let megabytes = progress.object_bytes / 1_000_000;
     let objects = count(progress.objects, "object", "objects");
-    format!("{cells}, {} MB sent in {objects}", grouped(megabytes))
+    format!("{cells}, {} MB uploaded in {objects}", grouped(megabytes))
 }
 
 #[cfg(test)]
@@ -315,17 +323,20 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_says_what_is_in_the_file() {
+    fn describes_the_contents_of_a_file() {
         let file = Path::new("a.csv");
-        let one = contents(file, &[sheet("a")]);
+        let one = describe_contents(file, &[sheet("a")]);
         assert_eq!(one, "a.csv: 1,462 rows, 6 columns, 8,000 cells");
-        assert_eq!(contents(file, &[sheet("a"), sheet("b")]), "a.csv: 2 sheets, 16,000 cells");
+        assert_eq!(
+            describe_contents(file, &[sheet("a"), sheet("b")]),
+            "a.csv: 2 sheets, 16,000 cells"
+        );
     }
 
     #[test]
-    fn progress_is_never_beyond_its_end() {
+    fn progress_is_at_most_100_percent() {
         let at = |done, total| {
-            percent(UploadProgress {
+            percent_read(UploadProgress {
                 read: ReadProgress { done, total },
                 ..UploadProgress::default()
             })

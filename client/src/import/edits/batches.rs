@@ -1,42 +1,45 @@
-//! Cutting cells into mutations that fit every limit on their way.
+//! Splits cells into mutations that respect all limits.
 
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
 use cellar_sheet::operation::CellEdit;
 
-/// Bytes of JSON that the cells of one mutation have together. One mutation is one request and
-/// one entry: well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and, because the stored form is
-/// never longer than JSON with its field names, `MAX_ENTRY_BODY_BYTES`.
+/// Maximum size of the cells of one mutation, in bytes of JSON. Each mutation is sent in one request and
+/// stored in one entry, so this is well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and
+/// `MAX_ENTRY_BODY_BYTES` (the stored form is never longer than the JSON).
 pub(super) const BATCH_BYTES: usize = 192 * 1024;
-/// Bytes of JSON of a cell that can be sent at all, alone in its mutation; the rest is the frame.
+/// Maximum size of a cell, in bytes of JSON. The rest of a mutation's limit is for its other fields.
 pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 
 /// A cell whose JSON is longer than `MAX_CELL_BYTES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellTooLong {
-    /// Where it was to go.
+    /// Row of the cell in the sheet.
     pub(super) row: u32,
     pub(super) column: u32,
-    /// Its bytes as JSON.
+    /// Length of the cell as JSON.
     pub(super) bytes: usize,
 }
 
-/// What one batch holds at most.
+/// Maximum size of a batch.
 #[derive(Debug, Clone, Copy)]
 struct BatchLimits {
     cells: usize,
-    /// Bytes of JSON; a single cell may have more.
+    /// Bytes of JSON. A batch of one cell may exceed this limit.
     bytes: usize,
 }
 
 const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
 
-/// Cuts cells, in their order, into batches of at most `MAX_CELLS_PER_OPERATION` cells and about
-/// `BATCH_BYTES`. The same cells are always cut the same way: a resumed import relies on it.
-pub(super) fn cut(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
-    cut_to(cells, LIMITS)
+/// Splits cells, in order, into batches of at most `MAX_CELLS_PER_OPERATION` cells and about `BATCH_BYTES`.
+/// Deterministic, because a resumed import must send the same batches.
+pub(super) fn split_into_batches(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
+    split_with_limits(cells, LIMITS)
 }
 
-fn cut_to(cells: Vec<CellEdit>, limits: BatchLimits) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
+fn split_with_limits(
+    cells: Vec<CellEdit>,
+    limits: BatchLimits,
+) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     let mut batches: Vec<Vec<CellEdit>> = Vec::new();
     let mut batch: Vec<CellEdit> = Vec::new();
     let mut batch_bytes = 0_usize;
@@ -45,8 +48,8 @@ fn cut_to(cells: Vec<CellEdit>, limits: BatchLimits) -> Result<Vec<Vec<CellEdit>
         if bytes > MAX_CELL_BYTES {
             return Err(CellTooLong { row: cell.row, column: cell.column, bytes });
         }
-        let full = batch_bytes + bytes > limits.bytes || batch.len() >= limits.cells;
-        if full && !batch.is_empty() {
+        let is_full = batch_bytes + bytes > limits.bytes || batch.len() >= limits.cells;
+        if is_full && !batch.is_empty() {
             batches.push(std::mem::take(&mut batch));
             batch_bytes = 0;
         }
@@ -59,9 +62,9 @@ fn cut_to(cells: Vec<CellEdit>, limits: BatchLimits) -> Result<Vec<Vec<CellEdit>
     Ok(batches)
 }
 
-/// Bytes of a cell as JSON, with the comma behind it.
+/// Returns the length of a cell as JSON, including a comma.
 fn encoded_bytes(cell: &CellEdit) -> usize {
-    // Plain data always encodes; if it did not, the cell would be refused as too long.
+    // Encoding plain data does not fail; if it did, the cell would be rejected as too long.
     serde_json::to_vec(cell).map_or(usize::MAX, |json| json.len().saturating_add(1))
 }
 
@@ -86,7 +89,8 @@ mod tests {
         cell(row, Value::Text(text))
     }
 
-    fn accepted(batch: &[CellEdit]) {
+    /// Asserts that a mutation with these cells is accepted by an append request.
+    fn assert_accepted(batch: &[CellEdit]) {
         let operation =
             Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: batch.to_vec() });
         let json = serde_json::to_vec(&operation).unwrap();
@@ -97,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_at_n_and_n_plus_1() {
+    fn limits_of_a_batch_are_inclusive() {
         let sizes = |count: usize, limits: BatchLimits| -> Vec<usize> {
             let rows = 0..u32::try_from(count).unwrap();
             let edits = rows.map(|row| cell(row % 10, Value::Bool(true)));
-            cut_to(edits.collect(), limits).unwrap().iter().map(Vec::len).collect()
+            split_with_limits(edits.collect(), limits).unwrap().iter().map(Vec::len).collect()
         };
-        // Without a bound on bytes, the number of cells alone decides.
+        // Without a limit on bytes, only the number of cells matters.
         let of_cells = BatchLimits { bytes: usize::MAX, ..LIMITS };
         let most = MAX_CELLS_PER_OPERATION;
         assert_eq!(sizes(most, of_cells), [most]);
@@ -113,17 +117,20 @@ mod tests {
             BatchLimits { bytes: 5 * encoded_bytes(&cell(0, Value::Bool(true))), ..LIMITS };
         assert_eq!(sizes(5, of_bytes), [5]);
         assert_eq!(sizes(6, of_bytes), [5, 1]);
-        assert!(cut(Vec::new()).unwrap().is_empty());
+        assert!(split_into_batches(Vec::new()).unwrap().is_empty());
     }
 
     #[test]
-    fn the_longest_text_fits_alone_and_control_characters_are_refused() {
-        let batches = cut(vec![text(0, "x".repeat(MAX_TEXT_BYTES)), text(1, "y".into())]).unwrap();
-        batches.iter().for_each(|batch| accepted(batch));
-        let escaped = cut(vec![text(0, "a".into()), text(1, "\u{1}".repeat(MAX_TEXT_BYTES))]);
+    fn accepts_the_longest_text_and_rejects_too_many_control_characters() {
+        let batches =
+            split_into_batches(vec![text(0, "x".repeat(MAX_TEXT_BYTES)), text(1, "y".into())])
+                .unwrap();
+        batches.iter().for_each(|batch| assert_accepted(batch));
+        let escaped =
+            split_into_batches(vec![text(0, "a".into()), text(1, "\u{1}".repeat(MAX_TEXT_BYTES))]);
         assert_eq!(escaped.unwrap_err().row, 1);
         let fits = (MAX_CELL_BYTES - 200) / 6;
-        accepted(&cut(vec![text(0, "\u{1}".repeat(fits))]).unwrap()[0]);
+        assert_accepted(&split_into_batches(vec![text(0, "\u{1}".repeat(fits))]).unwrap()[0]);
     }
 
     proptest! {
@@ -137,8 +144,8 @@ mod tests {
             let long = (0..).zip(&lengths).map(|(row, length)| text(row, "é".repeat(length / 2)));
             let small = (100..).zip(&few).map(|(row, value)| cell(row, Value::Bool(*value)));
             let cells: Vec<CellEdit> = long.chain(small).collect();
-            let batches = cut(cells.clone()).unwrap();
-            batches.iter().for_each(|batch| accepted(batch));
+            let batches = split_into_batches(cells.clone()).unwrap();
+            batches.iter().for_each(|batch| assert_accepted(batch));
             prop_assert_eq!(batches.concat(), cells);
         }
     }

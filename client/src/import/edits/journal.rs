@@ -1,4 +1,4 @@
-//! What an import has sent so far, so that an interrupted one goes on and sends nothing twice.
+//! The journal of an import: records what was sent, so that an interrupted import can be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -11,31 +11,30 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::import::{ImportError, journal_name};
-use crate::outbox::new_name;
+use crate::outbox::new_client_id;
 
-/// The version of the file that is written and read.
+/// Supported version of the journal's format.
 const JOURNAL_VERSION: u32 = 2;
 
-/// What makes two runs the same import: whoever it is, the same file with the same cells, to the same
-/// place.
+/// The values that identify an import: two runs with equal keys are the same import.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// Which cloud: [`crate::Client::identity`].
+    /// The stack: [`crate::Client::identity`].
     pub cloud: &'a str,
-    /// Whose token it is ([`crate::subject_of_token`]).
+    /// Subject of the token ([`crate::subject_of_token`]).
     pub subject: &'a str,
-    /// The absolute path of the file.
+    /// Absolute path of the file.
     pub file: &'a Path,
-    /// What is sent: [`Plan::fingerprint`].
+    /// Hash of the cells: [`Plan::fingerprint`].
     pub plan: &'a str,
-    /// The spreadsheet it goes into.
+    /// The target spreadsheet.
     pub into: LogId,
-    /// The name of the sheet it goes into.
+    /// Name of the target sheet.
     pub sheet: &'a str,
 }
 
 impl JournalKey<'_> {
-    /// Where the journal is, in `dir/.cellar/imports/`.
+    /// Returns the path of the journal, in `dir/.cellar/imports/`.
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, plan, into, sheet } = self;
@@ -46,68 +45,69 @@ impl JournalKey<'_> {
     }
 }
 
-/// The journal of one import, as it is on disk.
+/// The journal of one import, as it is stored on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journal {
     version: u32,
-    /// The file, for people.
+    /// Path of the file, for messages.
     source: String,
-    /// What is sent: [`Plan::fingerprint`].
+    /// Hash of the cells: [`Plan::fingerprint`].
     plan: String,
-    /// The client's name: each import numbers its own mutations.
-    client: String,
-    /// The spreadsheet.
+    /// Client id of the import, which numbers its own mutations.
+    #[serde(rename = "client")]
+    client_id: String,
+    /// The target spreadsheet.
     spreadsheet: LogId,
-    /// The number of the sheet the cells go into, once it is known: it never changes from then on.
+    /// Number of the target sheet, once known. Never changes then.
     sheet: Option<SheetId>,
-    /// Incarnation and newest known position, once they are known.
-    known: Option<Known>,
-    /// The base of each batch that was, or is about to be, sent. Never changes once it is here.
+    /// Incarnation and newest known position, once known.
+    known: Option<KnownHead>,
+    /// Base of each batch that was sent or is sent next. A base never changes.
     bases: Vec<Position>,
-    /// How many batches are known to be in the log.
+    /// Number of batches that are known to be committed.
     acknowledged: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct KnownHead {
     incarnation: u32,
     head: Position,
 }
 
-/// What is to be done next.
+/// The next step of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportEditStep {
-    /// Ask where this spreadsheet's log ends, and for its sheets there.
+    /// Request the newest position and the sheets of the spreadsheet.
     FindSheet(LogId),
-    /// Choose the base of the next batch, and save it.
+    /// Choose and save the base of the next batch.
     ChooseBase,
-    /// Send this batch; it may have been sent before.
+    /// Send a batch, which may have been sent before.
     Send {
         /// The spreadsheet.
         spreadsheet: LogId,
-        /// Which batch, from 0.
+        /// Index of the batch.
         batch: usize,
     },
-    /// Everything is in the log.
+    /// All batches are committed.
     Finished {
         /// The spreadsheet.
         spreadsheet: LogId,
-        /// Its newest known position.
+        /// Newest known position of the spreadsheet.
         position: Position,
     },
 }
 
 impl Journal {
-    /// The journal of an import that has not begun.
+    /// Returns the journal of a new import.
     #[must_use]
-    pub fn begin(source: &Path, plan: &Plan, into: LogId) -> Self {
+    pub fn new(source: &Path, plan: &Plan, into: LogId) -> Self {
         Self {
             version: JOURNAL_VERSION,
             source: source.display().to_string(),
             plan: plan.fingerprint(),
-            client: new_name(),
+            client_id: new_client_id(),
             spreadsheet: into,
             sheet: None,
             known: None,
@@ -116,12 +116,12 @@ impl Journal {
         }
     }
 
-    /// The journal of an interrupted run, if there is one.
+    /// Reads the journal of an interrupted run; `None` if there is no journal.
     ///
     /// # Errors
-    /// [`ImportError`] if it is malformed or does not fit the plan.
+    /// [`ImportError`] if the journal is malformed or belongs to another plan.
     pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
-        let advice = "begin the import anew with --restart: what was sent stays where it is";
+        let advice = "start the import over with --restart; cells that were imported are kept";
         let Some(journal) = read_json::<Self>(path, advice)? else {
             return Ok(None);
         };
@@ -129,33 +129,33 @@ impl Journal {
             return Err(ImportError::JournalDiffers { path: path.to_owned() });
         }
         let sent = journal.bases.len();
-        let counts_fit = (journal.acknowledged..=journal.acknowledged.saturating_add(1))
-            .contains(&sent)
-            && sent <= plan.batches.len();
-        if !counts_fit || (sent > 0 && (journal.known.is_none() || journal.sheet.is_none())) {
-            let why = "its counts do not fit each other".to_owned();
-            let fault = FileError::Malformed { path: path.to_owned(), why, advice: advice.into() };
-            return Err(fault.into());
+        let max_sent = journal.acknowledged.saturating_add(1).min(plan.batches.len());
+        let is_count_valid = (journal.acknowledged..=max_sent).contains(&sent);
+        let is_sheet_known = journal.known.is_some() && journal.sheet.is_some();
+        if !is_count_valid || (sent > 0 && !is_sheet_known) {
+            let why = "its numbers of sent and acknowledged batches are inconsistent".to_owned();
+            let advice = advice.to_owned();
+            return Err(FileError::Malformed { path: path.to_owned(), why, advice }.into());
         }
         Ok(Some(journal))
     }
 
-    /// Writes it, durably.
+    /// Writes the journal durably.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`].
+    /// [`FileError::Unwritable`] if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         write_json(path, self)
     }
 
-    /// What is to be done next, for a plan of `batches` batches.
+    /// Returns the next step of an import with `batch_count` batches.
     #[must_use]
-    pub fn next_step(&self, batches: usize) -> ImportEditStep {
+    pub fn next_step(&self, batch_count: usize) -> ImportEditStep {
         let spreadsheet = self.spreadsheet;
         let Some(known) = self.known else {
             return ImportEditStep::FindSheet(spreadsheet);
         };
-        if self.acknowledged >= batches {
+        if self.acknowledged >= batch_count {
             return ImportEditStep::Finished { spreadsheet, position: known.head };
         }
         if self.bases.len() <= self.acknowledged {
@@ -164,47 +164,48 @@ impl Journal {
         ImportEditStep::Send { spreadsheet, batch: self.acknowledged }
     }
 
-    /// How many batches are known to be in the log.
+    /// Returns the number of batches that are known to be committed.
     #[must_use]
-    pub fn acknowledged(&self) -> usize {
+    pub fn acknowledged_batches(&self) -> usize {
         self.acknowledged
     }
 
-    /// The sheet the cells go into, once it is known.
+    /// Returns the number of the target sheet, once known.
     #[must_use]
     pub fn sheet(&self) -> Option<SheetId> {
         self.sheet
     }
 
-    /// Takes the answer to [`ImportEditStep::FindSheet`].
-    pub fn found(&mut self, sheet: SheetId, incarnation: u32, head: Position) {
+    /// Records the result of [`ImportEditStep::FindSheet`].
+    pub fn record_sheet(&mut self, sheet: SheetId, incarnation: u32, head: Position) {
         self.sheet = Some(sheet);
-        self.known = Some(Known { incarnation, head });
+        self.known = Some(KnownHead { incarnation, head });
     }
 
-    /// Does [`ImportEditStep::ChooseBase`]: the position known now. To be saved before the batch is sent.
+    /// Uses the newest known position as the base of the next batch ([`ImportEditStep::ChooseBase`]). The
+    /// journal must be saved before the batch is sent.
     pub fn choose_base(&mut self) {
         if let Some(known) = self.known {
             self.bases.push(known.head);
         }
     }
 
-    /// The request of a batch: the same whenever it is sent.
+    /// Returns the request of a batch, which is the same in each run; `None` if no base was chosen.
     #[must_use]
     pub fn request(&self, batch: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
         let base = *self.bases.get(batch)?;
-        let acknowledged = u64::try_from(batch).ok()?;
+        let acked_id = u64::try_from(batch).ok()?;
         let op = Operation::SetCells(SetCells { sheet: self.sheet?, cells: cells.to_vec() });
         Some(AppendRequest {
-            client_id: self.client.clone(),
+            client_id: self.client_id.clone(),
             incarnation: self.known?.incarnation,
-            acked_id: acknowledged,
-            mutations: vec![SentMutation { id: acknowledged.checked_add(1)?, base, op }],
+            acked_id,
+            mutations: vec![SentMutation { id: acked_id.checked_add(1)?, base, op }],
         })
     }
 
-    /// Takes the answer to [`ImportEditStep::Send`].
-    pub fn acknowledge(&mut self, head: Position) {
+    /// Records that the batch of [`ImportEditStep::Send`] is committed.
+    pub fn acknowledge_batch(&mut self, head: Position) {
         self.acknowledged = self.acknowledged.saturating_add(1);
         if let Some(known) = &mut self.known {
             known.head = known.head.max(head);
@@ -230,27 +231,27 @@ mod tests {
         Position::new(0, num).unwrap()
     }
 
-    /// Runs an import of three batches, stopped and resumed after every step.
+    /// Runs an import of three batches, interrupted and resumed after every step.
     #[test]
     fn an_import_interrupted_after_any_step_sends_the_same_requests() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
         let plan = plan();
-        let mut journal = Journal::begin(Path::new("/a.csv"), &plan, id(1));
+        let mut journal = Journal::new(Path::new("/a.csv"), &plan, id(1));
         let mut sent = Vec::new();
         for _ in 0..20 {
             journal.save(&path).unwrap();
             journal = Journal::resume(&path, &plan).unwrap().unwrap();
             match journal.next_step(plan.batches.len()) {
-                ImportEditStep::FindSheet(_) => journal.found(SheetId(3), 7, at(0)),
+                ImportEditStep::FindSheet(_) => journal.record_sheet(SheetId(3), 7, at(0)),
                 ImportEditStep::ChooseBase => journal.choose_base(),
                 ImportEditStep::Send { batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
-                    // The reply is lost: after a restart the very same request is sent.
+                    // If the reply is lost, the resumed import sends an equal request.
                     let again = Journal::resume(&path, &plan).unwrap().unwrap();
                     assert_eq!(again.request(batch, &plan.batches[batch]).unwrap(), request);
                     sent.push(request);
-                    journal.acknowledge(at(u32::try_from(sent.len()).unwrap() * 2));
+                    journal.acknowledge_batch(at(u32::try_from(sent.len()).unwrap() * 2));
                 }
                 ImportEditStep::Finished { spreadsheet, position } => {
                     assert_eq!((spreadsheet, position), (id(1), at(6)));
@@ -266,31 +267,31 @@ mod tests {
                 }
             }
         }
-        panic!("it never finished");
+        panic!("the import did not finish");
     }
 
     #[test]
-    fn into_a_spreadsheet_its_head_and_sheets_are_asked_for_first() {
-        let mut journal = Journal::begin(Path::new("/a.csv"), &plan(), id(2));
+    fn the_sheet_is_found_before_a_batch_is_sent() {
+        let mut journal = Journal::new(Path::new("/a.csv"), &plan(), id(2));
         assert_eq!(journal.next_step(3), ImportEditStep::FindSheet(id(2)));
         assert_eq!(journal.request(0, &[]), None);
-        journal.found(SheetId(3), 1, at(5));
+        journal.record_sheet(SheetId(3), 1, at(5));
         assert_eq!(journal.next_step(3), ImportEditStep::ChooseBase);
         journal.choose_base();
         assert_eq!(journal.next_step(3), ImportEditStep::Send { spreadsheet: id(2), batch: 0 });
-        journal.found(SheetId(3), 1, at(9));
+        journal.record_sheet(SheetId(3), 1, at(9));
         let sent = journal.request(0, &[]).unwrap().mutations.remove(0);
-        assert_eq!(sent.base, at(5), "a base that was chosen never changes");
+        assert_eq!(sent.base, at(5), "a base never changes");
         assert!(matches!(sent.op, Operation::SetCells(set) if set.sheet == SheetId(3)));
     }
 
     #[test]
-    fn a_journal_that_does_not_fit_is_refused() {
+    fn rejects_inconsistent_journals() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
         let plan = plan();
         assert!(Journal::resume(&path, &plan).unwrap().is_none());
-        let good = Journal::begin(Path::new("/a.csv"), &plan, id(1));
+        let good = Journal::new(Path::new("/a.csv"), &plan, id(1));
         let other = Journal { plan: "other".into(), ..good.clone() };
         let later = Journal { version: 3, ..good.clone() };
         for differs in [other, later] {
@@ -298,7 +299,7 @@ mod tests {
             let error = Journal::resume(&path, &plan).unwrap_err();
             assert!(matches!(error, ImportError::JournalDiffers { .. }));
         }
-        let known = Some(Known { incarnation: 1, head: at(1) });
+        let known = Some(KnownHead { incarnation: 1, head: at(1) });
         let ahead = Journal { acknowledged: 1, ..good.clone() };
         let unknown = Journal { bases: vec![at(1)], ..good.clone() };
         let far = Journal {
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_content_place_or_person_is_another_import() {
+    fn each_field_of_the_key_identifies_the_import() {
         let (cloud, subject, file, plan) = ("http://h", "alice", Path::new("/a.csv"), "a");
         let key = JournalKey { cloud, subject, file, plan, into: id(1), sheet: "Costs" };
         let path = |key: &JournalKey<'_>| key.path(Path::new("/work"));

@@ -1,7 +1,7 @@
-//! A file's cells into a sheet that is there, as ordinary edits: what stands around them stays.
+//! Imports the cells of a file into an existing sheet, as ordinary edits. Other cells are kept.
 //!
-//! `plan` and `batches` cut the cells into mutations, `journal` keeps what was sent; here they are
-//! sent, one step of the journal after the other.
+//! `plan` and `batches` split the cells into mutations, `journal` records what was sent, and [`run`] sends
+//! the mutations step by step.
 
 mod batches;
 mod journal;
@@ -17,156 +17,139 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::SheetId;
 
-use super::{ImportError, remove_journal};
+use super::{ImportError, delete_journal};
 use crate::files::FileLock;
-use crate::sheet_loss::{doubt, find_sheet, is_gone, listed_sheets};
+use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, list_sheet_names};
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// Bytes of a file that goes in as edits, and of the texts in it.
+/// Maximum size of a file that is imported as edits, and of the texts in it, in bytes.
 pub const MAX_EDIT_FILE_BYTES: u64 = 16 * 1024 * 1024;
-/// Cells that one import sets as edits.
+/// Maximum number of cells of an import as edits.
 pub const MAX_EDITED_CELLS: usize = 100_000;
 
-/// Where an import goes and where its journal is.
+/// The target of an import, and its journal.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The file, for messages and the journal.
+    /// Path of the imported file, for messages and the journal.
     pub source: PathBuf,
-    /// The spreadsheet.
+    /// The target spreadsheet.
     pub into: LogId,
-    /// The sheet's name.
+    /// Name of the target sheet.
     pub sheet: String,
-    /// The journal ([`JournalKey::path`]).
+    /// Path of the journal ([`JournalKey::path`]).
     pub journal: PathBuf,
-    /// Forget the journal of an interrupted run.
+    /// Whether to discard the journal of an interrupted run.
     pub restart: bool,
 }
 
-/// How far an import has come.
+/// The progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditsProgress {
-    /// Cells that are known to be in the spreadsheet.
-    pub done: usize,
-    /// Cells of the file.
+    /// Number of cells that are known to be committed.
+    pub committed_cells: usize,
+    /// Number of cells in the file.
     pub cells: usize,
 }
 
-/// A finished import.
+/// The result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Imported {
     /// The spreadsheet.
     pub spreadsheet: LogId,
-    /// A version that has all the cells.
+    /// A position at which the spreadsheet contains all imported cells.
     pub position: Position,
-    /// Cells that an earlier, interrupted run had sent.
-    pub resumed: usize,
+    /// Number of cells that an interrupted run had imported before.
+    pub resumed_cells: usize,
 }
 
-/// Sends a plan. Every state that a later run needs is on disk before anything is sent, so that it
-/// may be dropped, or killed, at any time and called again: nothing happens twice.
+/// Sends the cells of a plan. May be cancelled or killed at any time: the journal is written before each
+/// request, so that the next call resumes and each cell is imported exactly once.
 ///
 /// # Errors
-/// [`ImportError`]; the journal stays, and the same import goes on where it was. Only where
-/// nothing was sent that a later run would have to know of, it is removed.
+/// [`ImportError`]; the same import can be resumed later. The journal is deleted if there is nothing to
+/// resume.
 pub async fn run(
     client: &Client,
     plan: &Plan,
     target: &Target,
-    mut progress: impl FnMut(EditsProgress),
+    mut report_progress: impl FnMut(EditsProgress),
 ) -> Result<Imported, ImportError> {
-    let path = target.journal.as_path();
-    let lock_path = path.with_extension("lock");
-    let lock = FileLock::take(&lock_path)?;
+    let journal_path = target.journal.as_path();
+    let lock_path = journal_path.with_extension("lock");
+    let lock = FileLock::try_acquire(&lock_path)?;
     if target.restart {
-        remove_journal(path)?;
+        delete_journal(journal_path)?;
     }
-    let before = Journal::resume(path, plan)?;
-    let begun_now = before.is_none();
-    let mut journal = before.unwrap_or_else(|| Journal::begin(&target.source, plan, target.into));
-    journal.save(path)?;
-    let resumed = plan.cells_in(journal.acknowledged());
+    let resumed = Journal::resume(journal_path, plan)?;
+    let is_resumed = resumed.is_some();
+    let mut journal = resumed.unwrap_or_else(|| Journal::new(&target.source, plan, target.into));
+    journal.save(journal_path)?;
+    let resumed_cells = plan.cells_in(journal.acknowledged_batches());
     loop {
-        let done = plan.cells_in(journal.acknowledged());
-        progress(EditsProgress { done, cells: plan.cells });
-        match step(client, plan, target, &mut journal).await {
-            Ok(None) => {}
+        let committed_cells = plan.cells_in(journal.acknowledged_batches());
+        report_progress(EditsProgress { committed_cells, cells: plan.cells });
+        let step = journal.next_step(plan.batches.len());
+        let error = match run_step(client, plan, target, &mut journal, step).await {
+            Ok(None) => {
+                // Saves the acknowledgement and the next base in one write.
+                if journal.next_step(plan.batches.len()) == ImportEditStep::ChooseBase {
+                    journal.choose_base();
+                }
+                journal.save(journal_path)?;
+                continue;
+            }
             Ok(Some((spreadsheet, position))) => {
-                remove_journal(path)?;
-                lock.remove(&lock_path);
-                return Ok(Imported { spreadsheet, position, resumed });
+                delete_journal(journal_path)?;
+                lock.release_and_delete(&lock_path);
+                return Ok(Imported { spreadsheet, position, resumed_cells });
             }
-            Err(Failed::ForGood(error)) => {
-                // The error says more than a journal that could not be removed.
-                if remove_journal(path).is_ok() {
-                    lock.remove(&lock_path);
-                }
-                return Err(error);
+            Err(StepError::Request(error)) if can_resume(step, is_resumed, &error) => {
+                return Err(interrupted_error(error, committed_cells, plan.cells));
             }
-            Err(Failed::Call(error)) => {
-                let step = journal.next_step(plan.batches.len());
-                if !nothing_to_resume(step, begun_now, &error) {
-                    return Err(interrupted(error, done, plan.cells));
-                }
-                if remove_journal(path).is_ok() {
-                    lock.remove(&lock_path);
-                }
-                return Err(not_begun(error, plan.cells));
-            }
+            Err(StepError::Request(error)) => nothing_sent_error(error, plan.cells),
+            Err(StepError::Permanent(error)) => error,
+        };
+        // Report the original error even if the journal cannot be deleted.
+        if delete_journal(journal_path).is_ok() {
+            lock.release_and_delete(&lock_path);
         }
-        // One save for the acknowledgement and the next base together.
-        if journal.next_step(plan.batches.len()) == ImportEditStep::ChooseBase {
-            journal.choose_base();
-        }
-        journal.save(path)?;
+        return Err(error);
     }
 }
 
-/// Why a step was not done.
-enum Failed {
-    /// A later run may go on.
-    Call(ClientError),
-    /// There is nothing to go on with.
-    ForGood(ImportError),
+/// Why a step failed.
+enum StepError {
+    /// A request failed; the import may be resumed.
+    Request(ClientError),
+    /// The import cannot be resumed.
+    Permanent(ImportError),
 }
 
-impl From<ClientError> for Failed {
+impl From<ClientError> for StepError {
     fn from(error: ClientError) -> Self {
-        Self::Call(error)
+        Self::Request(error)
     }
 }
 
-/// Does the next step; gives spreadsheet and position once there is none left.
-async fn step(
+/// Runs one step and records its result in the journal. Returns the spreadsheet and its position if the
+/// import is finished.
+async fn run_step(
     client: &Client,
     plan: &Plan,
     target: &Target,
     journal: &mut Journal,
-) -> Result<Option<(LogId, Position)>, Failed> {
-    match journal.next_step(plan.batches.len()) {
+    step: ImportEditStep,
+) -> Result<Option<(LogId, Position)>, StepError> {
+    match step {
         ImportEditStep::FindSheet(spreadsheet) => {
             let reply = client.sheets(spreadsheet, None, None).await?;
-            let sheet = sheet(&reply, &target.sheet).map_err(Failed::ForGood)?;
-            journal.found(sheet, reply.incarnation, reply.position);
+            let sheet = sheet_number(&reply, &target.sheet).map_err(StepError::Permanent)?;
+            journal.record_sheet(sheet, reply.incarnation, reply.position);
         }
         ImportEditStep::ChooseBase => journal.choose_base(),
         ImportEditStep::Send { spreadsheet, batch } => {
-            let cells = plan.batches.get(batch).map(Vec::as_slice).unwrap_or_default();
-            let Some(request) = journal.request(batch, cells) else {
-                journal.choose_base();
-                return Ok(None);
-            };
-            let reply = client.append(spreadsheet, &request).await?;
-            // Its base is where the batch before ended: between them, the answers have every entry.
-            // Not acknowledged before it is known: a later run would not ask again.
-            if let Some(sheet) = journal.sheet()
-                && let Some(at) = doubt(&reply, sheet, reply.head)
-                && is_gone(client, spreadsheet, sheet, at).await?
-            {
-                let cells = plan.cells;
-                return Err(Failed::ForGood(ImportError::SheetDeleted { spreadsheet, cells }));
-            }
-            journal.acknowledge(reply.head);
+            send_batch(client, plan, journal, spreadsheet, batch).await?;
         }
         ImportEditStep::Finished { spreadsheet, position } => {
             return Ok(Some((spreadsheet, position)));
@@ -175,55 +158,84 @@ async fn step(
     Ok(None)
 }
 
-/// The number of the sheet with a name.
-fn sheet(sheets: &SheetsReply, name: &str) -> Result<SheetId, ImportError> {
-    let unknown =
-        || ImportError::UnknownSheet { name: escape(name), sheets: listed_sheets(&sheets.sheets) };
-    find_sheet(&sheets.sheets, name).map(|found| found.sheet).ok_or_else(unknown)
+/// Sends a batch. Fails permanently if another client has deleted the sheet.
+async fn send_batch(
+    client: &Client,
+    plan: &Plan,
+    journal: &mut Journal,
+    spreadsheet: LogId,
+    batch: usize,
+) -> Result<(), StepError> {
+    let cells = plan.batches.get(batch).map(Vec::as_slice).unwrap_or_default();
+    let Some(request) = journal.request(batch, cells) else {
+        journal.choose_base();
+        return Ok(());
+    };
+    let reply = client.append(spreadsheet, &request).await?;
+    // Each base is the head of the previous reply, so the replies together contain every entry that may
+    // delete the sheet. Check before acknowledging the batch: a later run does not send it again.
+    if let Some(sheet) = journal.sheet()
+        && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
+        && is_deleted_at(client, spreadsheet, sheet, position).await?
+    {
+        let cells = plan.cells;
+        return Err(StepError::Permanent(ImportError::SheetDeleted { spreadsheet, cells }));
+    }
+    journal.acknowledge_batch(reply.head);
+    Ok(())
 }
 
-/// Whether a later run of the same import loses nothing if it begins anew, after `step` failed.
-fn nothing_to_resume(step: ImportEditStep, begun_now: bool, error: &ClientError) -> bool {
-    match step {
-        // Only a question, and nothing is sent before its answer.
-        ImportEditStep::FindSheet(_) => true,
-        // An earlier run may have done what this one was refused.
-        ImportEditStep::Send { batch: 0, .. } => begun_now && error.certainly_not_done(),
-        ImportEditStep::Send { .. }
-        | ImportEditStep::ChooseBase
-        | ImportEditStep::Finished { .. } => false,
+fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError> {
+    match find_sheet(&reply.sheets, name) {
+        Some(found) => Ok(found.sheet),
+        None => Err(ImportError::UnknownSheet {
+            name: escape(name),
+            sheets: list_sheet_names(&reply.sheets),
+        }),
     }
 }
 
-fn not_begun(error: ClientError, cells: usize) -> ImportError {
+/// Returns whether the journal is still needed after a request of `step` failed.
+fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
+    match step {
+        // Nothing is sent before the sheet is known.
+        ImportEditStep::FindSheet(_) => false,
+        // An earlier run may have sent the first batch.
+        ImportEditStep::Send { batch: 0, .. } => is_resumed || !error.certainly_not_done(),
+        ImportEditStep::Send { .. }
+        | ImportEditStep::ChooseBase
+        | ImportEditStep::Finished { .. } => true,
+    }
+}
+
+/// Returns the error for an import that sent nothing.
+fn nothing_sent_error(error: ClientError, cells: usize) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
-            "nothing was sent: check the id (--into or -s) and that the token covers it"
+            "nothing was sent; check the id (--into or -s) and the access of the token"
         }
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "nothing was sent: run the same command again with a token that may edit (--url and \
-             --token)"
+            "nothing was sent; run the command again with a token of role editor (--url and --token)"
         }
-        _ => "nothing was sent: run the same command again when that is solved",
+        _ => "nothing was sent; resolve the error and run the command again",
     };
     let advice = advice.to_owned();
     ImportError::Interrupted { acknowledged: 0, cells, advice, source: Box::new(error) }
 }
 
-fn interrupted(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
+/// Returns the error for an import that can be resumed.
+fn interrupted_error(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored or is not the one this import began with: begin anew \
-             with --restart, and check what is there already"
+            "the spreadsheet was restored; check which cells were imported, then start over with --restart"
         }
         Some(ProblemKind::NotFound) => {
-            "check the token and the id; if the spreadsheet is gone, begin anew with --restart"
+            "check the token and the id; if the spreadsheet was deleted, start over with --restart"
         }
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the same command again with a token that may edit (--url and --token): it \
-             goes on where it was"
+            "run the command again with a token of role editor (--url and --token) to resume the import"
         }
-        _ => "run the same command again: it goes on where it was, and nothing happens twice",
+        _ => "run the command again to resume the import; no cell is imported twice",
     };
     ImportError::Interrupted {
         acknowledged,

@@ -1,4 +1,4 @@
-//! The whole import, decided before anything is sent.
+//! Reads a file and plans the edits that import it, before anything is sent.
 
 use std::path::Path;
 
@@ -9,76 +9,76 @@ use cellar_sheet::cell::{GENERAL, Value};
 use cellar_sheet::operation::CellEdit;
 
 use super::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS, batches};
-use crate::import::file::{Sheets, unreadable};
+use crate::import::file::{SheetReader, unreadable};
 use crate::import::{ImportError, ReadOptions};
 
-/// What a file of one sheet is for.
-const INTO_A_SHEET: &str = "--sheet";
+/// The option that imports into an existing sheet.
+const SHEET_OPTION: &str = "--sheet";
 
-/// What an import does: its cells, cut into mutations.
+/// The cells of an import, split into mutations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Rows of the file up to the last that has a cell.
+    /// Number of rows in the file, up to the last non-blank one.
     pub rows: u32,
-    /// Columns of the file up to the last that has a cell.
+    /// Number of columns in the file, up to the last non-blank one.
     pub columns: u32,
-    /// Cells of the file.
+    /// Number of non-blank cells in the file.
     pub cells: usize,
-    /// Cells of the file that have a formula.
+    /// Number of cells with a formula.
     pub formulas: u64,
-    /// What the columns of csv are.
+    /// Column types of a csv file.
     pub survey: Option<Survey>,
-    /// The cells of each mutation, in order.
+    /// The cells of each mutation.
     pub batches: Vec<Vec<CellEdit>>,
 }
 
 impl Plan {
-    /// Plans the import of a file whose first cell goes to `at`. Reads all of it.
+    /// Reads a whole file, whose top-left cell is imported to `target`.
     ///
     /// # Errors
-    /// [`ImportError`] with the place and what to do; nothing has been sent then.
-    pub fn read(path: &Path, options: &ReadOptions, at: CellName) -> Result<Self, ImportError> {
+    /// [`ImportError`] if the file is invalid, too large or does not fit in the sheet.
+    pub fn read(path: &Path, options: &ReadOptions, target: CellName) -> Result<Self, ImportError> {
         let bytes = std::fs::metadata(path).map_err(|source| unreadable(path, source))?.len();
         if bytes > MAX_EDIT_FILE_BYTES {
             return Err(ImportError::FileTooLarge { path: path.to_owned() });
         }
-        let mut file = Sheets::open(path, options, None)?;
-        let mut cells = Cells { at, ..Cells::default() };
+        let mut file = SheetReader::open(path, options, None)?;
+        let mut cells = CellCollector::new(target);
         let mut sheets = 0;
         while let Some(piece) = file.next()? {
             match piece {
                 Piece::Working => {}
-                // The whole file is looked at before.
-                Piece::Restart => cells = Cells { at, ..Cells::default() },
+                Piece::Restart => cells = CellCollector::new(target),
                 Piece::Sheet(_) => sheets += 1,
-                // Only how many sheets there are is still of interest.
+                // A second sheet is an error; continue only to count the sheets for its message.
                 Piece::Block(_) if sheets > 1 => {}
-                Piece::Block(block) => cells.take(&block, path)?,
+                Piece::Block(block) => cells.add_block(&block, path)?,
             }
         }
         if sheets != 1 {
-            return Err(ImportError::OneSheet { what: INTO_A_SHEET, sheets });
+            return Err(ImportError::OneSheet { option: SHEET_OPTION, sheets });
         }
-        let Cells { edits, rows, columns, .. } = cells;
-        let count = edits.len();
+        let CellCollector { edits, rows, columns, .. } = cells;
+        let cells = edits.len();
         let formulas = edits.iter().map(|edit| u64::from(edit.formula.is_some())).sum();
-        let batches = batches::cut(edits).map_err(|fault| ImportError::EncodedTooLong {
-            cell: CellName {
-                row: fault.row.saturating_sub(at.row),
-                column: fault.column.saturating_sub(at.column),
-            },
-            bytes: fault.bytes,
-        })?;
+        let batches =
+            batches::split_into_batches(edits).map_err(|error| ImportError::EncodedTooLong {
+                cell: CellName {
+                    row: error.row.saturating_sub(target.row),
+                    column: error.column.saturating_sub(target.column),
+                },
+                bytes: error.bytes,
+            })?;
         let survey = file.survey().cloned();
-        Ok(Self { rows, columns, cells: count, formulas, survey, batches })
+        Ok(Self { rows, columns, cells, formulas, survey, batches })
     }
 
-    /// A hash of everything that will be sent, for the journal.
+    /// Returns a hash of all cells, for the journal.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import plan");
         for batch in &self.batches {
-            // Plain data always encodes.
+            // Encoding plain data does not fail.
             let json = serde_json::to_vec(batch).unwrap_or_default();
             hasher.update(&u64::try_from(json.len()).unwrap_or(u64::MAX).to_le_bytes());
             hasher.update(&json);
@@ -86,43 +86,38 @@ impl Plan {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// How many cells the first `batches` mutations have.
+    /// Returns the number of cells in the first `batch_count` mutations.
     #[must_use]
-    pub fn cells_in(&self, batches: usize) -> usize {
-        self.batches.iter().take(batches).map(Vec::len).sum()
+    pub fn cells_in(&self, batch_count: usize) -> usize {
+        self.batches.iter().take(batch_count).map(Vec::len).sum()
     }
 }
 
-/// The cells of a sheet, as edits.
+/// Collects the cells of a sheet as edits.
 #[derive(Debug)]
-struct Cells {
-    at: CellName,
+struct CellCollector {
+    target: CellName,
     edits: Vec<CellEdit>,
     text_bytes: u64,
     rows: u32,
     columns: u32,
 }
 
-impl Default for Cells {
-    fn default() -> Self {
-        let at = CellName { row: 0, column: 0 };
-        Self { at, edits: Vec::new(), text_bytes: 0, rows: 0, columns: 0 }
+impl CellCollector {
+    fn new(target: CellName) -> Self {
+        Self { target, edits: Vec::new(), text_bytes: 0, rows: 0, columns: 0 }
     }
-}
 
-impl Cells {
-    fn take(&mut self, block: &Block, path: &Path) -> Result<(), ImportError> {
+    fn add_block(&mut self, block: &Block, path: &Path) -> Result<(), ImportError> {
         for cell in block.cells() {
             if self.edits.len() >= MAX_EDITED_CELLS {
                 return Err(ImportError::TooManyCells);
             }
             self.rows = self.rows.max(cell.row.saturating_add(1));
             self.columns = self.columns.max(cell.column.saturating_add(1));
-            let edit = edit(cell, self.at)?;
-            // A workbook unpacks to more than its file: all of it is in memory.
-            let texts = [edit.formula.as_deref(), edit.value.as_ref().and_then(text)];
-            let bytes: usize = texts.into_iter().flatten().map(str::len).sum();
-            self.text_bytes = self.text_bytes.saturating_add(u64::try_from(bytes).unwrap_or(0));
+            let edit = to_edit(cell, self.target)?;
+            // All texts are in memory, and those of a compressed workbook may be larger than its file.
+            self.text_bytes = self.text_bytes.saturating_add(text_bytes(&edit));
             if self.text_bytes > MAX_EDIT_FILE_BYTES {
                 return Err(ImportError::FileTooLarge { path: path.to_owned() });
             }
@@ -132,26 +127,30 @@ impl Cells {
     }
 }
 
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::Text(text) => Some(text),
-        _ => None,
-    }
+/// Returns the length of an edit's formula and text.
+fn text_bytes(edit: &CellEdit) -> u64 {
+    let formula = edit.formula.as_ref().map_or(0, String::len);
+    let text = match &edit.value {
+        Some(Value::Text(text)) => text.len(),
+        _ => 0,
+    };
+    u64::try_from(formula.saturating_add(text)).unwrap_or(u64::MAX)
 }
 
-fn edit(cell: BlockCell<'_>, at: CellName) -> Result<CellEdit, ImportError> {
+/// Converts a cell of a file to an edit, moved by the position of the target cell.
+fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
-    let place = |first: u32, more: u32, limit: u32| {
-        first.checked_add(more).filter(|place| *place < limit).ok_or(ImportError::OutsideSheet)
+    let shift = |start: u32, offset: u32, limit: u32| {
+        start.checked_add(offset).filter(|index| *index < limit).ok_or(ImportError::OutsideSheet)
     };
-    // A format that an earlier number left would show this one differently.
+    // A number without a format replaces the format of an earlier number in the same cell.
     let needs_general = matches!(value, Value::Number(_));
     let format = format.or(needs_general.then_some(GENERAL)).map(str::to_owned);
-    // A cell that has only a format leaves the value that is there.
+    // A cell with only a format keeps the existing value.
     let value = (value != Value::Empty || formula.is_some()).then_some(value);
     Ok(CellEdit {
-        row: place(at.row, row, MAX_ROWS)?,
-        column: place(at.column, column, MAX_COLUMNS)?,
+        row: shift(target.row, row, MAX_ROWS)?,
+        column: shift(target.column, column, MAX_COLUMNS)?,
         value,
         formula: formula.map(str::to_owned),
         format,
@@ -199,7 +198,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn real_files_keep_every_text() {
+    fn keeps_every_text_of_real_files() {
         for (name, rows, columns) in [
             ("airports.csv", 3_377, 7),
             ("seattle-weather.csv", 1_462, 6),
@@ -216,7 +215,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn cells_go_where_they_are_to_and_must_fit_there() {
+    fn moves_cells_to_the_target_and_checks_the_bounds() {
         let edits = plan("n\n5\n", "B2").unwrap().batches.concat();
         assert_eq!((edits[1].row, edits[1].column), (2, 1));
         assert_eq!(edits[1].format.as_deref(), Some(GENERAL));
@@ -233,7 +232,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn limits_hold_at_n_and_n_plus_1() {
+    fn limits_of_edits_are_inclusive() {
         let most = "1\n".repeat(MAX_EDITED_CELLS);
         assert_eq!(plan(&most, "A1").unwrap().cells, MAX_EDITED_CELLS);
         assert!(matches!(plan(&format!("{most}1\n"), "A1"), Err(ImportError::TooManyCells)));
@@ -247,8 +246,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn texts_are_counted_however_small_their_file_is() {
-        let mut cells = Cells::default();
+    fn limits_texts_of_compressed_files() {
+        let mut cells = CellCollector::new(CellName { row: 0, column: 0 });
         let block = |row: u32| {
             let mut block = Block::default();
             let mut column = cellar_snapshot::tile::TileColumn::new(0);
@@ -257,13 +256,13 @@ pub(super) mod tests {
             block
         };
         let most = u32::try_from(MAX_EDIT_FILE_BYTES >> 20).unwrap();
-        (0..most).for_each(|row| cells.take(&block(row), Path::new("a")).unwrap());
-        let larger = cells.take(&block(most), Path::new("a"));
+        (0..most).for_each(|row| cells.add_block(&block(row), Path::new("a")).unwrap());
+        let larger = cells.add_block(&block(most), Path::new("a"));
         assert!(matches!(larger, Err(ImportError::FileTooLarge { .. })));
     }
 
     #[test]
-    fn one_sheet_of_a_workbook_goes_in() {
+    fn imports_one_sheet_of_a_workbook() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.xlsx");
         workbook(&path, &["One", "Two"]);
@@ -277,14 +276,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_of_what_is_sent() {
+    fn the_fingerprint_depends_on_the_cells_only() {
         let fingerprint = |text: &str| plan(text, "A1").unwrap().fingerprint();
         assert_eq!(fingerprint("a,b\n"), fingerprint("a,b\r\n"));
         assert_ne!(fingerprint("a,b\n"), fingerprint("a,c\n"));
     }
 
     #[test]
-    fn control_characters_are_named_with_their_place() {
+    fn names_the_cell_with_too_many_control_characters() {
         let text = format!("a,c\nb,\"{}\"\n", "\u{1}".repeat(60_000));
         let error = plan(&text, "C3").unwrap_err();
         let ImportError::EncodedTooLong { cell, .. } = error else { panic!("{error}") };

@@ -1,5 +1,4 @@
-//! What an import has begun, so that one that is run again makes no second spreadsheet and doubles no
-//! sheet.
+//! The journal of an import, so that a repeated import creates no second spreadsheet and no duplicate sheet.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -12,31 +11,30 @@ use serde::{Deserialize, Serialize};
 use crate::files::{FileError, STATE_FOLDER, read_json, write_json};
 use crate::import::file::unreadable;
 use crate::import::{ImportError, ReadOptions, journal_name};
-use crate::outbox::new_name;
+use crate::outbox::new_client_id;
 
-/// The version of the file that is written and read.
+/// Supported version of the journal's format.
 const JOURNAL_VERSION: u32 = 1;
 
-/// What makes two runs the same import: whoever it is, the same file, read in the same way, to the
-/// same place.
+/// The values that identify an import: two runs with equal keys are the same import.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// Which cloud: [`crate::Client::identity`].
+    /// The stack: [`crate::Client::identity`].
     pub cloud: &'a str,
-    /// Whose token it is ([`crate::subject_of_token`]).
+    /// Subject of the token ([`crate::subject_of_token`]).
     pub subject: &'a str,
-    /// The absolute path of the file.
+    /// Absolute path of the file.
     pub file: &'a Path,
-    /// How it is read.
+    /// Options for reading the file.
     pub options: &'a ReadOptions,
-    /// The spreadsheet it goes into; `None` is a new one.
+    /// The target spreadsheet; `None` for a new one.
     pub into: Option<LogId>,
-    /// The name of the sheet it replaces there.
+    /// Name of the sheet to replace.
     pub replace: Option<&'a str>,
 }
 
 impl JournalKey<'_> {
-    /// Where the journal is, in `dir/.cellar/imports/`.
+    /// Returns the path of the journal, in `dir/.cellar/imports/`.
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, options, into, replace } = self;
@@ -47,12 +45,12 @@ impl JournalKey<'_> {
     }
 }
 
-/// By what a file is known again without reading it.
+/// Identifies the version of a file without reading the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileStamp {
     bytes: u64,
-    /// When it was last written, nanoseconds since 1970.
+    /// Time of the last modification, in nanoseconds since 1970.
     modified_ns: u64,
 }
 
@@ -66,35 +64,36 @@ impl FileStamp {
     }
 }
 
-/// The journal of one import, as it is on disk.
+/// The journal of one import, as it is stored on disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Journal {
     version: u32,
-    /// The file, for people.
+    /// Path of the file, for messages.
     source: String,
-    /// Makes the create repeatable.
+    /// Idempotency key of the request that creates the spreadsheet.
     pub(super) nonce: String,
-    /// The client's name: each import numbers its own mutations.
-    pub(super) client: String,
-    /// The spreadsheet, once it is known.
+    /// Client id of the import, which numbers its own mutations.
+    #[serde(rename = "client")]
+    pub(super) client_id: String,
+    /// The target spreadsheet, once known.
     pub(super) spreadsheet: Option<LogId>,
-    /// The file from which the requests were made.
+    /// The version of the file that `requests` were built from.
     pub(super) stamp: Option<FileStamp>,
-    /// What is, or is about to be, sent, once the file has been read: it never changes then.
+    /// The append requests, once the file was read. They never change after one of them may have been sent.
     pub(super) requests: Vec<AppendRequest>,
-    /// How many of the requests are known to be in the log.
+    /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,
 }
 
 impl Journal {
-    /// The journal of an import that has not begun.
-    pub(super) fn begin(source: &Path, into: Option<LogId>) -> Self {
+    /// Returns the journal of a new import.
+    pub(super) fn new(source: &Path, into: Option<LogId>) -> Self {
         Self {
             version: JOURNAL_VERSION,
             source: source.display().to_string(),
-            nonce: new_name(),
-            client: new_name(),
+            nonce: new_client_id(),
+            client_id: new_client_id(),
             spreadsheet: into,
             stamp: None,
             requests: Vec::new(),
@@ -102,47 +101,48 @@ impl Journal {
         }
     }
 
-    /// The journal of an interrupted run, if there is one.
+    /// Reads the journal of an interrupted run; `None` if there is no journal.
     pub(super) fn resume(path: &Path) -> Result<Option<Self>, ImportError> {
-        let advice = "begin the import anew with --restart: what was sent stays where it is";
+        let advice = "start the import over with --restart; sheets that were imported are kept";
         let Some(journal) = read_json::<Self>(path, advice)? else {
             return Ok(None);
         };
         if journal.version != JOURNAL_VERSION {
             return Err(ImportError::JournalDiffers { path: path.to_owned() });
         }
-        let counts_fit = journal.acknowledged <= journal.requests.len();
-        if !counts_fit || (!journal.requests.is_empty() && journal.spreadsheet.is_none()) {
-            let why = "its counts do not fit each other".to_owned();
-            let fault = FileError::Malformed { path: path.to_owned(), why, advice: advice.into() };
-            return Err(fault.into());
+        let is_count_valid = journal.acknowledged <= journal.requests.len();
+        let has_spreadsheet = journal.spreadsheet.is_some();
+        if !is_count_valid || (!journal.requests.is_empty() && !has_spreadsheet) {
+            let why = "its numbers of requests are inconsistent".to_owned();
+            let advice = advice.to_owned();
+            return Err(FileError::Malformed { path: path.to_owned(), why, advice }.into());
         }
         Ok(Some(journal))
     }
 
-    /// Writes it, durably.
+    /// Writes the journal durably.
     pub(super) fn save(&self, path: &Path) -> Result<(), FileError> {
         write_json(path, self)
     }
 
-    /// The requests that are not known to be in the log.
-    pub(super) fn unsent(&self) -> &[AppendRequest] {
+    /// Returns the requests that are not known to be committed.
+    pub(super) fn unacknowledged(&self) -> &[AppendRequest] {
         self.requests.get(self.acknowledged..).unwrap_or_default()
     }
 
-    /// Whether all is known to be in the log.
+    /// Returns whether all requests are known to be committed.
     pub(super) fn is_finished(&self) -> bool {
-        !self.requests.is_empty() && self.unsent().is_empty()
+        !self.requests.is_empty() && self.unacknowledged().is_empty()
     }
 
-    /// Whether requests bring the same cells as those that are to be sent.
-    pub(super) fn brings_the_same(&self, requests: &[AppendRequest]) -> bool {
-        cells_of(&self.requests).eq(cells_of(requests))
+    /// Returns whether `requests` import the same cells as the requests in the journal.
+    pub(super) fn has_same_cells(&self, requests: &[AppendRequest]) -> bool {
+        imported_cells(&self.requests).eq(imported_cells(requests))
     }
 }
 
-/// What of an import depends on its file alone.
-fn cells_of(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
+/// Returns for each imported sheet the values that depend on the file only.
+fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {
         Operation::ImportSheet(import) => Some((import.extent, import.cells, &import.tile_index)),
@@ -159,11 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_reads_back_and_one_that_does_not_fit_is_refused() {
+    fn journals_read_back_and_inconsistent_ones_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
         assert!(Journal::resume(&path).unwrap().is_none());
-        let good = Journal::begin(Path::new("/a.csv"), Some(id(1)));
+        let good = Journal::new(Path::new("/a.csv"), Some(id(1)));
         good.save(&path).unwrap();
         assert_eq!(Journal::resume(&path).unwrap(), Some(good.clone()));
         Journal { version: 2, ..good.clone() }.save(&path).unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_written_again_is_another() {
+    fn the_stamp_changes_when_the_file_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, "a").unwrap();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_option_place_or_person_is_another_import() {
+    fn each_field_of_the_key_identifies_the_import() {
         let options = ReadOptions::default();
         let padded = ReadOptions { pad: true, ..ReadOptions::default() };
         let file = Path::new("/a.csv");

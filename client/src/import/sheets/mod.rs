@@ -1,9 +1,9 @@
-//! A file as sheets of its own: any size, in one entry of the log.
+//! Imports each sheet of a file as a new sheet, of any size.
 //!
-//! `read` makes objects of the file on a thread of its own, `upload` brings them into the store while
-//! that goes on, `requests` makes the entry that names them. Until it is appended nothing of the import
-//! is in the log, and what was uploaded is deleted by itself after three days. `journal` is what an
-//! import that is run again has to know.
+//! `read` packs the file into objects on its own threads, while `upload` uploads them; `requests` builds the
+//! entry that refers to them. Before that entry is appended the log does not change, and uploaded objects
+//! expire after three days. `journal` records what a repeated import must know, and `place` finds or creates
+//! the spreadsheet.
 
 mod journal;
 mod place;
@@ -29,324 +29,343 @@ use crate::table::escape;
 use crate::{Client, ClientError};
 use journal::FileStamp;
 pub use journal::JournalKey;
-use place::Place;
-pub use progress::{UploadProgress, Watch};
-use read::Found;
+use place::TargetSpreadsheet;
+pub use progress::{ProgressMonitor, UploadProgress};
+use read::PackedItem;
 use requests::{FileSheet, FileSheets, IndexObject};
-use upload::{Uploader, Uploads};
+use upload::{UploadQueue, Uploader};
 
-/// What is found in a file that may wait to be sent: chunks of about 128 KB.
-const WAITING: usize = 16;
+/// Capacity of the channel from the reader to the uploader, in objects of about 128 KB.
+const OBJECT_QUEUE_LENGTH: usize = 16;
 
-/// Where an import goes and where its journal is.
+/// The target of an import, and its journal.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The spreadsheet; `None` makes a new one.
+    /// The target spreadsheet; `None` to create a new one.
     pub into: Option<LogId>,
-    /// What a new one is called; without it, it has no name.
+    /// Name of a new spreadsheet.
     pub name: Option<Name>,
-    /// The sheet of it whose place, and name, the file's sheet takes.
+    /// Name of an existing sheet that the sheet of the file replaces.
     pub replace: Option<String>,
-    /// The journal ([`JournalKey::path`]).
+    /// Path of the journal ([`JournalKey::path`]).
     pub journal: PathBuf,
-    /// Forget the journal of an interrupted run.
+    /// Whether to discard the journal of an interrupted run.
     pub restart: bool,
 }
 
-/// A sheet that was imported, or would be.
+/// A sheet of an imported or examined file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedSheet {
-    /// Its name in the spreadsheet.
+    /// Name of the sheet in the spreadsheet.
     pub name: String,
-    /// How far its cells go.
+    /// Used range of the sheet.
     pub extent: Extent,
-    /// Its cells.
+    /// Number of non-blank cells.
     pub cells: u64,
 }
 
-/// What was read of a file.
+/// A summary of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
-    /// Its sheets.
+pub struct FileSummary {
+    /// The sheets of the file.
     pub sheets: Vec<ImportedSheet>,
-    /// How many of them the program that wrote the file does not show; Cellar shows them.
+    /// Number of sheets that are hidden in the file. They are visible in Cellar.
     pub hidden: usize,
-    /// What the columns of csv are.
+    /// Column types of a csv file.
     pub survey: Option<Survey>,
 }
 
-/// A finished import.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// The spreadsheet.
+    /// The target spreadsheet.
     pub spreadsheet: LogId,
-    /// The version that has the sheets.
+    /// A position at which the spreadsheet contains the imported sheets.
     pub position: Position,
-    /// Its incarnation.
+    /// Incarnation of the tables, if known.
     pub incarnation: Option<u32>,
-    /// The first sheet there, if it is known.
+    /// The first sheet of the spreadsheet, if known.
     pub first_sheet: Option<SheetId>,
-    /// The sheets, as they are called there.
+    /// The imported sheets, with their names in the spreadsheet.
     pub sheets: Vec<ImportedSheet>,
-    /// What was read of the file; nothing, if an interrupted run had sent all but the last request.
-    pub looked: Option<Looked>,
+    /// Summary of the file; `None` if the file was not read, because a resumed run only had to append its
+    /// requests.
+    pub file: Option<FileSummary>,
 }
 
-/// Reads a file as an import would, and sends nothing.
+/// Reads a file like an import, without sending anything.
 ///
 /// # Errors
-/// [`ImportError`] that an import would end with before it sends anything.
-pub async fn look(
+/// [`ImportError`] if the file cannot be imported.
+pub async fn examine(
     path: &Path,
     options: &ReadOptions,
-    watch: &Watch,
-) -> Result<Looked, ImportError> {
-    let (mut found, reading) = begin(path, options, watch);
+    progress: &ProgressMonitor,
+) -> Result<FileSummary, ImportError> {
+    let (mut items, reader) = start_reading(path, options, progress);
     let mut sheets = FileSheets::default();
-    while let Some(found) = found.recv().await {
-        if let Found::Sheet(sheet) = found {
-            add(&mut sheets, sheet)?;
+    while let Some(item) = items.recv().await {
+        if let PackedItem::Sheet(sheet) = item {
+            add_sheet(&mut sheets, sheet)?;
         }
     }
-    Ok(looked(path, &sheets, reading.end().await?))
+    Ok(summarize(path, &sheets, reader.join().await?))
 }
 
-/// Imports a file. It may be dropped, or killed, at any time and called again: nothing happens twice.
+/// Imports a file. May be cancelled or killed at any time: the next call resumes the import, and each sheet
+/// is imported exactly once.
 ///
 /// # Errors
-/// [`ImportError`], which says whether anything of the file is in the log.
+/// [`ImportError`]; each variant says whether anything was imported.
 pub async fn run(
     client: &Client,
     path: &Path,
     options: &ReadOptions,
     target: &Target,
-    watch: &Watch,
+    progress: &ProgressMonitor,
 ) -> Result<Imported, ImportError> {
     let lock_path = target.journal.with_extension("lock");
-    let lock = FileLock::take(&lock_path)?;
+    let lock = FileLock::try_acquire(&lock_path)?;
     let stamp = FileStamp::of(path)?;
-    let place = Place::open(client, path, target, stamp)?;
-    let mut import = Import { client, path, options, watch, place };
-    let done = import.run(stamp).await;
-    if import.place.settle(done.as_ref().err())? {
-        lock.remove(&lock_path);
+    let spreadsheet = TargetSpreadsheet::open(client, path, target, stamp)?;
+    let mut import = Import { client, path, options, progress, spreadsheet };
+    let result = import.run(stamp).await;
+    if import.spreadsheet.save_or_delete_journal(result.as_ref().err())? {
+        lock.release_and_delete(&lock_path);
     }
-    done
+    result
 }
 
-/// An import under way.
+/// A running import.
 struct Import<'a> {
     client: &'a Client,
     path: &'a Path,
     options: &'a ReadOptions,
-    watch: &'a Watch,
-    place: Place<'a>,
+    progress: &'a ProgressMonitor,
+    spreadsheet: TargetSpreadsheet<'a>,
 }
 
 impl Import<'_> {
     async fn run(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
-        if self.place.journal().stamp == Some(stamp) {
-            // The file is as it was when these requests were made: there is nothing to read.
-            match self.append().await {
-                Err(ImportError::NothingImported { source, .. }) if are_gone(&source) => {}
-                Err(ImportError::Uncertain { source, .. }) if are_gone(&source) => {}
-                done => return self.imported(done?, None).await,
+        if self.spreadsheet.journal().stamp == Some(stamp) {
+            // The file has not changed since an earlier run built the requests, so it need not be read.
+            match self.append_requests().await {
+                // The uploaded objects have expired: read the file and upload them again.
+                Err(
+                    ImportError::NothingImported { source, .. }
+                    | ImportError::Uncertain { source, .. },
+                ) if are_objects_missing(&source) => {}
+                Err(error) => return Err(error),
+                Ok(replies) => return self.describe_result(replies, None).await,
             }
         }
-        self.place.look().await?;
-        let (sheets, survey) = self.send_objects().await?;
-        let looked = looked(self.path, &sheets, survey);
-        let requests = self.place.requests(&sheets, |sheet| name(self.path, sheet)).await?;
-        self.place.keep(requests, stamp)?;
-        let replies = self.append().await?;
-        self.imported(replies, Some(looked)).await
+        self.spreadsheet.check_existing().await?;
+        let (sheets, survey) = self.upload_objects().await?;
+        let summary = summarize(self.path, &sheets, survey);
+        let name = |sheet: &FileSheet| sheet_name(self.path, sheet);
+        let requests = self.spreadsheet.append_requests(&sheets, name).await?;
+        self.spreadsheet.save_requests(requests, stamp)?;
+        let replies = self.append_requests().await?;
+        self.describe_result(replies, Some(summary)).await
     }
 
-    /// Reads the file, and brings all objects of its sheets into the store.
-    async fn send_objects(&mut self) -> Result<(FileSheets, Option<Survey>), ImportError> {
-        let (mut found, reading) = begin(self.path, self.options, self.watch);
+    /// Reads the file, and uploads all objects of its sheets.
+    async fn upload_objects(&mut self) -> Result<(FileSheets, Option<Survey>), ImportError> {
+        let (mut items, reader) = start_reading(self.path, self.options, self.progress);
         let mut sheets = FileSheets::default();
-        let client_id = self.place.journal().client.clone();
+        let client_id = self.spreadsheet.journal().client_id.clone();
         let uploader = Uploader { client: self.client.clone(), client_id };
-        let mut uploads = Uploads::new(uploader, self.watch.clone());
-        while let Some(found) = found.recv().await {
-            match found {
-                Found::Object(object) => uploads.add(object),
-                Found::Sheet(sheet) => {
-                    add(&mut sheets, sheet)?.into_iter().for_each(|it| uploads.add_index(it));
-                    self.place.check_count(sheets.iter().len())?;
+        let mut uploads = UploadQueue::new(uploader, self.progress.clone());
+        while let Some(item) = items.recv().await {
+            match item {
+                PackedItem::Object(object) => uploads.add(object),
+                PackedItem::Sheet(sheet) => {
+                    for index in add_sheet(&mut sheets, sheet)? {
+                        uploads.add_index(index);
+                    }
+                    self.spreadsheet.check_sheet_count(sheets.iter().len())?;
                 }
             }
-            // Not before there is enough: a small file that turns out to be damaged leaves nothing.
-            if uploads.is_batch() {
-                let spreadsheet = self.place.spreadsheet().await?;
-                uploads.send(spreadsheet).await.map_err(nothing_imported)?;
+            // A spreadsheet is created only for a full batch, so that a small damaged file leaves nothing
+            // behind.
+            if uploads.is_batch_full() {
+                let spreadsheet = self.spreadsheet.find_or_create().await?;
+                uploads.start_batch(spreadsheet).await.map_err(nothing_imported)?;
             }
         }
-        let survey = reading.end().await?;
+        let survey = reader.join().await?;
         if !uploads.is_empty() {
-            let spreadsheet = self.place.spreadsheet().await?;
+            let spreadsheet = self.spreadsheet.find_or_create().await?;
             uploads.finish(spreadsheet).await.map_err(nothing_imported)?;
         }
         Ok((sheets, survey))
     }
 
-    /// Sends what is in the journal and not known to be in the log.
-    async fn append(&mut self) -> Result<Vec<AppendReply>, ImportError> {
-        self.watch.appends();
+    /// Sends the requests in the journal that are not known to be committed.
+    async fn append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
+        self.progress.set_appending();
         let mut replies = Vec::new();
-        while let Some(request) = self.place.journal().unsent().first().cloned() {
-            let spreadsheet = self.place.spreadsheet().await?;
+        while let Some(request) = self.spreadsheet.journal().unacknowledged().first().cloned() {
+            let spreadsheet = self.spreadsheet.find_or_create().await?;
             let reply = match self.client.append(spreadsheet, &request).await {
                 Ok(reply) => reply,
-                Err(error) => return Err(self.place.not_appended(error)),
+                Err(error) => return Err(self.spreadsheet.handle_append_failure(error)),
             };
-            let imports = request.mutations.iter().map(|sent| &sent.op);
-            for (result, op) in reply.results.iter().zip(imports) {
-                check(result, op)?;
+            for (result, mutation) in reply.results.iter().zip(&request.mutations) {
+                check_imported(result, &mutation.op)?;
             }
-            self.place.acknowledge()?;
+            self.spreadsheet.acknowledge_request()?;
             replies.push(reply);
         }
         Ok(replies)
     }
 
-    /// What there is now, under the names that the spreadsheet has them.
-    async fn imported(
+    /// Describes the imported sheets, with their current names in the spreadsheet if they can be read.
+    async fn describe_result(
         &self,
         replies: Vec<AppendReply>,
-        looked: Option<Looked>,
+        file: Option<FileSummary>,
     ) -> Result<Imported, ImportError> {
-        let journal = self.place.journal();
-        let spreadsheet = journal
-            .spreadsheet
-            .ok_or(ImportError::JournalDiffers { path: self.place.journal_path().to_owned() })?;
+        let journal = self.spreadsheet.journal();
+        let Some(spreadsheet) = journal.spreadsheet else {
+            let path = self.spreadsheet.journal_path().to_owned();
+            return Err(ImportError::JournalDiffers { path });
+        };
         let head = replies.iter().map(|reply| reply.head).max();
-        // Only names are missing without it.
-        let there = self.client.sheets(spreadsheet, None, head).await.ok();
-        let position = head.or(there.as_ref().map(|there| there.position));
-        let results = replies.iter().flat_map(|reply| &reply.results);
-        let ops = journal.requests.iter().flat_map(|request| &request.mutations);
-        // Those that an earlier run had acknowledged have no result here.
-        let skipped = ops.clone().count().saturating_sub(results.clone().count());
-        let results = std::iter::repeat_n(None, skipped).chain(results.map(Some));
-        let sheets = ops.zip(results).filter_map(|(sent, result)| match &sent.op {
-            Operation::ImportSheet(import) => Some(ImportedSheet {
-                name: shown_name(import, result, there.as_ref()),
-                extent: import.extent,
-                cells: import.cells,
-            }),
+        let current = self.client.sheets(spreadsheet, None, head).await.ok();
+        let position = head.or(current.as_ref().map(|current| current.position));
+        let results: Vec<&AppendedMutation> =
+            replies.iter().flat_map(|reply| &reply.results).collect();
+        let mutations = journal.requests.iter().flat_map(|request| &request.mutations);
+        let sheets = mutations.filter_map(|mutation| match &mutation.op {
+            Operation::ImportSheet(import) => {
+                // Requests that an earlier run had acknowledged have no result here.
+                let result = results.iter().find(|result| result.id == mutation.id).copied();
+                Some(ImportedSheet {
+                    name: current_name(import, result, current.as_ref()),
+                    extent: import.extent,
+                    cells: import.cells,
+                })
+            }
             _ => None,
         });
         Ok(Imported {
             spreadsheet,
             position: position.unwrap_or(Position::FIRST),
-            incarnation: there.as_ref().map(|there| there.incarnation),
-            first_sheet: there.as_ref().and_then(|there| Some(there.sheets.first()?.sheet)),
+            incarnation: current.as_ref().map(|current| current.incarnation),
+            first_sheet: current.as_ref().and_then(|current| Some(current.sheets.first()?.sheet)),
             sheets: sheets.collect(),
-            looked,
+            file,
         })
     }
 }
 
-/// A file that is being read.
-struct ReadingThread {
+/// The thread that reads and packs a file.
+struct ReaderThread {
     path: PathBuf,
     thread: tokio::task::JoinHandle<Result<Option<Survey>, ImportError>>,
 }
 
-impl ReadingThread {
-    async fn end(self) -> Result<Option<Survey>, ImportError> {
-        let fault = |error| unreadable(&self.path, std::io::Error::other(error));
-        self.thread.await.unwrap_or_else(|error| Err(fault(error)))
+impl ReaderThread {
+    /// Waits for the thread. Returns the column types of a csv file.
+    async fn join(self) -> Result<Option<Survey>, ImportError> {
+        match self.thread.await {
+            Ok(result) => result,
+            Err(error) => Err(unreadable(&self.path, std::io::Error::other(error))),
+        }
     }
 }
 
-/// Begins to read, as far ahead as there is room. The thread ends when nobody receives any more.
-fn begin(
+/// Starts to read and pack a file. The thread blocks while the channel is full, and ends when the receiver is
+/// dropped.
+fn start_reading(
     path: &Path,
     options: &ReadOptions,
-    watch: &Watch,
-) -> (tokio::sync::mpsc::Receiver<Found>, ReadingThread) {
-    let (mut sink, found) = tokio::sync::mpsc::channel(WAITING);
-    let (path, options, watch) = (path.to_owned(), options.clone(), watch.clone());
-    let reading = ReadingThread {
-        path: path.clone(),
-        thread: tokio::task::spawn_blocking(move || read::read(&path, &options, &watch, &mut sink)),
-    };
-    (found, reading)
+    progress: &ProgressMonitor,
+) -> (tokio::sync::mpsc::Receiver<PackedItem>, ReaderThread) {
+    let (mut sender, receiver) = tokio::sync::mpsc::channel(OBJECT_QUEUE_LENGTH);
+    let reader_path = path.to_owned();
+    let (options, progress) = (options.clone(), progress.clone());
+    let read = move || read::read_file(&reader_path, &options, &progress, &mut sender);
+    let thread = tokio::task::spawn_blocking(read);
+    (receiver, ReaderThread { path: path.to_owned(), thread })
 }
 
-fn add(sheets: &mut FileSheets, found: read::FoundSheet) -> Result<Vec<IndexObject>, ImportError> {
-    let name = found.start.name.clone().unwrap_or_default();
-    sheets.add(found).map_err(|why| ImportError::SheetTooLarge { name, why })
+fn add_sheet(
+    sheets: &mut FileSheets,
+    sheet: read::PackedSheet,
+) -> Result<Vec<IndexObject>, ImportError> {
+    let name = sheet.start.name.clone().unwrap_or_default();
+    sheets.add(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
 }
 
-fn looked(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> Looked {
-    let sheet = |sheet: &FileSheet| ImportedSheet {
-        name: name(path, sheet),
+fn summarize(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> FileSummary {
+    let to_imported_sheet = |sheet: &FileSheet| ImportedSheet {
+        name: sheet_name(path, sheet),
         extent: sheet.extent,
         cells: sheet.cells,
     };
     let hidden = sheets.iter().filter(|sheet| sheet.hidden).count();
-    Looked { sheets: sheets.iter().map(sheet).collect(), hidden, survey }
+    FileSummary { sheets: sheets.iter().map(to_imported_sheet).collect(), hidden, survey }
 }
 
-/// What a sheet is called: as in the file, or, as csv has no name for it, as the file.
-fn name(path: &Path, sheet: &FileSheet) -> String {
+/// Returns the name for a sheet: its name in the file, or the file's name for csv.
+fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     match &sheet.name {
         Some(name) => sheet_name_from(name),
         None => sheet_name_from(&path.file_stem().unwrap_or_default().to_string_lossy()),
     }
 }
 
-/// The name that a sheet got.
-fn shown_name(
+/// Returns the current name of an imported sheet, or the requested name if unknown.
+fn current_name(
     import: &ImportSheet,
     result: Option<&AppendedMutation>,
-    there: Option<&SheetsReply>,
+    current: Option<&SheetsReply>,
 ) -> String {
     let committed = result.and_then(|result| result.committed.as_ref()?.first());
-    let sheet = match committed {
+    let number = match committed {
         Some(Operation::ImportSheet(committed)) => committed.sheet,
         _ => import.sheet,
     };
-    let found = there.and_then(|there| there.sheets.iter().find(|view| view.sheet == sheet));
-    found.map_or_else(|| import.name.clone(), |view| view.name.clone())
+    let found = current.and_then(|current| current.sheets.iter().find(|view| view.sheet == number));
+    match found {
+        Some(view) => view.name.clone(),
+        None => import.name.clone(),
+    }
 }
 
-/// Whether a sheet was added.
-fn check(result: &AppendedMutation, op: &Operation) -> Result<(), ImportError> {
+/// Fails if the server did not add an imported sheet.
+fn check_imported(result: &AppendedMutation, operation: &Operation) -> Result<(), ImportError> {
     let why = match (&result.rejection, &result.committed) {
         (Some(rejection), _) => escape(&rejection.detail),
-        (None, Some(committed)) if committed.is_empty() => "nothing of it was left".to_owned(),
+        (None, Some(committed)) if committed.is_empty() => "the import had no effect".to_owned(),
         _ => return Ok(()),
     };
-    let name = match op {
+    let name = match operation {
         Operation::ImportSheet(import) => escape(&import.name),
         _ => String::new(),
     };
-    Err(ImportError::Refused { name, why })
+    Err(ImportError::Rejected { name, why })
 }
 
-/// Whether the objects of an interrupted run may be there no longer: then all is sent again.
-fn are_gone(error: &ClientError) -> bool {
+/// Returns whether the server misses objects of the import, for example because they have expired.
+fn are_objects_missing(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::IncompleteImport)
 }
 
+/// Returns the error for an import that committed nothing.
 fn nothing_imported(error: ClientError) -> ImportError {
     let advice = match error.problem_kind() {
-        Some(ProblemKind::NotFound) => "check the id (--into or -s) and that the token covers it",
+        Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the same command again with a token that may edit (--url and --token)"
+            "run the command again with a token of role editor (--url and --token)"
         }
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored meanwhile: begin anew with --restart, and check what is \
-             there already"
+            "the spreadsheet was restored; check what was imported before, then start over with --restart"
         }
         _ => {
-            "run the same command again when that is solved; what was uploaded is deleted by itself \
-             after three days"
+            "resolve the error and run the command again; uploaded objects expire after three days"
         }
     };
     ImportError::NothingImported { advice: advice.to_owned(), source: Box::new(error) }

@@ -1,4 +1,4 @@
-//! Where an import goes: the spreadsheet, found or made once, and the journal that remembers it.
+//! The target of an import: finds or creates the spreadsheet, and keeps the journal.
 
 use std::path::Path;
 
@@ -12,33 +12,33 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::SheetId;
 
 use super::journal::{FileStamp, Journal};
-use super::requests::{FileSheet, FileSheets, Ground};
-use super::{Target, are_gone, nothing_imported};
-use crate::import::{ImportError, remove_journal};
-use crate::sheet_loss::{find_sheet, listed_sheets};
+use super::requests::{FileSheet, FileSheets, ImportTarget};
+use super::{Target, are_objects_missing, nothing_imported};
+use crate::import::{ImportError, delete_journal};
+use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::table::escape;
 use crate::{Client, ClientError};
 
-/// What the one sheet is for, of which a file must not have two.
-const REPLACE: &str = "--replace";
+/// The option that replaces a sheet.
+const REPLACE_OPTION: &str = "--replace";
 
-/// The place of one import.
+/// The target spreadsheet of one import, with its journal.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct TargetSpreadsheet<'a> {
     client: &'a Client,
     target: &'a Target,
     journal: Journal,
-    /// The spreadsheet was made, or found again, by this run.
+    /// Set if this run created the spreadsheet, or found the one that an earlier run created.
     created: Option<CreateReply>,
-    /// There was a journal when this run began.
-    resumed: bool,
-    /// Requests were in the journal when this run began: an earlier run may have sent them.
+    /// Whether this run resumes an interrupted run.
+    is_resumed: bool,
+    /// Whether the journal contained requests at the start, which an earlier run may have sent.
     may_have_been_sent: bool,
-    /// Sheets that stay, as they were seen.
-    others: usize,
+    /// Number of sheets of the spreadsheet that are not replaced.
+    other_sheets: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> TargetSpreadsheet<'a> {
     pub(super) fn open(
         client: &'a Client,
         source: &Path,
@@ -46,15 +46,25 @@ impl<'a> Place<'a> {
         stamp: FileStamp,
     ) -> Result<Self, ImportError> {
         if target.restart {
-            remove_journal(&target.journal)?;
+            delete_journal(&target.journal)?;
         }
-        // A run that was killed when all was done, but for this.
-        let is_over = |it: &Journal| it.is_finished() && it.stamp != Some(stamp);
-        let before = Journal::resume(&target.journal)?.filter(|journal| !is_over(journal));
-        let resumed = before.is_some();
-        let journal = before.unwrap_or_else(|| Journal::begin(source, target.into));
-        let may_have_been_sent = !journal.unsent().is_empty();
-        Ok(Self { client, target, journal, created: None, resumed, may_have_been_sent, others: 0 })
+        // The journal of a finished import is left over if the run was killed before it deleted the
+        // journal. If the file has changed since, this is another import.
+        let is_left_over =
+            |journal: &Journal| journal.is_finished() && journal.stamp != Some(stamp);
+        let resumed = Journal::resume(&target.journal)?.filter(|journal| !is_left_over(journal));
+        let is_resumed = resumed.is_some();
+        let journal = resumed.unwrap_or_else(|| Journal::new(source, target.into));
+        let may_have_been_sent = !journal.unacknowledged().is_empty();
+        Ok(Self {
+            client,
+            target,
+            journal,
+            created: None,
+            is_resumed,
+            may_have_been_sent,
+            other_sheets: 0,
+        })
     }
 
     pub(super) fn journal(&self) -> &Journal {
@@ -65,12 +75,12 @@ impl<'a> Place<'a> {
         &self.target.journal
     }
 
-    /// The spreadsheet; makes it, once, if there is to be a new one.
-    pub(super) async fn spreadsheet(&mut self) -> Result<LogId, ImportError> {
+    /// Returns the target spreadsheet; creates a new one first if the import has no target.
+    pub(super) async fn find_or_create(&mut self) -> Result<LogId, ImportError> {
         if let Some(spreadsheet) = self.journal.spreadsheet {
             return Ok(spreadsheet);
         }
-        // The nonce is on disk before it is used: whoever asks again gets the same spreadsheet.
+        // Save the nonce before it is used, so that a later run gets the same spreadsheet.
         self.journal.save(&self.target.journal)?;
         let name = self.target.name.as_ref().map(ToString::to_string);
         let request = CreateRequest { name, ..CreateRequest::new(self.journal.nonce.clone()) };
@@ -81,79 +91,93 @@ impl<'a> Place<'a> {
         Ok(reply.id)
     }
 
-    /// Looks at a spreadsheet that is there, before any work is done for it.
-    pub(super) async fn look(&mut self) -> Result<(), ImportError> {
+    /// Checks an existing spreadsheet before the file is read: that it exists, and has the sheet to replace.
+    pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
-            let sheets = self.client.sheets(into, None, None).await.map_err(nothing_imported)?;
-            let replaced = self.replaced(&sheets)?.is_some();
-            self.others = sheets.sheets.len().saturating_sub(usize::from(replaced));
+            let reply = self.client.sheets(into, None, None).await.map_err(nothing_imported)?;
+            let replaced = self.find_replaced(&reply)?;
+            self.other_sheets = count_other_sheets(&reply, replaced);
         }
         Ok(())
     }
 
-    /// Whether so many sheets of a file, and perhaps more, have room.
-    pub(super) fn check_count(&self, sheets: usize) -> Result<(), ImportError> {
-        if self.target.replace.is_some() && sheets > 1 {
-            return Err(ImportError::OneSheet { what: REPLACE, sheets });
+    /// Fails if the spreadsheet cannot have `file_sheets` more sheets.
+    pub(super) fn check_sheet_count(&self, file_sheets: usize) -> Result<(), ImportError> {
+        if self.target.replace.is_some() && file_sheets > 1 {
+            return Err(ImportError::OneSheet { option: REPLACE_OPTION, sheets: file_sheets });
         }
-        let sheets = sheets.saturating_add(self.others);
+        let sheets = file_sheets.saturating_add(self.other_sheets);
         if sheets > MAX_SHEETS { Err(ImportError::TooManySheets { sheets }) } else { Ok(()) }
     }
 
-    fn replaced<'s>(&self, sheets: &'s SheetsReply) -> Result<Option<&'s SheetView>, ImportError> {
+    /// Finds the sheet that the import replaces; `None` if it adds new sheets only.
+    fn find_replaced<'s>(
+        &self,
+        reply: &'s SheetsReply,
+    ) -> Result<Option<&'s SheetView>, ImportError> {
         let Some(name) = &self.target.replace else { return Ok(None) };
-        let found = find_sheet(&sheets.sheets, name).ok_or_else(|| ImportError::UnknownSheet {
-            name: escape(name),
-            sheets: listed_sheets(&sheets.sheets),
-        });
-        found.map(Some)
+        match find_sheet(&reply.sheets, name) {
+            Some(sheet) => Ok(Some(sheet)),
+            None => Err(ImportError::UnknownSheet {
+                name: escape(name),
+                sheets: list_sheet_names(&reply.sheets),
+            }),
+        }
     }
 
-    /// The requests that append these sheets to what is there now.
-    pub(super) async fn requests(
+    /// Builds the requests that append the sheets of a file to the newest state of the spreadsheet.
+    pub(super) async fn append_requests(
         &mut self,
         sheets: &FileSheets,
         name: impl Fn(&FileSheet) -> String,
     ) -> Result<Vec<AppendRequest>, ImportError> {
-        let spreadsheet = self.spreadsheet().await?;
-        let client = self.journal.client.clone();
-        if let Some(created) = self.created.as_ref().filter(|it| it.head == Position::FIRST) {
-            // Nobody else knows it yet.
-            let ground = Ground {
+        let spreadsheet = self.find_or_create().await?;
+        let client_id = self.journal.client_id.clone();
+        if let Some(created) = &self.created
+            && created.head == Position::FIRST
+        {
+            // The spreadsheet was just created, so its only sheet is known without a request.
+            let target = ImportTarget {
                 incarnation: created.incarnation,
                 base: created.head,
                 next_sheet: SheetId(SheetId::FIRST.0.saturating_add(1)),
                 replaces: Some(SheetId::FIRST),
             };
-            return Ok(sheets.requests(&client, &ground, name));
+            return Ok(sheets.append_requests(&client_id, &target, name));
         }
-        let there = self.client.sheets(spreadsheet, None, None).await.map_err(nothing_imported)?;
-        let replaced = match self.target.into {
-            Some(_) => self.replaced(&there)?,
-            None => there.sheets.iter().find(|view| view.sheet == SheetId::FIRST),
+        let reply = self.client.sheets(spreadsheet, None, None).await.map_err(nothing_imported)?;
+        let replaced = if self.target.into.is_some() {
+            self.find_replaced(&reply)?
+        } else {
+            reply.sheets.iter().find(|view| view.sheet == SheetId::FIRST)
         };
-        self.others = there.sheets.len().saturating_sub(usize::from(replaced.is_some()));
-        self.check_count(sheets.iter().len())?;
-        let ground = Ground {
-            incarnation: there.incarnation,
-            base: there.position,
-            next_sheet: there.next_sheet,
+        self.other_sheets = count_other_sheets(&reply, replaced);
+        self.check_sheet_count(sheets.iter().len())?;
+        let target = ImportTarget {
+            incarnation: reply.incarnation,
+            base: reply.position,
+            next_sheet: reply.next_sheet,
             replaces: replaced.map(|view| view.sheet),
         };
-        // Who replaces a sheet by its name finds it by that name the next time, too.
-        let kept = replaced.filter(|_| self.target.replace.is_some()).map(|view| view.name.clone());
-        Ok(sheets.requests(&client, &ground, |sheet| kept.clone().unwrap_or_else(|| name(sheet))))
+        match replaced {
+            // A sheet replaced by name keeps its name, so that the same command finds it again.
+            Some(replaced) if self.target.replace.is_some() => {
+                Ok(sheets.append_requests(&client_id, &target, |_| replaced.name.clone()))
+            }
+            _ => Ok(sheets.append_requests(&client_id, &target, name)),
+        }
     }
 
-    /// Keeps requests, before any is sent. Those that an earlier run may have sent stay as they are.
-    pub(super) fn keep(
+    /// Saves requests in the journal before the first one is sent. Keeps the requests of an earlier run, and
+    /// fails if they import other cells.
+    pub(super) fn save_requests(
         &mut self,
         requests: Vec<AppendRequest>,
         stamp: FileStamp,
     ) -> Result<(), ImportError> {
         if self.journal.requests.is_empty() {
             self.journal.requests = requests;
-        } else if !self.journal.brings_the_same(&requests) {
+        } else if !self.journal.has_same_cells(&requests) {
             return Err(match self.journal.spreadsheet {
                 Some(spreadsheet) => ImportError::FileChanged { spreadsheet },
                 None => ImportError::JournalDiffers { path: self.target.journal.clone() },
@@ -163,60 +187,77 @@ impl<'a> Place<'a> {
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// A request is in the log.
-    pub(super) fn acknowledge(&mut self) -> Result<(), ImportError> {
+    /// Records that the next request is committed.
+    pub(super) fn acknowledge_request(&mut self) -> Result<(), ImportError> {
         self.journal.acknowledged = self.journal.acknowledged.saturating_add(1);
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// Decides what a request means that failed.
-    pub(super) fn not_appended(&mut self, error: ClientError) -> ImportError {
-        // Before objects are missed, the server looks whether the request is in the log.
-        let begun = self.may_have_been_sent && !are_gone(&error);
-        if begun || self.journal.acknowledged > 0 || !error.certainly_not_done() {
+    /// Returns the error for a failed append request. If nothing was committed, removes the requests from the
+    /// journal, so that the next run builds them again.
+    pub(super) fn handle_append_failure(&mut self, error: ClientError) -> ImportError {
+        // The server reports missing objects only if the request was not committed before.
+        let may_be_committed = self.may_have_been_sent && !are_objects_missing(&error);
+        let is_partly_committed = self.journal.acknowledged > 0;
+        if may_be_committed || is_partly_committed || !error.certainly_not_done() {
             return uncertain(error);
         }
-        // Made anew by the next run, on what is there then.
         self.journal.requests.clear();
         self.journal.stamp = None;
         nothing_imported(error)
     }
 
-    /// Leaves on disk what a later run has to know; whether that is nothing.
-    pub(super) fn settle(&self, error: Option<&ImportError>) -> Result<bool, ImportError> {
-        // A spreadsheet that was made, or may have been, is not to be left behind, empty.
-        let made = self.target.into.is_none() && self.target.journal.exists();
-        let nothing_left = match error {
-            None => true,
-            Some(ImportError::Refused { .. }) => true,
-            Some(_) => self.journal.requests.is_empty() && !(made && self.may_exist(error)),
-        };
-        if nothing_left {
-            remove_journal(&self.target.journal)?;
-        } else if self.target.journal.exists() {
+    /// Saves the journal after a run, or deletes it if there is nothing to resume. Returns whether it was
+    /// deleted.
+    pub(super) fn save_or_delete_journal(
+        &self,
+        error: Option<&ImportError>,
+    ) -> Result<bool, ImportError> {
+        if !self.can_resume(error) {
+            delete_journal(&self.target.journal)?;
+            return Ok(true);
+        }
+        if self.target.journal.exists() {
             self.journal.save(&self.target.journal)?;
         }
-        Ok(nothing_left)
+        Ok(false)
     }
 
-    /// Whether the spreadsheet that was to be made may have been.
-    fn may_exist(&self, error: Option<&ImportError>) -> bool {
-        let refused = matches!(error, Some(ImportError::NothingImported { source, .. })
+    /// Returns whether a later run needs the journal.
+    fn can_resume(&self, error: Option<&ImportError>) -> bool {
+        match error {
+            None | Some(ImportError::Rejected { .. }) => false,
+            Some(error) => !self.journal.requests.is_empty() || self.may_have_created(error),
+        }
+    }
+
+    /// Returns whether this import has created a spreadsheet, or may have. A later run must use it, so that no
+    /// empty spreadsheet is left over.
+    fn may_have_created(&self, error: &ImportError) -> bool {
+        if self.target.into.is_some() || !self.target.journal.exists() {
+            return false;
+        }
+        let is_creation_refused = matches!(error, ImportError::NothingImported { source, .. }
             if source.certainly_not_done());
-        self.journal.spreadsheet.is_some() || self.resumed || !refused
+        self.journal.spreadsheet.is_some() || self.is_resumed || !is_creation_refused
     }
 }
 
+fn count_other_sheets(reply: &SheetsReply, replaced: Option<&SheetView>) -> usize {
+    reply.sheets.len().saturating_sub(usize::from(replaced.is_some()))
+}
+
+/// Returns the error for an import whose outcome is unknown.
 fn uncertain(error: ClientError) -> ImportError {
     let advice = match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored: look whether the import is there (cellar history), and \
-             begin anew with --restart if not"
+            "the spreadsheet was restored; check with `cellar history` whether the import was committed, and \
+             start over with --restart if not"
         }
         Some(ProblemKind::NotFound) => {
-            "check the token and the id; if the spreadsheet is gone, begin anew with --restart"
+            "check the token and the id; if the spreadsheet was deleted, start over with --restart"
         }
-        _ => "run the same command again: it finds out, and nothing happens twice",
+        _ => "run the command again to resume the import; no sheet is imported twice",
     };
     ImportError::Uncertain { advice: advice.to_owned(), source: Box::new(error) }
 }

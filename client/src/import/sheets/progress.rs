@@ -1,4 +1,4 @@
-//! How far an import is, for whoever looks from outside.
+//! The progress of a running import.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,26 +6,26 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use cellar_exchange::ImportProgress as ReadProgress;
 use cellar_snapshot::tile::Tile;
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UploadProgress {
-    /// Bytes of the file that have been read.
+    /// Read and total bytes of the file.
     pub read: ReadProgress,
-    /// Cells that have been read.
+    /// Number of cells read.
     pub cells: u64,
-    /// Those of them that have a formula.
+    /// Number of cells with a formula.
     pub formulas: u64,
-    /// Objects that have been sent.
+    /// Number of uploaded objects.
     pub objects: u64,
-    /// Their bytes.
+    /// Bytes of the uploaded objects.
     pub object_bytes: u64,
-    /// The entry is on its way into the log: if it ends now, it is not known whether it got there.
+    /// Whether the entry is being appended: an interruption then leaves the outcome unknown.
     pub is_appending: bool,
 }
 
-/// Looks at an import while it runs. Clones look at the same.
+/// Shares the progress of a running import between threads. Clones share the same progress.
 #[derive(Debug, Clone, Default)]
-pub struct Watch(Arc<Counts>);
+pub struct ProgressMonitor(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -38,10 +38,10 @@ struct Counts {
     is_appending: AtomicBool,
 }
 
-impl Watch {
-    /// How far it is now.
+impl ProgressMonitor {
+    /// Returns the current progress.
     #[must_use]
-    pub fn now(&self) -> UploadProgress {
+    pub fn current(&self) -> UploadProgress {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counts = &self.0;
         UploadProgress {
@@ -54,31 +54,31 @@ impl Watch {
         }
     }
 
-    pub(super) fn read(&self, progress: ReadProgress) {
+    pub(super) fn set_read(&self, progress: ReadProgress) {
         self.0.read.store(progress.done, Ordering::Relaxed);
         self.0.total.store(progress.total, Ordering::Relaxed);
     }
 
-    pub(super) fn cells(&self, tile: &Tile) {
-        let add = |count: &AtomicU64, more: usize| {
-            count.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
+    pub(super) fn add_cells(&self, tile: &Tile) {
+        let add = |counter: &AtomicU64, count: usize| {
+            counter.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
         };
         add(&self.0.cells, tile.cells());
         add(&self.0.formulas, tile.formulas());
     }
 
-    /// The cells come anew.
-    pub(super) fn restart(&self) {
+    /// Resets the counts of cells, because the sheet is read again.
+    pub(super) fn reset_cells(&self) {
         self.0.cells.store(0, Ordering::Relaxed);
         self.0.formulas.store(0, Ordering::Relaxed);
     }
 
-    pub(super) fn sent(&self, bytes: u32) {
+    pub(super) fn add_uploaded(&self, bytes: u32) {
         self.0.objects.fetch_add(1, Ordering::Relaxed);
         self.0.object_bytes.fetch_add(u64::from(bytes), Ordering::Relaxed);
     }
 
-    pub(super) fn appends(&self) {
+    pub(super) fn set_appending(&self) {
         self.0.is_appending.store(true, Ordering::Relaxed);
     }
 }

@@ -1,5 +1,4 @@
-//! Reading a file into the objects that its sheets are made of: all of the work that takes time, on
-//! threads of its own.
+//! Reads a file and packs its sheets into objects, on threads of its own.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -15,57 +14,56 @@ use cellar_snapshot::merge::{RowTooLarge, SheetWriter, WrittenSheet};
 use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::Tile;
 
-use super::progress::Watch;
-use crate::import::file::Sheets;
+use super::progress::ProgressMonitor;
+use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Names of objects that are remembered, so that a text in many cells is sent once; with more, some
-/// may be sent again, and are there already.
-const MAX_CACHED_OBJECTS: usize = 1 << 16;
+/// Maximum number of remembered object hashes, so that a text in many cells is uploaded once. When the limit
+/// is reached all are forgotten, and objects may be uploaded again, which does no harm.
+const MAX_REMEMBERED_OBJECTS: usize = 1 << 16;
 
-/// Bytes of a csv file by which it is decided what its columns are, until others show that they are
-/// something else: then it is read once more, and what was sent of it may be of no use. Below it, all is
-/// looked at first.
+/// Number of bytes of a csv file from which the column types are detected. If later rows contradict them, the
+/// file is read again, and some uploaded objects are not used. Smaller files are examined completely first.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Blocks that wait to be written.
-const PIECES_AHEAD: usize = 1;
+/// Capacity of the channel from the parser to the packer.
+const PIECE_QUEUE_LENGTH: usize = 1;
 
-/// What comes out of a file.
+/// An output of the reader.
 #[derive(Debug)]
-pub(super) enum Found {
-    /// A part of the sheet that comes next.
-    Object(Object),
-    /// A sheet, all of whose objects came before.
-    Sheet(FoundSheet),
+pub(super) enum PackedItem {
+    /// An object of the next sheet.
+    Object(PackedChunk),
+    /// A sheet whose objects are complete.
+    Sheet(PackedSheet),
 }
 
-/// An object that is to be stored.
+/// An object to upload.
 #[derive(Debug, Clone)]
-pub(super) struct Object {
+pub(super) struct PackedChunk {
     pub(super) packed: PackedObject,
-    /// How many long texts it names.
+    /// Number of long texts that the object refers to.
     pub(super) long_texts: usize,
 }
 
-/// A sheet of the file.
+/// A sheet of the file whose cells are packed.
 #[derive(Debug)]
-pub(super) struct FoundSheet {
+pub(super) struct PackedSheet {
     pub(super) start: SheetStart,
     pub(super) written: WrittenSheet,
 }
 
-/// Where what is found goes. A sink that is closed ends the reading.
+/// Receives packed objects and sheets. Closing the sink stops the reader.
 pub(super) trait Sink {
-    /// Takes it, perhaps after a while; `false` if it is closed.
-    fn put(&mut self, found: Found) -> bool;
+    /// Passes an item on, and blocks while the sink is full. Returns `false` if the sink is closed.
+    fn put(&mut self, found: PackedItem) -> bool;
 
-    /// Whether nobody waits for more.
+    /// Returns whether the receiver was dropped.
     fn is_closed(&self) -> bool;
 }
 
-impl Sink for tokio::sync::mpsc::Sender<Found> {
-    fn put(&mut self, found: Found) -> bool {
+impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
+    fn put(&mut self, found: PackedItem) -> bool {
         self.blocking_send(found).is_ok()
     }
 
@@ -74,125 +72,147 @@ impl Sink for tokio::sync::mpsc::Sender<Found> {
     }
 }
 
-/// Reads a file to its end, or until the sink is closed. Gives what the columns of csv are.
+/// Reads a file until its end or until the sink is closed. Returns the column types of a csv file.
 ///
-/// Two threads share the work: one takes the file apart, this one makes chunks.
-pub(super) fn read(
+/// A second thread parses the file, while this thread packs the cells into chunks.
+pub(super) fn read_file(
     path: &Path,
     options: &ReadOptions,
-    watch: &Watch,
+    progress: &ProgressMonitor,
     sink: &mut impl Sink,
 ) -> Result<Option<Survey>, ImportError> {
-    let file = Sheets::open(path, options, Some(SAMPLE_BYTES))?;
+    let file = SheetReader::open(path, options, Some(SAMPLE_BYTES))?;
     std::thread::scope(|scope| {
-        let (pieces, received) = sync_channel(PIECES_AHEAD);
-        let taking_apart = scope.spawn(move || take_apart(file, watch, &pieces));
-        let written =
-            Reader { sheet: None, known: HashSet::new(), naming: RefCell::default(), sink }
-                .write(&received, watch);
-        drop(received);
-        let survey = taking_apart.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        written.map(|()| survey)
+        let (sender, receiver) = sync_channel(PIECE_QUEUE_LENGTH);
+        let parser = scope.spawn(move || send_pieces(file, progress, &sender));
+        let packed = SheetPacker::new(sink).pack_pieces(&receiver, progress);
+        // Closing the channel stops the parser.
+        drop(receiver);
+        let survey = parser.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        packed.map(|()| survey)
     })
 }
 
-/// Sends the pieces of a file, the last of which is none, until there is nobody who takes them.
-fn take_apart(
-    mut file: Sheets,
-    watch: &Watch,
-    pieces: &SyncSender<Option<Piece>>,
+/// Sends the pieces of a file, then `None`; stops when the receiver is dropped. If the file cannot be read,
+/// closes the channel without sending `None`.
+fn send_pieces(
+    mut file: SheetReader,
+    progress: &ProgressMonitor,
+    sender: &SyncSender<Option<Piece>>,
 ) -> Result<Option<Survey>, ImportError> {
     loop {
         let piece = file.next()?;
-        watch.read(file.progress());
+        progress.set_read(file.progress());
         let is_end = piece.is_none();
-        if pieces.send(piece).is_err() || is_end {
+        if sender.send(piece).is_err() || is_end {
             return Ok(file.survey().cloned());
         }
     }
 }
 
-struct Reader<'a, S> {
+/// Packs the cells of sheets into chunks.
+struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
-    known: HashSet<ChunkHash>,
-    /// How many long texts a chunk names, of chunks that name some and were not sent yet.
-    naming: RefCell<HashMap<ChunkHash, usize>>,
+    /// Hashes of objects that were already passed to the sink.
+    remembered: HashSet<ChunkHash>,
+    /// Number of long texts that a packed chunk refers to, until the chunk is passed to the sink. Chunks
+    /// without long texts are not included.
+    long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
 
-impl<S: Sink> Reader<'_, S> {
-    /// Writes what is received. It ends early if nobody takes what is written.
-    fn write(
+impl<'a, S: Sink> SheetPacker<'a, S> {
+    fn new(sink: &'a mut S) -> Self {
+        Self { sheet: None, remembered: HashSet::new(), long_text_counts: RefCell::default(), sink }
+    }
+
+    /// Packs the pieces of a file until its end. Also stops if the sink is closed, or if the parser closes the
+    /// channel because of an error.
+    fn pack_pieces(
         mut self,
-        received: &Receiver<Option<Piece>>,
-        watch: &Watch,
+        receiver: &Receiver<Option<Piece>>,
+        progress: &ProgressMonitor,
     ) -> Result<(), ImportError> {
-        let mut goes_on = true;
-        while goes_on && !self.sink.is_closed() {
-            // Whoever does not send any more has an error to tell.
-            let Ok(piece) = received.recv() else { break };
-            goes_on = match piece {
-                Some(Piece::Working) => true,
-                Some(Piece::Sheet(start)) => {
-                    let goes_on = self.end_sheet()?;
+        while !self.sink.is_closed() {
+            let Ok(next) = receiver.recv() else { break };
+            let Some(piece) = next else {
+                self.finish_sheet()?;
+                break;
+            };
+            let is_sink_open = match piece {
+                Piece::Working => true,
+                Piece::Sheet(start) => {
+                    let is_sink_open = self.finish_sheet()?;
                     self.sheet = Some((start, SheetWriter::default()));
-                    goes_on
+                    is_sink_open
                 }
-                // What was sent of it may be used again; the rest is deleted by itself.
-                Some(Piece::Restart) => {
-                    watch.restart();
+                Piece::Restart => {
+                    progress.reset_cells();
                     self.restart_sheet();
                     true
                 }
-                Some(Piece::Block(block)) => {
-                    watch.cells(&block.tile);
-                    self.block(block)?
-                }
-                None => {
-                    self.end_sheet()?;
-                    false
+                Piece::Block(block) => {
+                    progress.add_cells(&block.tile);
+                    self.pack_block(block)?
                 }
             };
+            if !is_sink_open {
+                break;
+            }
         }
         Ok(())
     }
 
-    fn block(&mut self, block: Block) -> Result<bool, ImportError> {
+    /// Packs a block of cells, and passes the resulting objects to the sink. Returns whether the sink is open.
+    fn pack_block(&mut self, block: Block) -> Result<bool, ImportError> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(true) };
-        let encode = |tile: &Tile| encoded(tile, &self.naming);
+        let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let chunks = writer.push(block.tile, &encode).map_err(row_too_large)?;
         for text in &block.long_texts {
-            if !self.text(text)? {
+            if !self.put_long_text(text)? {
                 return Ok(false);
             }
         }
-        Ok(self.chunks(chunks))
+        Ok(self.put_chunks(chunks))
     }
 
+    /// Discards the cells of the current sheet, which the parser sends again. Objects that were already
+    /// uploaded are used again or expire.
     fn restart_sheet(&mut self) {
         if let Some((_, writer)) = &mut self.sheet {
             *writer = SheetWriter::default();
         }
     }
 
-    fn end_sheet(&mut self) -> Result<bool, ImportError> {
+    /// Passes the last objects of the current sheet, and the sheet itself, to the sink. Returns whether the
+    /// sink is open.
+    fn finish_sheet(&mut self) -> Result<bool, ImportError> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(true) };
-        let encode = |tile: &Tile| encoded(tile, &self.naming);
+        let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let (written, chunks) = writer.finish(&encode).map_err(row_too_large)?;
-        Ok(self.chunks(chunks) && self.sink.put(Found::Sheet(FoundSheet { start, written })))
+        if !self.put_chunks(chunks) {
+            return Ok(false);
+        }
+        Ok(self.sink.put(PackedItem::Sheet(PackedSheet { start, written })))
     }
 
-    fn chunks(&mut self, chunks: Vec<PackedObject>) -> bool {
-        let naming = self.naming.take();
-        chunks.into_iter().all(|packed| {
-            let long_texts = naming.get(&packed.chunk.hash).copied().unwrap_or(0);
-            !self.is_new(packed.chunk.hash)
-                || self.sink.put(Found::Object(Object { packed, long_texts }))
-        })
+    /// Passes new chunks to the sink. Returns whether the sink is open.
+    fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> bool {
+        let long_text_counts = self.long_text_counts.take();
+        for packed in chunks {
+            let hash = packed.chunk.hash;
+            let long_texts = long_text_counts.get(&hash).copied().unwrap_or(0);
+            let object = PackedItem::Object(PackedChunk { packed, long_texts });
+            if self.remember(hash) && !self.sink.put(object) {
+                return false;
+            }
+        }
+        true
     }
 
-    fn text(&mut self, body: &LongBody) -> Result<bool, ImportError> {
-        if !self.is_new(ChunkHash(body.hash)) {
+    /// Passes a new long text to the sink. Returns whether the sink is open.
+    fn put_long_text(&mut self, body: &LongBody) -> Result<bool, ImportError> {
+        if !self.remember(ChunkHash(body.hash)) {
             return Ok(true);
         }
         let packed = pack(body.text.as_bytes(), Bounds::CHUNK).map_err(|why| {
@@ -200,31 +220,35 @@ impl<S: Sink> Reader<'_, S> {
             let name = start.and_then(|start| start.name.clone()).unwrap_or_default();
             ImportError::SheetTooLarge { name, why }
         })?;
-        Ok(self.sink.put(Found::Object(Object { packed, long_texts: 0 })))
+        Ok(self.sink.put(PackedItem::Object(PackedChunk { packed, long_texts: 0 })))
     }
 
-    fn is_new(&mut self, hash: ChunkHash) -> bool {
-        if self.known.len() >= MAX_CACHED_OBJECTS {
-            self.known.clear();
+    /// Remembers the hash of an object. Returns whether the hash is new.
+    fn remember(&mut self, hash: ChunkHash) -> bool {
+        if self.remembered.len() >= MAX_REMEMBERED_OBJECTS {
+            self.remembered.clear();
         }
-        self.known.insert(hash)
+        self.remembered.insert(hash)
     }
 }
 
-/// Encodes a tile, and notes how many long texts it names.
-fn encoded(tile: &Tile, naming: &RefCell<HashMap<ChunkHash, usize>>) -> Option<PackedObject> {
+/// Encodes a tile, and records the number of long texts that it refers to.
+fn encode_tile(
+    tile: &Tile,
+    long_text_counts: &RefCell<HashMap<ChunkHash, usize>>,
+) -> Option<PackedObject> {
     let object = chunk_of(tile)?;
-    let texts = tile.named_texts().len();
-    if texts > 0 {
-        naming.borrow_mut().insert(object.chunk.hash, texts);
+    let long_texts = tile.named_texts().len();
+    if long_texts > 0 {
+        long_text_counts.borrow_mut().insert(object.chunk.hash, long_texts);
     }
     Some(object)
 }
 
-fn row_too_large(fault: RowTooLarge) -> ImportError {
+fn row_too_large(error: RowTooLarge) -> ImportError {
     ImportError::RowTooLarge {
-        row: u64::from(fault.row).saturating_add(1),
-        column: column_name(fault.column),
+        row: u64::from(error.row).saturating_add(1),
+        column: column_name(error.column),
     }
 }
 
@@ -236,60 +260,64 @@ mod tests {
 
     #[derive(Default)]
     struct Collected {
-        objects: Vec<Object>,
-        sheets: Vec<FoundSheet>,
-        room: Option<usize>,
+        objects: Vec<PackedChunk>,
+        sheets: Vec<PackedSheet>,
+        capacity: Option<usize>,
     }
 
     impl Sink for Collected {
-        fn put(&mut self, found: Found) -> bool {
+        fn put(&mut self, found: PackedItem) -> bool {
             match found {
-                Found::Object(object) => self.objects.push(object),
-                Found::Sheet(sheet) => self.sheets.push(sheet),
+                PackedItem::Object(object) => self.objects.push(object),
+                PackedItem::Sheet(sheet) => self.sheets.push(sheet),
             }
-            self.room = self.room.map(|room| room.saturating_sub(1));
-            self.room != Some(0)
+            self.capacity = self.capacity.map(|capacity| capacity.saturating_sub(1));
+            self.capacity != Some(0)
         }
 
         fn is_closed(&self) -> bool {
-            self.room == Some(0)
+            self.capacity == Some(0)
         }
     }
 
-    fn read_text(text: &str, room: Option<usize>) -> (Collected, Option<Survey>, Watch) {
+    fn read_text(
+        text: &str,
+        capacity: Option<usize>,
+    ) -> (Collected, Option<Survey>, ProgressMonitor) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
-        let (mut sink, watch) = (Collected { room, ..Collected::default() }, Watch::default());
-        let survey = read(&path, &ReadOptions::default(), &watch, &mut sink).unwrap();
-        (sink, survey, watch)
+        let (mut sink, progress) =
+            (Collected { capacity, ..Collected::default() }, ProgressMonitor::default());
+        let survey = read_file(&path, &ReadOptions::default(), &progress, &mut sink).unwrap();
+        (sink, survey, progress)
     }
 
     #[test]
-    fn a_file_becomes_objects_and_then_a_sheet() {
-        let (found, survey, watch) = read_text("a,b\n1,2\n3,\n", None);
+    fn packs_objects_before_their_sheet() {
+        let (found, survey, progress) = read_text("a,b\n1,2\n3,\n", None);
         let [sheet] = found.sheets.as_slice() else { panic!("{:?}", found.sheets) };
         assert_eq!((sheet.written.extent.rows, sheet.written.extent.columns), (3, 2));
         assert_eq!((sheet.written.cells, survey.unwrap().rows), (5, 3));
         assert_eq!(found.objects.len(), 1);
-        let progress = watch.now();
+        let progress = progress.current();
         assert_eq!((progress.cells, progress.read.done), (5, progress.read.total));
     }
 
     #[test]
-    fn a_column_that_is_not_what_it_seemed_to_be_is_read_once_more() {
+    fn reads_again_if_later_rows_contradict_the_column_type() {
         let rows = u64::from(u32::try_from(SAMPLE_BYTES).unwrap() / 8) + 150_000;
         let text: String = (0..rows).map(|row| format!("{}\n", 1_000_000 + row)).collect();
         let (numbers, ..) = read_text(&text, None);
-        let (found, survey, watch) = read_text(&format!("{text}x\n"), None);
+        let (found, survey, progress) = read_text(&format!("{text}x\n"), None);
         let [sheet] = found.sheets.as_slice() else { panic!("{:?}", found.sheets) };
         assert_eq!((sheet.written.cells, survey.unwrap().cells), (rows + 1, rows + 1));
-        assert_eq!(watch.now().cells, rows + 1);
+        assert_eq!(progress.current().cells, rows + 1);
         let hashes = |found: &Collected| -> HashSet<_> {
             found.objects.iter().map(|object| object.packed.chunk.hash).collect()
         };
         let (numbers, found) = (hashes(&numbers), hashes(&found));
-        assert!(!numbers.is_disjoint(&found), "some came before it was known");
+        assert!(!numbers.is_disjoint(&found), "some were packed before the type changed");
         let tiles = sheet.written.stripes.iter().flat_map(|stripe| &stripe.tiles);
         for tile in tiles {
             let StoredTile::Chunk(chunk) = tile.stored else { panic!("{tile:?}") };
@@ -298,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_an_object_of_its_own_once() {
+    fn packs_each_long_text_once() {
         let long = "x".repeat(10_000);
         let (found, ..) = read_text(&format!("{long},1\n{long},2\n{long}y,3\n"), None);
         let [one, two, tile] = found.objects.as_slice() else { panic!("{:?}", found.objects) };
@@ -307,8 +335,8 @@ mod tests {
     }
 
     #[test]
-    fn reading_ends_where_nobody_takes_what_is_found() {
-        // Several chunks of numbers that look random.
+    fn stops_when_the_sink_is_closed() {
+        // Enough pseudorandom numbers for several chunks.
         let number = |row: u64| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12;
         let text: String = (0..400_000).map(|row| format!("{}\n", number(row))).collect();
         let all = read_text(&text, None).0.objects.len();

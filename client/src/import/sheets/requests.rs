@@ -1,4 +1,4 @@
-//! From the sheets of a file to the requests that append them.
+//! Builds the append requests that import the sheets of a file.
 
 use cellar_api::{wire::AppendRequest, wire::SentMutation};
 use cellar_base::limits::{
@@ -9,40 +9,41 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::index::Stripes;
-use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_apart};
+use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_as_chunk};
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
-use super::read::FoundSheet;
+use super::read::PackedSheet;
 
-/// Objects that the entries of an import may name directly before each further sheet names only one:
-/// half of what one request may, so that the other half is for further sheets.
-const DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
-/// Bytes of indexes in one request: as Base64 with all around, well below `MAX_REQUEST_BYTES`, and so
-/// few that they fit one entry.
-const REQUEST_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
+/// Maximum number of objects that the sheets of an import refer to directly. When it is reached, each further
+/// sheet refers to one object. The other half of a request's limit is for these sheets.
+const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
+/// Maximum size of the tile indexes in one request, in bytes. Encoded as Base64 they are well below
+/// `MAX_REQUEST_BYTES` and fit in one entry.
+const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 
-/// The sheets of a file, as they will be appended.
+/// The sheets of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
-    direct: Named,
+    /// The objects that all sheets refer to directly.
+    direct: ReferencedObjects,
 }
 
-/// Objects that indexes name directly.
+/// Number and size of the objects that tile indexes refer to directly.
 #[derive(Debug, Clone, Copy, Default)]
-struct Named {
+struct ReferencedObjects {
     count: usize,
-    /// As stored.
+    /// Stored size.
     bytes: u64,
 }
 
-impl Named {
-    fn by(index: &TileIndex) -> Result<Self, SnapshotError> {
+impl ReferencedObjects {
+    fn of_index(index: &TileIndex) -> Result<Self, SnapshotError> {
         let children = Stripes::of_import(index)?.children()?;
         Ok(Self { count: children.count(), bytes: children.bytes() })
     }
 
-    fn and(self, other: Self) -> Self {
+    fn plus(self, other: Self) -> Self {
         let count = self.count.saturating_add(other.count);
         Self { count, bytes: self.bytes.saturating_add(other.bytes) }
     }
@@ -51,25 +52,25 @@ impl Named {
 /// A sheet of a file.
 #[derive(Debug, Clone)]
 pub(super) struct FileSheet {
-    /// As the file has it.
+    /// Name in the file; `None` for csv.
     pub(super) name: Option<String>,
     pub(super) hidden: bool,
     pub(super) extent: Extent,
     pub(super) cells: u64,
     index: TileIndex,
-    named: Named,
+    objects: ReferencedObjects,
 }
 
-/// A chunk of an index.
+/// A chunk of a tile index.
 #[derive(Debug, Clone)]
 pub(super) struct IndexObject {
     pub(super) packed: PackedObject,
-    /// It names only chunks of cells.
+    /// Whether the chunk refers to cells only, not to other index chunks.
     pub(super) is_leaf: bool,
 }
 
 impl IndexObject {
-    fn of(packed: PackedObject) -> Result<Self, SnapshotError> {
+    fn new(packed: PackedObject) -> Result<Self, SnapshotError> {
         let bytes = unpack(packed.chunk.hash, &packed.stored, Bounds::CHUNK)?;
         let children = IndexChunk::decode(&bytes)?.children()?;
         let is_leaf = children.is_some_and(|children| children.index.is_empty());
@@ -77,14 +78,14 @@ impl IndexObject {
     }
 }
 
-/// Where the sheets go.
+/// The spreadsheet to which the sheets are added.
 #[derive(Debug, Clone)]
-pub(super) struct Ground {
+pub(super) struct ImportTarget {
     pub(super) incarnation: u32,
     pub(super) base: Position,
-    /// The number of the first new sheet.
+    /// Number of the first new sheet.
     pub(super) next_sheet: SheetId,
-    /// What the first new sheet takes the place of.
+    /// The sheet that the first new sheet replaces.
     pub(super) replaces: Option<SheetId>,
 }
 
@@ -93,66 +94,88 @@ impl FileSheets {
         self.sheets.iter()
     }
 
-    /// Takes a sheet in. Gives the chunks of its index, those first that others name.
-    pub(super) fn add(&mut self, found: FoundSheet) -> Result<Vec<IndexObject>, SnapshotError> {
-        let FoundSheet { start, written } = found;
+    /// Adds a sheet. Returns the chunks of its tile index; each chunk comes after those that it refers to.
+    pub(super) fn add(&mut self, sheet: PackedSheet) -> Result<Vec<IndexObject>, SnapshotError> {
+        let PackedSheet { start, written } = sheet;
         let (mut index, mut chunks) = pack_import(&written.stripes)?;
-        let direct = self.direct.and(Named::by(&index)?);
-        if direct.count > DIRECT_OBJECTS || direct.bytes > IMPORT_NAMED_BYTES {
-            (index, chunks) = pack_import_apart(&written.stripes)?;
+        let direct = self.direct.plus(ReferencedObjects::of_index(&index)?);
+        if direct.count > MAX_DIRECT_OBJECTS || direct.bytes > IMPORT_NAMED_BYTES {
+            (index, chunks) = pack_import_as_chunk(&written.stripes)?;
         }
-        let named = Named::by(&index)?;
-        self.direct = self.direct.and(named);
-        let (extent, cells) = (written.extent, written.cells);
-        let (name, hidden) = (start.name, start.hidden);
-        self.sheets.push(FileSheet { name, hidden, extent, cells, index, named });
-        chunks.into_iter().map(IndexObject::of).collect()
+        let objects = ReferencedObjects::of_index(&index)?;
+        self.direct = self.direct.plus(objects);
+        self.sheets.push(FileSheet {
+            name: start.name,
+            hidden: start.hidden,
+            extent: written.extent,
+            cells: written.cells,
+            index,
+            objects,
+        });
+        chunks.into_iter().map(IndexObject::new).collect()
     }
 
-    /// The requests that append them, under their names: one, unless there are hundreds of sheets.
-    pub(super) fn requests(
+    /// Builds the requests that append the sheets. Several requests are needed only for hundreds of sheets.
+    pub(super) fn append_requests(
         &self,
-        client: &str,
-        ground: &Ground,
+        client_id: &str,
+        target: &ImportTarget,
         name: impl Fn(&FileSheet) -> String,
     ) -> Vec<AppendRequest> {
-        let (mut requests, mut named, mut bytes) = (Vec::new(), Named::default(), 0_usize);
-        let mut mutations: Vec<SentMutation> = Vec::new();
-        let mut replaces = ground.replaces;
-        let request = |mutations: Vec<SentMutation>| {
-            let first = mutations.first().map_or(1, |sent| sent.id);
-            let (client, incarnation) = (client.to_owned(), ground.incarnation);
-            AppendRequest {
-                client_id: client,
-                incarnation,
-                acked_id: first.saturating_sub(1),
-                mutations,
-            }
-        };
-        for ((id, number), sheet) in (1..).zip(ground.next_sheet.0..).zip(&self.sheets) {
-            let index_bytes = sheet.index.bytes().len();
-            let with = named.and(sheet.named);
-            let full = with.count > MAX_IMPORT_OBJECTS
-                || with.bytes > MAX_IMPORT_OBJECT_BYTES
-                || bytes.saturating_add(index_bytes) > REQUEST_INDEX_BYTES;
-            if full && !mutations.is_empty() {
-                requests.push(request(std::mem::take(&mut mutations)));
-                (named, bytes) = (Named::default(), 0);
-            }
-            named = named.and(sheet.named);
-            bytes = bytes.saturating_add(index_bytes);
-            let op = Operation::ImportSheet(ImportSheet {
-                sheet: SheetId(number),
-                name: name(sheet),
-                replaces: replaces.take(),
-                extent: sheet.extent,
-                cells: sheet.cells,
-                tile_index: sheet.index.clone(),
+        let mut next_sheet = target.next_sheet.0;
+        let mut next_id = 1;
+        let mut replaces = target.replaces;
+        let mut requests = Vec::new();
+        for sheets in self.split_by_request_limits() {
+            let mutations = sheets.iter().map(|sheet| {
+                let op = Operation::ImportSheet(ImportSheet {
+                    sheet: SheetId(next_sheet),
+                    name: name(sheet),
+                    replaces: replaces.take(),
+                    extent: sheet.extent,
+                    cells: sheet.cells,
+                    tile_index: sheet.index.clone(),
+                });
+                let mutation = SentMutation { id: next_id, base: target.base, op };
+                next_sheet += 1;
+                next_id += 1;
+                mutation
             });
-            mutations.push(SentMutation { id, base: ground.base, op });
+            let mutations: Vec<SentMutation> = mutations.collect();
+            let first_id = mutations.first().map_or(1, |mutation| mutation.id);
+            requests.push(AppendRequest {
+                client_id: client_id.to_owned(),
+                incarnation: target.incarnation,
+                acked_id: first_id.saturating_sub(1),
+                mutations,
+            });
         }
-        requests.push(request(mutations));
         requests
+    }
+
+    /// Splits the sheets, in order, into groups that fit in one request each. Returns at least one group.
+    fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
+        let mut groups = Vec::new();
+        let mut group_start = 0;
+        let mut objects = ReferencedObjects::default();
+        let mut index_bytes = 0_usize;
+        for (number, sheet) in self.sheets.iter().enumerate() {
+            let sheet_index_bytes = sheet.index.bytes().len();
+            let total = objects.plus(sheet.objects);
+            let is_full = total.count > MAX_IMPORT_OBJECTS
+                || total.bytes > MAX_IMPORT_OBJECT_BYTES
+                || index_bytes.saturating_add(sheet_index_bytes) > MAX_INDEX_BYTES;
+            if is_full && number > group_start {
+                groups.extend(self.sheets.get(group_start..number));
+                group_start = number;
+                objects = ReferencedObjects::default();
+                index_bytes = 0;
+            }
+            objects = objects.plus(sheet.objects);
+            index_bytes = index_bytes.saturating_add(sheet_index_bytes);
+        }
+        groups.extend(self.sheets.get(group_start..));
+        groups
     }
 }
 
@@ -166,11 +189,11 @@ mod tests {
 
     use super::*;
 
-    fn sheet(number: u32, tiles: u32) -> FoundSheet {
+    fn sheet(number: u32, tiles: u32) -> PackedSheet {
         sheet_of(number, tiles, 100)
     }
 
-    fn sheet_of(number: u32, tiles: u32, bytes: u32) -> FoundSheet {
+    fn sheet_of(number: u32, tiles: u32, bytes: u32) -> PackedSheet {
         let tile = |row: u32| TilePlace {
             rows: Span { first: row, count: 1 },
             cells: 1,
@@ -182,20 +205,20 @@ mod tests {
         let tiles: Vec<TilePlace> = (0..tiles).map(tile).collect();
         let stripe = Stripe { columns: Span { first: 0, count: 128 }, tiles };
         let extent = Extent { rows: 1, columns: 1 };
-        FoundSheet {
+        PackedSheet {
             start: SheetStart { name: Some(format!("Sheet {number}")), hidden: false },
             written: WrittenSheet { stripes: vec![stripe], extent, cells: 1 },
         }
     }
 
     fn requests(sheets: &FileSheets) -> Vec<AppendRequest> {
-        let ground = Ground {
+        let target = ImportTarget {
             incarnation: 7,
             base: Position::FIRST,
             next_sheet: SheetId(4),
             replaces: Some(SheetId(2)),
         };
-        sheets.requests("client", &ground, |sheet| sheet.name.clone().unwrap())
+        sheets.append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
     }
 
     fn imports(requests: &[AppendRequest]) -> Vec<ImportSheet> {
@@ -208,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn sheets_of_a_file_are_one_request_with_numbers_in_a_row() {
+    fn sheets_of_a_file_are_one_request_with_consecutive_numbers() {
         let mut sheets = FileSheets::default();
         assert!(sheets.add(sheet(0, 3)).unwrap().is_empty());
         assert!(sheets.add(sheet(1, 0)).unwrap().is_empty());
@@ -227,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_only_cells_stands_before_what_names_it() {
+    fn leaf_index_chunks_come_first() {
         let mut sheets = FileSheets::default();
         let chunks = sheets.add(sheet(0, 20_000)).unwrap();
         let leaves = chunks.iter().filter(|chunk| chunk.is_leaf).count();
@@ -236,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn however_many_sheets_there_are_no_request_names_too_many_objects() {
+    fn requests_respect_the_limits_of_objects_and_bytes() {
         let long = u32::try_from(MAX_STORED_CHUNK_BYTES).unwrap();
         let cases = [(MAX_SHEETS, 1), (MAX_SHEETS, 90), (3, 60), (2, 2_000), (1, 0)];
         let cases = cases.map(|(count, tiles)| (count, tiles, 100));
@@ -251,8 +274,8 @@ mod tests {
             for request in &requests {
                 let named = imports(std::slice::from_ref(request))
                     .iter()
-                    .map(|import| Named::by(&import.tile_index).unwrap())
-                    .fold(Named::default(), Named::and);
+                    .map(|import| ReferencedObjects::of_index(&import.tile_index).unwrap())
+                    .fold(ReferencedObjects::default(), ReferencedObjects::plus);
                 assert!(named.count <= MAX_IMPORT_OBJECTS, "{named:?}");
                 assert!(named.bytes <= MAX_IMPORT_OBJECT_BYTES, "{named:?}");
                 assert!(serde_json::to_vec(request).unwrap().len() <= MAX_REQUEST_BYTES / 2);

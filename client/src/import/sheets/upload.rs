@@ -1,4 +1,5 @@
-//! Objects on their way into the store: asked for in batches, sent a few at a time, and checked.
+//! Uploads the objects of an import: requests URLs in batches, uploads concurrently, and lets the server check
+//! the objects.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
@@ -10,184 +11,194 @@ use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::packed::PackedObject;
 use tokio::task::{JoinError, JoinSet};
 
-use super::progress::Watch;
-use super::read::Object;
+use super::progress::ProgressMonitor;
+use super::read::PackedChunk;
 use super::requests::IndexObject;
 use crate::client::sha256;
 use crate::{Client, ClientError};
 
-/// Bytes of objects that are collected before their uploads are asked for: they are in memory.
+/// Number of bytes of objects that are collected in memory before their upload URLs are requested.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// Objects that are sent at the same time.
-const UPLOADS_AT_ONCE: usize = 8;
-/// Chunks of indexes that are checked at the same time: the server reads all that each names.
-const CHECKS_AT_ONCE: usize = 4;
-/// How often the upload of one object is asked for: a URL ends after some minutes.
-const MAX_GRANTS: u32 = 3;
+/// Maximum number of concurrent uploads.
+const MAX_CONCURRENT_UPLOADS: usize = 8;
+/// Maximum number of concurrent check requests. For each, the server reads many objects.
+const MAX_CONCURRENT_CHECKS: usize = 4;
+/// Maximum number of upload URLs that are requested for one object. A URL expires after some minutes.
+const MAX_UPLOAD_URLS: u32 = 3;
 
-/// The objects of one import.
+/// The uploads of one import.
 #[derive(Debug)]
-pub(super) struct Uploads {
+pub(super) struct UploadQueue {
     uploader: Uploader,
-    watch: Watch,
-    batch: Vec<Object>,
+    progress: ProgressMonitor,
+    batch: Vec<PackedChunk>,
     batch_bytes: usize,
-    on_their_way: JoinSet<Result<Sent, ClientError>>,
-    /// Tiles that are there and name long texts, each with how many.
-    naming: Vec<(UploadedChunk, usize)>,
-    /// Chunks of indexes that name only cells, to be checked once all is there.
-    leaves: Vec<UploadedChunk>,
-    /// Chunks of indexes that name others, to be checked behind these, in their order.
-    indexes: Vec<UploadedChunk>,
+    running: JoinSet<Result<UploadedObject, ClientError>>,
+    /// Uploaded tiles that refer to long texts, with the number of their long texts.
+    tiles_with_texts: Vec<(UploadedChunk, usize)>,
+    /// Index chunks that refer to cells only. They are checked after all uploads.
+    leaf_indexes: Vec<UploadedChunk>,
+    /// Index chunks that refer to other index chunks. They are checked in order, after the leaves.
+    inner_indexes: Vec<UploadedChunk>,
 }
 
-/// Who uploads, and has it checked.
+/// Sends the requests of an import.
 #[derive(Debug, Clone)]
 pub(super) struct Uploader {
     pub(super) client: Client,
-    /// The client id that the import is appended with.
+    /// Client id of the append requests of the import.
     pub(super) client_id: String,
 }
 
-/// An object that is there.
+/// An object that was uploaded.
 #[derive(Debug)]
-struct Sent {
+struct UploadedObject {
     chunk: ChunkRef,
     long_texts: usize,
 }
 
-impl Uploads {
-    pub(super) fn new(uploader: Uploader, watch: Watch) -> Self {
+impl UploadQueue {
+    pub(super) fn new(uploader: Uploader, progress: ProgressMonitor) -> Self {
         Self {
             uploader,
-            watch,
+            progress,
             batch: Vec::new(),
             batch_bytes: 0,
-            on_their_way: JoinSet::new(),
-            naming: Vec::new(),
-            leaves: Vec::new(),
-            indexes: Vec::new(),
+            running: JoinSet::new(),
+            tiles_with_texts: Vec::new(),
+            leaf_indexes: Vec::new(),
+            inner_indexes: Vec::new(),
         }
     }
 
-    /// Takes an object in.
-    pub(super) fn add(&mut self, object: Object) {
+    /// Adds an object to the current batch.
+    pub(super) fn add(&mut self, object: PackedChunk) {
         self.batch_bytes = self.batch_bytes.saturating_add(object.packed.stored.len());
         self.batch.push(object);
     }
 
-    /// Takes a chunk of an index in; those first that others name.
+    /// Adds an index chunk to the current batch. Chunks must be added before those that refer to them.
     pub(super) fn add_index(&mut self, index: IndexObject) {
         let IndexObject { packed, is_leaf } = index;
-        let list = if is_leaf { &mut self.leaves } else { &mut self.indexes };
-        list.push(uploaded(packed.chunk));
-        self.add(Object { packed, long_texts: 0 });
+        let chunk = to_uploaded_chunk(packed.chunk);
+        if is_leaf {
+            self.leaf_indexes.push(chunk);
+        } else {
+            self.inner_indexes.push(chunk);
+        }
+        self.add(PackedChunk { packed, long_texts: 0 });
     }
 
-    /// Whether enough is collected to be sent.
-    pub(super) fn is_batch(&self) -> bool {
+    /// Returns whether the current batch is large enough to be sent.
+    pub(super) fn is_batch_full(&self) -> bool {
         self.batch.len() >= MAX_IMPORT_OBJECTS || self.batch_bytes >= BATCH_BYTES
     }
 
-    /// Whether there is anything to send or to check.
+    /// Returns whether nothing is left to upload or to check.
     pub(super) fn is_empty(&self) -> bool {
         self.batch.is_empty()
-            && self.on_their_way.is_empty()
-            && self.naming.is_empty()
-            && self.leaves.is_empty()
-            && self.indexes.is_empty()
+            && self.running.is_empty()
+            && self.tiles_with_texts.is_empty()
+            && self.leaf_indexes.is_empty()
+            && self.inner_indexes.is_empty()
     }
 
-    /// Sends what is collected; returns while the last of it is on its way.
-    pub(super) async fn send(&mut self, id: LogId) -> Result<(), ClientError> {
+    /// Starts the uploads of the current batch. Does not wait for the last of them.
+    pub(super) async fn start_batch(&mut self, id: LogId) -> Result<(), ClientError> {
         self.batch_bytes = 0;
         let mut batch = std::mem::take(&mut self.batch);
         while !batch.is_empty() {
             let rest = batch.split_off(batch.len().min(MAX_IMPORT_OBJECTS));
-            let chunks = batch.iter().map(|object| new_chunk(&object.packed)).collect();
-            let grants = self.uploader.request(id, chunks).await?;
+            let chunks = batch.iter().map(|object| to_new_chunk(&object.packed)).collect();
+            let grants = self.uploader.request_uploads(id, chunks).await?;
             for (object, grant) in batch.into_iter().zip(grants) {
-                while self.on_their_way.len() >= UPLOADS_AT_ONCE {
-                    self.wait_for_one().await?;
+                while self.running.len() >= MAX_CONCURRENT_UPLOADS {
+                    self.wait_for_upload().await?;
                 }
-                self.on_their_way.spawn(self.uploader.clone().put(id, grant, object));
+                self.running.spawn(self.uploader.clone().upload(id, grant, object));
             }
             batch = rest;
         }
         Ok(())
     }
 
-    /// Sends what is left, waits until all is there, and has it checked from the bottom up.
+    /// Uploads the remaining objects, waits for all uploads, and lets the server check all objects. Each
+    /// index chunk is checked after the chunks that it refers to.
     pub(super) async fn finish(&mut self, id: LogId) -> Result<(), ClientError> {
-        self.send(id).await?;
-        while !self.on_their_way.is_empty() {
-            self.wait_for_one().await?;
+        self.start_batch(id).await?;
+        while !self.running.is_empty() {
+            self.wait_for_upload().await?;
         }
-        let tiles = in_requests(std::mem::take(&mut self.naming));
+        let tiles = split_into_checks(std::mem::take(&mut self.tiles_with_texts));
         self.check_all(id, tiles.into_iter().map(|tiles| (tiles, None))).await?;
-        let leaves = std::mem::take(&mut self.leaves);
+        let leaves = std::mem::take(&mut self.leaf_indexes);
         self.check_all(id, leaves.into_iter().map(|leaf| (Vec::new(), Some(leaf)))).await?;
-        for index in std::mem::take(&mut self.indexes) {
+        for index in std::mem::take(&mut self.inner_indexes) {
             self.uploader.clone().check(id, Vec::new(), Some(index)).await?;
         }
         Ok(())
     }
 
-    /// Has tiles and chunks of indexes checked, a few requests at the same time.
+    /// Lets the server check tiles and index chunks, in concurrent requests.
     async fn check_all(
         &self,
         id: LogId,
-        requests: impl Iterator<Item = (Vec<UploadedChunk>, Option<UploadedChunk>)>,
+        checks: impl Iterator<Item = (Vec<UploadedChunk>, Option<UploadedChunk>)>,
     ) -> Result<(), ClientError> {
-        let mut checks = JoinSet::new();
-        for (tiles, index) in requests {
-            if checks.len() >= CHECKS_AT_ONCE {
-                checks.join_next().await.transpose().map_err(|error| ended(&error))?.transpose()?;
+        let mut running = JoinSet::new();
+        for (tiles, index) in checks {
+            if running.len() >= MAX_CONCURRENT_CHECKS
+                && let Some(joined) = running.join_next().await
+            {
+                joined.map_err(|error| panicked(&error))??;
             }
-            checks.spawn(self.uploader.clone().check(id, tiles, index));
+            running.spawn(self.uploader.clone().check(id, tiles, index));
         }
-        while let Some(checked) = checks.join_next().await {
-            checked.map_err(|error| ended(&error))??;
+        while let Some(joined) = running.join_next().await {
+            joined.map_err(|error| panicked(&error))??;
         }
         Ok(())
     }
 
-    async fn wait_for_one(&mut self) -> Result<(), ClientError> {
-        let Some(done) = self.on_their_way.join_next().await else { return Ok(()) };
-        let Sent { chunk, long_texts } = done.map_err(|error| ended(&error))??;
-        self.watch.sent(chunk.bytes);
+    async fn wait_for_upload(&mut self) -> Result<(), ClientError> {
+        let Some(joined) = self.running.join_next().await else { return Ok(()) };
+        let UploadedObject { chunk, long_texts } = joined.map_err(|error| panicked(&error))??;
+        self.progress.add_uploaded(chunk.bytes);
         if long_texts > 0 {
-            self.naming.push((uploaded(chunk), long_texts));
+            self.tiles_with_texts.push((to_uploaded_chunk(chunk), long_texts));
         }
         Ok(())
     }
 }
 
-/// Divides tiles that name long texts into requests: as many as may be checked together, or one tile that
-/// names more texts than that.
-fn in_requests(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChunk>> {
-    let (mut requests, mut left) = (Vec::new(), 0);
-    for (tile, texts) in tiles {
-        let objects = texts.saturating_add(1);
-        if objects > left || requests.is_empty() {
-            requests.push(Vec::new());
-            left = MAX_IMPORT_OBJECTS;
-        }
-        left = left.saturating_sub(objects);
-        if let Some(request) = requests.last_mut() {
-            request.push(tile);
+/// Splits tiles that refer to long texts into check requests of at most `MAX_IMPORT_OBJECTS` objects. A tile
+/// with more long texts gets a request of its own.
+fn split_into_checks(tiles: Vec<(UploadedChunk, usize)>) -> Vec<Vec<UploadedChunk>> {
+    let mut checks: Vec<Vec<UploadedChunk>> = Vec::new();
+    let mut remaining_objects = 0_usize;
+    for (tile, long_texts) in tiles {
+        let tile_objects = long_texts.saturating_add(1);
+        match checks.last_mut() {
+            Some(check) if tile_objects <= remaining_objects => {
+                check.push(tile);
+                remaining_objects -= tile_objects;
+            }
+            _ => {
+                checks.push(vec![tile]);
+                remaining_objects = MAX_IMPORT_OBJECTS.saturating_sub(tile_objects);
+            }
         }
     }
-    requests
+    checks
 }
 
-/// A task that ended without an answer: a fault in here.
-fn ended(error: &JoinError) -> ClientError {
+/// Returns the error for a task that panicked, which is a bug in this program.
+fn panicked(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }
 
 impl Uploader {
-    async fn request(
+    async fn request_uploads(
         &self,
         id: LogId,
         chunks: Vec<NewChunk>,
@@ -207,43 +218,43 @@ impl Uploader {
         self.client.check_import(id, &request).await.map(|_| ())
     }
 
-    /// Uploads one object, with a new URL where one has ended meanwhile.
-    async fn put(
+    /// Uploads one object. Requests a new URL if the first one has expired.
+    async fn upload(
         self,
         id: LogId,
         mut grant: ChunkUpload,
-        object: Object,
-    ) -> Result<Sent, ClientError> {
-        let Object { packed, long_texts } = object;
-        let mut grants = 1;
+        object: PackedChunk,
+    ) -> Result<UploadedObject, ClientError> {
+        let PackedChunk { packed, long_texts } = object;
+        let mut urls_used = 1;
         loop {
             match self.client.upload_chunk(&grant, packed.stored.clone()).await {
-                Ok(()) => return Ok(Sent { chunk: packed.chunk, long_texts }),
-                Err(error) if grants < MAX_GRANTS && asks_for_another(&error) => {}
+                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_texts }),
+                Err(error) if urls_used < MAX_UPLOAD_URLS && needs_new_url(&error) => {}
                 Err(error) => return Err(error),
             }
-            grants += 1;
-            let mut granted = self.request(id, vec![new_chunk(&packed)]).await?;
-            // As many as were asked for.
-            if let Some(another) = granted.pop() {
-                grant = another;
+            urls_used += 1;
+            // The reply contains exactly one URL, as requested.
+            let mut grants = self.request_uploads(id, vec![to_new_chunk(&packed)]).await?;
+            if let Some(new_grant) = grants.pop() {
+                grant = new_grant;
             }
         }
     }
 }
 
-/// Whether a new URL may help: this one has ended (403), or the same object was on its way twice
-/// (409).
-fn asks_for_another(error: &ClientError) -> bool {
+/// Returns whether a new URL may help: the URL has expired (403), or the object was uploaded twice at the
+/// same time (409).
+fn needs_new_url(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 409, .. })
 }
 
-fn new_chunk(packed: &PackedObject) -> NewChunk {
-    let UploadedChunk { hash, bytes } = uploaded(packed.chunk);
+fn to_new_chunk(packed: &PackedObject) -> NewChunk {
+    let UploadedChunk { hash, bytes } = to_uploaded_chunk(packed.chunk);
     NewChunk { hash, bytes, sha256: sha256(&packed.stored) }
 }
 
-fn uploaded(chunk: ChunkRef) -> UploadedChunk {
+fn to_uploaded_chunk(chunk: ChunkRef) -> UploadedChunk {
     UploadedChunk { hash: chunk.hash.to_string(), bytes: chunk.bytes }
 }
 
@@ -252,11 +263,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_checks_as_many_texts_as_it_may() {
+    fn splits_tiles_at_the_limit_of_objects() {
         let most = MAX_IMPORT_OBJECTS;
         let tile = |texts: usize| (UploadedChunk { hash: texts.to_string(), bytes: 1 }, texts);
         let counts = |tiles: &[usize]| -> Vec<usize> {
-            in_requests(tiles.iter().copied().map(tile).collect()).iter().map(Vec::len).collect()
+            split_into_checks(tiles.iter().copied().map(tile).collect())
+                .iter()
+                .map(Vec::len)
+                .collect()
         };
         assert_eq!(counts(&[]), [] as [usize; 0]);
         assert_eq!(counts(&[1, 1, 1]), [3]);

@@ -11,14 +11,14 @@ fn at(num: u32) -> Position {
     Position::new(0, num).unwrap()
 }
 
-fn set(row: u32) -> What {
+fn set(row: u32) -> EditPayload {
     let value = Some(Value::Bool(true));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
-    What::Op(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] }))
+    EditPayload::Op(Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] }))
 }
 
 fn state() -> OutboxState {
-    OutboxState::fresh(key(), "one".into(), 7, at(3))
+    OutboxState::new(key(), "one".into(), 7, at(3))
 }
 
 fn reply(ids: &[u64], head: u32) -> AppendReply {
@@ -36,17 +36,17 @@ fn reply(ids: &[u64], head: u32) -> AppendReply {
 
 fn request(state: &OutboxState) -> AppendRequest {
     match state.next_request() {
-        Some(Next::Append(request)) => request,
+        Some(NextRequest::Append(request)) => request,
         other => panic!("{other:?}"),
     }
 }
 
-fn undo(num: u32) -> What {
-    What::Op(Operation::Undo(Undo { position: at(num) }))
+fn undo(num: u32) -> EditPayload {
+    EditPayload::Op(Operation::Undo(Undo { position: at(num) }))
 }
 
-fn large() -> What {
-    let body = Body {
+fn large() -> EditPayload {
+    let body = UploadBody {
         sha256: "00".repeat(32),
         bytes: 9,
         description: "9 cells".into(),
@@ -55,54 +55,57 @@ fn large() -> What {
         uploaded: false,
         uncertain: false,
     };
-    What::Body(body)
+    EditPayload::Body(body)
 }
 
 #[test]
-fn an_edit_is_sent_the_same_whatever_is_seen_meanwhile() {
+fn a_request_does_not_change_when_newer_positions_are_seen() {
     let mut state = state();
-    state.author(set(0));
+    state.add_edit(set(0));
     let first = request(&state);
     assert_eq!((first.incarnation, first.acked_id), (7, 0));
     assert_eq!(first.mutations[0].base, at(3));
-    assert!(state.saw(at(9), 7, None, "two".into()));
-    assert!(!state.saw(at(9), 8, None, "two".into()), "a new incarnation waits for pending edits");
+    assert!(state.record_seen(at(9), 7, None, "two".into()));
+    assert!(
+        !state.record_seen(at(9), 8, None, "two".into()),
+        "a new incarnation waits for pending edits"
+    );
     assert_eq!(request(&state), first);
     let json = serde_json::to_string(&state).unwrap();
     let read: OutboxState = serde_json::from_str(&json).unwrap();
     assert_eq!(request(&read), first);
-    assert_eq!(read.fault(&key()), None);
+    assert_eq!(read.find_fault(&key()), None);
 }
 
 #[test]
-fn an_answer_drops_what_is_in_the_log_and_moves_the_base() {
+fn a_reply_settles_edits_and_advances_the_base() {
     let mut state = state();
-    state.author(set(0));
-    assert_eq!(state.acknowledge(1, &reply(&[2], 4)), None);
-    assert_eq!(state.acknowledge(1, &reply(&[], 4)), None);
-    assert_eq!(state.acknowledge(1, &reply(&[1, 2], 4)), None);
-    let settled = state.acknowledge(1, &reply(&[1], 4)).unwrap();
+    state.add_edit(set(0));
+    assert_eq!(state.settle_edits(1, &reply(&[2], 4)), None);
+    assert_eq!(state.settle_edits(1, &reply(&[], 4)), None);
+    assert_eq!(state.settle_edits(1, &reply(&[1, 2], 4)), None);
+    let settled = state.settle_edits(1, &reply(&[1], 4)).unwrap();
     assert_eq!((settled.len(), settled[0].answer.position), (1, Some(at(4))));
     assert_eq!(settled[0].description, "A1 = TRUE");
     assert!(state.pending.is_empty());
-    state.author(set(1));
+    state.add_edit(set(1));
     let next = request(&state);
     assert_eq!((next.acked_id, next.mutations[0].id, next.mutations[0].base), (1, 2, at(4)));
-    assert_eq!(state.fault(&key()), None);
+    assert_eq!(state.find_fault(&key()), None);
 }
 
 #[test]
-fn an_undo_and_a_large_edit_go_alone_and_the_numbering_goes_on() {
+fn undos_and_large_edits_need_their_own_requests() {
     let mut state = state();
     for what in [set(0), set(1), undo(2), set(2), large(), set(3)] {
-        state.author(what);
+        state.add_edit(what);
     }
     let mut ids = Vec::new();
     while let Some(next) = state.next_request() {
         let sent: Vec<u64> = match next {
-            Next::Append(request) => request.mutations.iter().map(|sent| sent.id).collect(),
-            Next::Upload(_) => {
-                let completion = state.completion().unwrap();
+            NextRequest::Append(request) => request.mutations.iter().map(|sent| sent.id).collect(),
+            NextRequest::Upload(_) => {
+                let completion = state.completion_request().unwrap();
                 assert_eq!(
                     (completion.first_id, completion.acked_id, completion.base),
                     (5, 4, at(3))
@@ -110,19 +113,19 @@ fn an_undo_and_a_large_edit_go_alone_and_the_numbering_goes_on() {
                 vec![completion.first_id]
             }
         };
-        state.acknowledge(sent.len(), &reply(&sent, 9)).unwrap();
-        assert_eq!(state.fault(&key()), None);
+        state.settle_edits(sent.len(), &reply(&sent, 9)).unwrap();
+        assert_eq!(state.find_fault(&key()), None);
         ids.push(sent);
     }
     assert_eq!(ids, [vec![1, 2], vec![3], vec![4], vec![5], vec![6]]);
 }
 
 #[test]
-fn requests_end_at_their_limits() {
-    let sizes = |what: What, count: usize| {
+fn requests_respect_their_limits() {
+    let sizes = |what: EditPayload, count: usize| {
         let mut state = state();
         (0..count).for_each(|_| {
-            state.author(what.clone());
+            state.add_edit(what.clone());
         });
         request(&state).mutations.len()
     };
@@ -131,28 +134,28 @@ fn requests_end_at_their_limits() {
     let value = Some(Value::Text("x".repeat(60_000)));
     let edit = CellEdit { row: 0, column: 0, value, formula: None, format: None };
     let set = SetCells { sheet: SheetId::FIRST, cells: vec![edit] };
-    let long = What::Op(Operation::SetCells(set));
-    assert_eq!(sizes(long, 20), 17, "a request has 1 MiB");
+    let long = EditPayload::Op(Operation::SetCells(set));
+    assert_eq!(sizes(long, 20), 17, "a request has at most 1 MiB");
 }
 
 #[test]
 fn a_rejected_edit_is_settled_like_any_other() {
     let mut state = state();
-    state.author(undo(2));
+    state.add_edit(undo(2));
     let mut rejected = reply(&[1], 4);
     let reason = Rejection::new(RejectionReason::NothingToUndo, "nothing");
     rejected.results[0].status = MutationStatus::Rejected;
     rejected.results[0].rejection = Some(reason.clone());
-    let settled = state.acknowledge(1, &rejected).unwrap();
+    let settled = state.settle_edits(1, &rejected).unwrap();
     assert_eq!(settled[0].answer.rejection, Some(reason));
-    state.author(set(0));
+    state.add_edit(set(0));
     assert_eq!((request(&state).acked_id, request(&state).mutations[0].id), (1, 2));
 }
 
 #[test]
-fn an_upload_is_remembered_and_given_up() {
+fn an_upload_is_saved_and_can_be_abandoned() {
     let mut state = state();
-    state.author(large());
+    state.add_edit(large());
     let grant = UploadReply {
         upload_id: uuid::Uuid::from_bytes([3; 16]),
         method: "PUT".into(),
@@ -160,44 +163,44 @@ fn an_upload_is_remembered_and_given_up() {
         headers: std::collections::BTreeMap::new(),
         expires_s: 1,
     };
-    state.granted(grant.clone());
-    state.uploaded();
+    state.set_upload_grant(grant.clone());
+    state.mark_uploaded();
     let json = serde_json::to_string(&state).unwrap();
     let mut state: OutboxState = serde_json::from_str(&json).unwrap();
-    let Some(Next::Upload(body)) = state.next_request() else { panic!("no upload") };
+    let Some(NextRequest::Upload(body)) = state.next_request() else { panic!("no upload") };
     assert_eq!((body.grant, body.uploaded), (Some(grant), true));
-    state.forget_upload(false);
+    state.abandon_upload(false);
     assert!(!state.is_uncertain());
-    state.forget_upload(true);
-    state.forget_upload(false);
-    let Some(Next::Upload(body)) = state.next_request() else { panic!("no upload") };
+    state.abandon_upload(true);
+    state.abandon_upload(false);
+    let Some(NextRequest::Upload(body)) = state.next_request() else { panic!("no upload") };
     assert_eq!((body.grant, body.uploaded, body.uncertain), (None, false, true));
     assert!(state.is_uncertain());
 }
 
 #[test]
-fn the_first_sheet_is_known_until_somebody_may_have_deleted_it() {
-    let fresh = |seen| OutboxState::fresh(key(), "one".into(), 7, seen);
+fn the_first_sheet_is_known_until_it_may_be_deleted() {
+    let fresh = |seen| OutboxState::new(key(), "one".into(), 7, seen);
     assert_eq!(fresh(at(0)).first_sheet, Some(SheetId::FIRST));
     assert_eq!(fresh(at(1)).first_sheet, None);
     let first = Some(SheetId::FIRST);
     let mut state = fresh(at(0));
-    assert!(!state.saw(at(0), 7, None, "two".into()));
-    assert!(state.saw(at(2), 7, first, "two".into()) && state.first_sheet == first);
-    assert!(!state.saw(at(1), 7, Some(SheetId(9)), "two".into()));
-    assert!(state.saw(at(3), 7, None, "two".into()) && state.first_sheet.is_none());
+    assert!(!state.record_seen(at(0), 7, None, "two".into()));
+    assert!(state.record_seen(at(2), 7, first, "two".into()) && state.first_sheet == first);
+    assert!(!state.record_seen(at(1), 7, Some(SheetId(9)), "two".into()));
+    assert!(state.record_seen(at(3), 7, None, "two".into()) && state.first_sheet.is_none());
 
     let delete = Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST });
-    let after = |what: What, change: &dyn Fn(&mut AppendReply)| {
+    let after = |what: EditPayload, change: &dyn Fn(&mut AppendReply)| {
         let mut state = fresh(at(0));
-        state.author(what);
+        state.add_edit(what);
         let mut reply = reply(&[1], 4);
         change(&mut reply);
-        state.acknowledge(1, &reply).unwrap();
+        state.settle_edits(1, &reply).unwrap();
         state.first_sheet
     };
     assert_eq!(after(set(0), &|_| {}), first);
-    assert_eq!(after(What::Op(delete.clone()), &|_| {}), None);
+    assert_eq!(after(EditPayload::Op(delete.clone()), &|_| {}), None);
     assert_eq!(after(undo(1), &|reply| reply.results[0].committed = Some(vec![])), first);
     let committed = Some(vec![delete]);
     assert_eq!(after(undo(1), &|r| r.results[0].committed.clone_from(&committed)), None);
@@ -209,68 +212,68 @@ fn the_first_sheet_is_known_until_somebody_may_have_deleted_it() {
 #[test]
 fn a_withdrawn_edit_leaves_no_gap() {
     let mut state = state();
-    state.author(set(0));
+    state.add_edit(set(0));
     state.withdraw_newest();
-    state.author(set(1));
+    state.add_edit(set(1));
     assert_eq!(request(&state).mutations[0].id, 1);
-    assert_eq!(state.fault(&key()), None);
+    assert_eq!(state.find_fault(&key()), None);
 }
 
 #[test]
-fn starting_over_makes_the_same_edits_as_a_new_client() {
+fn start_over_makes_the_same_edits_as_a_new_client() {
     let mut state = state();
-    state.author(set(0));
-    state.acknowledge(1, &reply(&[1], 4)).unwrap();
-    state.author(set(5));
+    state.add_edit(set(0));
+    state.settle_edits(1, &reply(&[1], 4)).unwrap();
+    state.add_edit(set(5));
     state.start_over("two".into(), 8, at(1));
     let request = request(&state);
     assert_eq!((request.client_id.as_str(), request.incarnation, request.acked_id), ("two", 8, 0));
     let edit = &request.mutations[0];
-    assert_eq!((edit.id, edit.base, What::Op(edit.op.clone())), (1, at(1), set(5)));
-    assert_eq!(state.fault(&key()), None);
+    assert_eq!((edit.id, edit.base, EditPayload::Op(edit.op.clone())), (1, at(1), set(5)));
+    assert_eq!(state.find_fault(&key()), None);
 }
 
 #[test]
-fn a_new_incarnation_begins_a_new_client_if_nothing_is_on_its_way() {
+fn a_new_incarnation_starts_a_new_client_if_no_edits_are_pending() {
     let mut state = state();
-    assert!(state.saw(at(1), 8, None, "two".into()));
-    assert_eq!((state.client.as_str(), state.seen), ("two", at(1)));
-    assert!(!state.saw(at(0), 8, None, "three".into()));
+    assert!(state.record_seen(at(1), 8, None, "two".into()));
+    assert_eq!((state.client_id.as_str(), state.seen), ("two", at(1)));
+    assert!(!state.record_seen(at(0), 8, None, "three".into()));
     assert_eq!(state.seen, at(1));
 }
 
 #[test]
-fn a_state_that_calls_its_cloud_url_is_read() {
+fn reads_a_state_with_the_old_field_url() {
     let json = serde_json::to_string(&state()).unwrap().replace("\"cloud\"", "\"url\"");
     assert_eq!(serde_json::from_str::<OutboxState>(&json).unwrap(), state());
 }
 
 #[test]
-fn a_state_that_does_not_fit_is_found() {
+fn rejects_inconsistent_states() {
     let mut gap = state();
-    gap.author(set(0));
+    gap.add_edit(set(0));
     gap.pending[0].id = 2;
-    assert!(gap.fault(&key()).is_some());
+    assert!(gap.find_fault(&key()).is_some());
     let other = ("http://other".into(), key().1);
-    assert!(state().fault(&other).is_some());
-    assert!(OutboxState { version: 2, ..state() }.fault(&key()).is_some());
-    assert!(OutboxState { next_id: 9, ..state() }.fault(&key()).is_some());
+    assert!(state().find_fault(&other).is_some());
+    assert!(OutboxState { version: 2, ..state() }.find_fault(&key()).is_some());
+    assert!(OutboxState { next_id: 9, ..state() }.find_fault(&key()).is_some());
 }
 
 #[test]
-fn new_sheets_get_numbers_that_nobody_has_when_they_are_made_again() {
+fn added_sheets_are_renumbered_after_a_restore() {
     let add = |sheet| {
         let name = "Costs".to_owned();
-        What::Op(Operation::AddSheet(cellar_sheet::operation::AddSheet { sheet, name }))
+        EditPayload::Op(Operation::AddSheet(cellar_sheet::operation::AddSheet { sheet, name }))
     };
     let mut state = state();
-    state.author(set(0));
+    state.add_edit(set(0));
     assert!(!state.adds_a_sheet());
-    state.author(add(SheetId(3)));
-    state.author(add(SheetId(4)));
+    state.add_edit(add(SheetId(3)));
+    state.add_edit(add(SheetId(4)));
     assert!(state.adds_a_sheet());
     state.start_over("two".into(), 8, at(1));
-    state.number_new_sheets(SheetId(9));
+    state.renumber_added_sheets(SheetId(9));
     let request = request(&state);
     let numbers = request.mutations.iter().filter_map(|sent| match &sent.op {
         Operation::AddSheet(add) => Some(add.sheet.0),

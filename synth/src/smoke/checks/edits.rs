@@ -105,7 +105,7 @@ pub(super) async fn cell_value(
     min_position: Position,
 ) -> Result<Value, SynthError> {
     let (range, seen) = (Some(cell.to_owned()), Some(min_position));
-    let query = CellsQuery { range, at, seen, ..CellsQuery::default() };
+    let query = CellsQuery { range, at, min_position: seen, ..CellsQuery::default() };
     let reply = client.cells(id, &query).await?;
     Ok(reply.cells.into_iter().next().map(|placed| placed.cell.value).unwrap_or_default())
 }

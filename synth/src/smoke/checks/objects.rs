@@ -113,7 +113,7 @@ async fn snapshot_entry_after(
     id: LogId,
     position: Position,
 ) -> Result<Option<Position>, SynthError> {
-    let entries = match client.update(id, position).await {
+    let entries = match client.entries(id, position).await {
         Ok(update) => update.entries,
         // A concurrent smoke test may have started a new log segment.
         Err(error) if requires_reload(&error) => client.load(id, Some(position)).await?.entries,

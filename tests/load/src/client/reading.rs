@@ -23,7 +23,7 @@ impl LoadClient {
         let first = CellName { row, column: 0 };
         let last = CellName { row: row + VIEW_ROWS - 1, column: COLUMNS - 1 };
         let range = Some(Rectangle { first, last }.to_string());
-        let query = CellsQuery { range, seen: Some(self.seen), ..CellsQuery::default() };
+        let query = CellsQuery { range, min_position: Some(self.seen), ..CellsQuery::default() };
         let (api, begun) = (self.api(Kind::Cells), Instant::now());
         let reply = loop {
             match api.cells(self.spreadsheet.id, &query).await {
@@ -71,7 +71,7 @@ impl LoadClient {
             let page = page.map_err(|error| Stuck::at("cells", error))?;
             cells.extend(page.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
             match page.next {
-                Some(next) => query.from = Some(next),
+                Some(next) => query.cursor = Some(next),
                 None => return Ok(cells),
             }
         }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use cellar::{Attempted, MAX_REPLY_BODY_BYTES, read_body};
+use cellar::{AttemptOutcome, MAX_REPLY_BODY_BYTES, read_body};
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -55,9 +55,12 @@ impl Wire {
             let (attempted, answer, wait_ms) = self.attempt(kind, body).await;
             measured.attempt(kind, attempted);
             match (attempted, answer) {
-                (Attempted::Answered { status: 200, .. }, Some(answer)) => return Ok(answer),
-                (Attempted::Answered { status: 429 | 503, .. }, _)
-                | (Attempted::NotConnected | Attempted::TimedOut | Attempted::Lost, _) => {}
+                (AttemptOutcome::Answered { status: 200, .. }, Some(answer)) => return Ok(answer),
+                (AttemptOutcome::Answered { status: 429 | 503, .. }, _)
+                | (
+                    AttemptOutcome::NotConnected | AttemptOutcome::TimedOut | AttemptOutcome::Lost,
+                    _,
+                ) => {}
                 (other, answer) => {
                     return Err(Stuck::at(kind.name(), format_args!("{other:?} {answer:?}")));
                 }
@@ -73,23 +76,23 @@ impl Wire {
 
     /// Makes one attempt; returns its result, the answer's body, and the requested wait in
     /// milliseconds.
-    async fn attempt(&self, kind: Kind, body: &Value) -> (Attempted, Option<Value>, u64) {
+    async fn attempt(&self, kind: Kind, body: &Value) -> (AttemptOutcome, Option<Value>, u64) {
         let url = format!("{}{}", self.url, kind.name());
         let sent = self.http.post(url).bearer_auth(&self.token).json(body).send().await;
         let response = match sent {
             Ok(response) => response,
-            Err(error) if error.is_connect() => return (Attempted::NotConnected, None, 0),
-            Err(error) if error.is_timeout() => return (Attempted::TimedOut, None, 0),
-            Err(_) => return (Attempted::Lost, None, 0),
+            Err(error) if error.is_connect() => return (AttemptOutcome::NotConnected, None, 0),
+            Err(error) if error.is_timeout() => return (AttemptOutcome::TimedOut, None, 0),
+            Err(_) => return (AttemptOutcome::Lost, None, 0),
         };
         let status = response.status().as_u16();
         let wait = response.headers().get(RETRY_AFTER);
         let wait_s: Option<u64> = wait.and_then(|value| value.to_str().ok()?.parse().ok());
-        let attempted = Attempted::Answered { status, has_retry_after: wait_s.is_some() };
+        let attempted = AttemptOutcome::Answered { status, has_retry_after: wait_s.is_some() };
         let wait_ms = wait_s.unwrap_or(0).saturating_mul(1_000);
         match read_body(response, MAX_REPLY_BODY_BYTES).await {
             Ok(bytes) => (attempted, serde_json::from_slice(&bytes).ok(), wait_ms),
-            Err(_) => (Attempted::Lost, None, wait_ms),
+            Err(_) => (AttemptOutcome::Lost, None, wait_ms),
         }
     }
 }

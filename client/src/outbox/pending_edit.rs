@@ -1,4 +1,4 @@
-//! One edit on its way, as it is on disk.
+//! A pending edit, as it is stored on disk.
 
 use cellar_api::{wire::SentMutation, wire::UploadReply};
 use cellar_base::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
@@ -8,64 +8,65 @@ use cellar_sheet::operation::{Operation, SheetId};
 use serde::{Deserialize, Serialize};
 
 use crate::client::sha256;
-use crate::describe;
-use crate::sheet_loss::needed_sheet;
+use crate::describe::describe_operation;
+use crate::sheet_deletion::needed_sheet;
 
-/// Bytes of JSON around an operation: the fields of its mutation.
+/// Upper bound on the bytes that the JSON of a mutation has besides its operation.
 const MUTATION_FRAME_BYTES: usize = 1_024;
 
-/// An edit that was saved and perhaps sent. Its id and its base never change.
+/// An edit that was saved and may have been sent. Its id and base never change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Pending {
+pub(crate) struct PendingEdit {
     pub(crate) id: u64,
     pub(crate) base: Position,
     #[serde(flatten)]
-    pub(crate) what: What,
+    pub(crate) payload: EditPayload,
 }
 
-/// What an edit does, and on which way it goes.
+/// The operation of an edit, in the form in which it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum What {
-    /// In a request.
+pub(crate) enum EditPayload {
+    /// An operation that is part of an append request.
     Op(Operation),
-    /// As an object of its own.
-    Body(Body),
+    /// An operation that is uploaded as a separate object, because it is too large for a request.
+    Body(UploadBody),
 }
 
-/// An object that is to become an entry. Its bytes are in a file of their own.
+/// The object of a large edit, to be uploaded and then committed as an entry. Its bytes are stored in a
+/// separate file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Body {
-    /// SHA-256 of the object, hexadecimal.
+pub(crate) struct UploadBody {
+    /// SHA-256 of the object, in hexadecimal.
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
-    /// What it does, for people.
+    /// Description of the edit, for messages.
     pub(crate) description: String,
-    /// The sheet it is for; not known of an edit of an older cellar.
+    /// The sheet that the edit changes. Files of older versions lack this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sheet: Option<SheetId>,
-    /// How it may be uploaded, once that was granted.
+    /// The upload URL, if the server has granted one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grant: Option<UploadReply>,
-    /// Whether the store has said that it has the object.
+    /// Whether the object store has confirmed the upload.
     #[serde(default)]
     pub(crate) uploaded: bool,
-    /// Whether an upload that was given up may have become the entry all the same.
+    /// Whether an abandoned upload of this object may have been committed.
     #[serde(default)]
     pub(crate) uncertain: bool,
 }
 
-impl What {
-    /// The way for an operation, and the object if it goes as one.
+impl EditPayload {
+    /// Chooses the form in which an operation is sent. Also returns the object to upload, if any.
     ///
     /// # Errors
-    /// [`BodyError`] if it is too large for any way.
+    /// [`BodyError`] if the operation is too large even for an upload.
     pub(crate) fn choose(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
         if !matches!(operation, Operation::SetCells(_)) {
             return Ok((Self::Op(operation), None));
         }
-        // Plain data always encodes; the stored form is never longer than its JSON.
+        // Encoding plain data does not fail. The compressed object is never longer than the JSON.
         let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
         if json_bytes <= EXTERNAL_BODY_BYTES {
             return Ok((Self::Op(operation), None));
@@ -75,10 +76,10 @@ impl What {
         if object.len() <= EXTERNAL_BODY_BYTES && fits_a_request {
             return Ok((Self::Op(operation), None));
         }
-        let body = Body {
+        let body = UploadBody {
             sha256: sha256(&object),
             bytes: u64::try_from(object.len()).unwrap_or(u64::MAX),
-            description: describe::operation(&operation),
+            description: describe_operation(&operation),
             sheet: needed_sheet(&operation),
             grant: None,
             uploaded: false,
@@ -87,7 +88,7 @@ impl What {
         Ok((Self::Body(body), Some(object)))
     }
 
-    /// The sheet that it needs to have any effect.
+    /// Returns the sheet without which the edit has no effect.
     pub(crate) fn needed_sheet(&self) -> Option<SheetId> {
         match self {
             Self::Op(operation) => needed_sheet(operation),
@@ -95,18 +96,27 @@ impl What {
         }
     }
 
+    /// Returns the length of the object to upload; `None` if the edit is part of a request.
+    pub(crate) fn object_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Body(body) => Some(body.bytes),
+            Self::Op(_) => None,
+        }
+    }
+
     pub(crate) fn describe(&self) -> String {
         match self {
-            // It may have taken nothing back.
+            // An undo or revert may have had no effect, so only its target is described.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
             Self::Op(Operation::Revert(revert)) => format!("revert to {}", revert.position),
-            Self::Op(operation) => describe::operation(operation),
+            Self::Op(operation) => describe_operation(operation),
             Self::Body(body) => body.description.clone(),
         }
     }
 
-    /// Whether a request has it alone: what an undo or a revert takes back depends on what is before it.
-    pub(crate) fn goes_alone(&self) -> bool {
+    /// Returns whether the edit needs a request of its own. The effect of an undo or revert depends on
+    /// the entries before it.
+    pub(crate) fn needs_own_request(&self) -> bool {
         match self {
             Self::Body(_) => true,
             Self::Op(operation) => operation.is_resolved_on_append(),
@@ -114,20 +124,20 @@ impl What {
     }
 }
 
-impl Pending {
-    /// The mutation, if it goes in a request.
-    pub(crate) fn sent(&self) -> Option<SentMutation> {
-        let Self { id, base, what } = self;
-        match what {
-            What::Op(op) => Some(SentMutation { id: *id, base: *base, op: op.clone() }),
-            What::Body(_) => None,
+impl PendingEdit {
+    /// Returns the mutation of an append request; `None` if the edit is uploaded as an object.
+    pub(crate) fn mutation(&self) -> Option<SentMutation> {
+        let Self { id, base, payload } = self;
+        match payload {
+            EditPayload::Op(op) => Some(SentMutation { id: *id, base: *base, op: op.clone() }),
+            EditPayload::Body(_) => None,
         }
     }
 
-    pub(crate) fn body(&self) -> Option<&Body> {
-        match &self.what {
-            What::Body(body) => Some(body),
-            What::Op(_) => None,
+    pub(crate) fn body(&self) -> Option<&UploadBody> {
+        match &self.payload {
+            EditPayload::Body(body) => Some(body),
+            EditPayload::Op(_) => None,
         }
     }
 }
@@ -161,24 +171,26 @@ mod tests {
     }
 
     fn object(operation: &Operation) -> Option<Vec<u8>> {
-        What::choose(operation.clone()).unwrap().1
+        EditPayload::choose(operation.clone()).unwrap().1
     }
 
     #[test]
-    fn what_is_large_even_when_compressed_goes_as_an_object() {
+    fn edits_that_are_large_when_compressed_are_uploaded() {
         assert_eq!(object(&set(vec![noise(5_000)])), None);
         assert_eq!(object(&set(vec!["x".repeat(MAX_TEXT_BYTES)])), None, "it compresses");
         let large = set(vec![noise(60_000), noise(60_000)]);
-        let (what, bytes) = What::choose(large.clone()).unwrap();
-        let (What::Body(body), Some(bytes)) = (&what, bytes) else { panic!("{what:?}") };
+        let (payload, bytes) = EditPayload::choose(large.clone()).unwrap();
+        let (EditPayload::Body(body), Some(bytes)) = (&payload, bytes) else {
+            panic!("{payload:?}")
+        };
         assert_eq!(decode_external_body(&bytes).unwrap(), [large]);
         assert_eq!((body.bytes, body.sha256.len()), (bytes.len() as u64, 64));
-        assert_eq!(what.describe(), "2 cells A1:A2");
+        assert_eq!(payload.describe(), "2 cells A1:A2");
     }
 
     #[test]
-    fn the_bounds_of_the_ways_hold_at_n_and_n_plus_1() {
-        // The longest that goes in a request by its compressed size, found by halving.
+    fn size_limits_of_a_request_are_inclusive() {
+        // Find the longest text that is still sent in a request, by binary search.
         let compressed = |bytes| encode_external_body(&[set(vec![noise(bytes)])]).unwrap().len();
         let (mut fits, mut exceeds) = (10_000, 60_000);
         while exceeds - fits > 1 {
@@ -187,7 +199,7 @@ mod tests {
         }
         assert!(object(&set(vec![noise(fits)])).is_none());
         assert!(object(&set(vec![noise(exceeds)])).is_some());
-        // Compressible, and as JSON just below and above what a request takes.
+        // Compressible texts whose JSON is just below and just above the limit of a request.
         let json = |bytes: usize| {
             let mut texts = vec!["x".repeat(50_000); 5];
             texts.push("x".repeat(bytes));
@@ -200,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn only_cells_go_as_objects() {
+    fn only_set_cells_is_uploaded() {
         let spans = Spans::of((0..9_000).map(|row| row * 2));
         let delete = Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans });
         assert!(serde_json::to_vec(&delete).unwrap().len() > EXTERNAL_BODY_BYTES);
@@ -208,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_of_an_older_cellar_reads_back() {
+    fn reads_an_edit_of_an_older_version() {
         let json = r#"{"id":1,"base":4,"op":{"setCells":{"sheet":0,"cells":[
             {"row":1,"column":0,"value":null},{"row":2,"column":0,"value":2.5}]}}}"#;
-        let pending: Pending = serde_json::from_str(json).unwrap();
+        let pending: PendingEdit = serde_json::from_str(json).unwrap();
         let sent: SentMutation = serde_json::from_str(json).unwrap();
-        assert_eq!(pending.sent(), Some(sent));
+        assert_eq!(pending.mutation(), Some(sent));
         let again = serde_json::to_string(&pending).unwrap();
-        assert_eq!(serde_json::from_str::<Pending>(&again).unwrap(), pending);
-        assert!(serde_json::from_str::<Pending>(r#"{"id":1,"base":4}"#).is_err());
+        assert_eq!(serde_json::from_str::<PendingEdit>(&again).unwrap(), pending);
+        assert!(serde_json::from_str::<PendingEdit>(r#"{"id":1,"base":4}"#).is_err());
     }
 }

@@ -1,40 +1,45 @@
-//! Whether an entry changes anything in a range.
+//! Checks whether an entry affects the cells of a range.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
-/// Whether an entry changes cells of a rectangle, or moves them. Of a large entry that cannot be told
-/// without its object: it is taken for one that does.
-pub(super) fn touches(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
+/// Returns whether an entry changes or moves cells of a rectangle. Returns `true` for a large entry, whose body
+/// is not read.
+pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     let mut effective = entry.mutations.iter().flat_map(MutationView::effective);
-    entry.external_body.is_some() || effective.any(|operation| changes(operation, sheet, rectangle))
+    entry.external_body.is_some()
+        || effective.any(|operation| operation_affects(operation, sheet, rectangle))
 }
 
-fn changes(operation: &Operation, sheet: SheetId, rectangle: Rectangle) -> bool {
+fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle) -> bool {
     let Rectangle { first, last } = rectangle;
-    let meets = |spans: &Spans, first: u32, last: u32| {
-        let wanted = Span { first, count: last.saturating_sub(first).saturating_add(1) };
-        spans.iter().any(|span| span.intersection(wanted).is_some())
+    let overlaps = |spans: &Spans, first: u32, last: u32| {
+        let range = Span { first, count: last.saturating_sub(first).saturating_add(1) };
+        spans.iter().any(|span| span.intersection(range).is_some())
     };
-    let rows = |spans: &Spans| meets(spans, first.row, last.row);
-    let columns = |spans: &Spans| meets(spans, first.column, last.column);
-    // What stands before the range, moves it.
-    let before = |spans: &Spans, last: u32| spans.iter().any(|span| span.first <= last);
+    let overlaps_rows = |spans: &Spans| overlaps(spans, first.row, last.row);
+    let overlaps_columns = |spans: &Spans| overlaps(spans, first.column, last.column);
+    // A deletion before the range moves the range.
+    let starts_before = |spans: &Spans, last: u32| spans.iter().any(|span| span.first <= last);
     match operation {
         Operation::SetCells(set) => {
             let inside = set.cells.iter().any(|cell| rectangle.contains(cell.row, cell.column));
             set.sheet == sheet && inside
         }
         Operation::ClearRange(clear) => {
-            clear.sheet == sheet && rows(&clear.rows) && columns(&clear.columns)
+            clear.sheet == sheet && overlaps_rows(&clear.rows) && overlaps_columns(&clear.columns)
         }
-        Operation::SetFormat(set) => set.sheet == sheet && rows(&set.rows) && columns(&set.columns),
+        Operation::SetFormat(set) => {
+            set.sheet == sheet && overlaps_rows(&set.rows) && overlaps_columns(&set.columns)
+        }
         Operation::InsertRows(insert) => insert.sheet == sheet && insert.before <= last.row,
         Operation::InsertColumns(insert) => insert.sheet == sheet && insert.before <= last.column,
-        Operation::DeleteRows(delete) => delete.sheet == sheet && before(&delete.spans, last.row),
+        Operation::DeleteRows(delete) => {
+            delete.sheet == sheet && starts_before(&delete.spans, last.row)
+        }
         Operation::DeleteColumns(delete) => {
-            delete.sheet == sheet && before(&delete.spans, last.column)
+            delete.sheet == sheet && starts_before(&delete.spans, last.column)
         }
         Operation::RenameSheet(rename) => rename.sheet == sheet,
         Operation::DeleteSheet(delete) => delete.sheet == sheet,
@@ -57,9 +62,9 @@ mod tests {
 
     const SHEET: SheetId = SheetId(2);
 
-    fn is_shown(operation: &Operation) -> bool {
+    fn affects(operation: &Operation) -> bool {
         let range: cellar_sheet::a1::Range = "B2:C4".parse().unwrap();
-        changes(operation, SHEET, range.rectangle)
+        operation_affects(operation, SHEET, range.rectangle)
     }
 
     fn set(sheet: SheetId, row: u32, column: u32) -> Operation {
@@ -69,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_range_or_moves_it_touches_it() {
+    fn operations_in_or_before_the_range_affect_it() {
         let clear = |row, column| {
             let (rows, columns) = (Spans::one(row, 2), Spans::one(column, 1));
             Operation::ClearRange(ClearRange { sheet: SHEET, rows, columns })
@@ -93,7 +98,7 @@ mod tests {
             Operation::DeleteColumns(delete(0)),
             Operation::DeleteSheet(DeleteSheet { sheet: SHEET }),
         ] {
-            assert!(is_shown(&shown), "{shown:?}");
+            assert!(affects(&shown), "{shown:?}");
         }
         for other in [
             set(SHEET, 0, 1),
@@ -109,7 +114,7 @@ mod tests {
             Operation::DeleteColumns(delete(3)),
             Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST }),
         ] {
-            assert!(!is_shown(&other), "{other:?}");
+            assert!(!affects(&other), "{other:?}");
         }
     }
 }

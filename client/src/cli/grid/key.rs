@@ -1,0 +1,35 @@
+//! The keys of the grid.
+
+/// A key of the grid, independent of how a terminal encodes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    /// A character to type.
+    Character(char),
+    Up,
+    Down,
+    Left,
+    Right,
+    Home,
+    End,
+    /// Moves to the first cell of the sheet.
+    FirstCell,
+    PageUp,
+    PageDown,
+    Enter,
+    Tab,
+    BackTab,
+    /// Moves to the next row, in the column where tabbing started.
+    NextRow,
+    Escape,
+    Backspace,
+    Delete,
+    /// Edits the value of a cell instead of replacing it.
+    EditCell,
+    GoTo,
+    InsertRow,
+    DeleteRow,
+    Undo,
+    NextSheet,
+    PreviousSheet,
+    Quit,
+}

@@ -1,0 +1,71 @@
+//! Resolves the path of an output file: follows symbolic links, and distinguishes regular files from pipes
+//! and devices.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Maximum number of symbolic links that are followed; the same as in Linux.
+const MAX_LINKS: usize = 40;
+
+/// The target of a path, after all symbolic links.
+pub(crate) enum FileTarget {
+    /// The target does not exist; a file with this path can be created.
+    Missing(PathBuf),
+    /// A regular file.
+    Regular(PathBuf, Metadata),
+    /// A pipe, device or other special file, which cannot be replaced.
+    Special(PathBuf, Metadata),
+}
+
+impl FileTarget {
+    /// Follows the symbolic links from `path`.
+    pub(crate) fn resolve(path: &Path) -> io::Result<Self> {
+        let mut path = path.to_owned();
+        for _ in 0..MAX_LINKS {
+            let metadata = match path.symlink_metadata() {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Ok(Self::Missing(path));
+                }
+                Err(error) => return Err(error),
+            };
+            if !metadata.is_symlink() {
+                return Self::classify(path, metadata);
+            }
+            // A link in /proc to an open pipe has a target, but no path to it.
+            if let Ok(target) = path.metadata()
+                && !target.is_file()
+            {
+                return Self::classify(path, target);
+            }
+            let target = path.read_link()?;
+            path = parent_folder(&path).join(target);
+        }
+        Err(io::Error::other(format!("more than {MAX_LINKS} symbolic links")))
+    }
+
+    fn classify(path: PathBuf, metadata: Metadata) -> io::Result<Self> {
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if metadata.is_file() {
+            Ok(Self::Regular(path, metadata))
+        } else {
+            Ok(Self::Special(path, metadata))
+        }
+    }
+}
+
+/// Returns the folder of a file; the working directory for a file name without a folder.
+pub(crate) fn parent_folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the renames in a folder durable, if the operating system can.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,79 @@
+//! Disk cache of the canonical state, so that a live sheet opens without a request.
+//!
+//! The file may be deleted at any time: the state is then loaded from the server. The file contains the
+//! root's key and the entries; the root and the chunks are in the reader's cache.
+
+use cellar_api::wire::EntryView;
+use cellar_base::identity::LogId;
+use serde::{Deserialize, Serialize};
+
+use crate::files::{MAX_STATE_BYTES, read_json, write_private};
+use crate::outbox::Outbox;
+
+/// Supported version of the cache file's format.
+const FORMAT_VERSION: u32 = 1;
+/// Extension of the cache file. The rest of the name is the outbox's.
+const EXTENSION: &str = "kept.json";
+
+/// A canonical state that was read from the disk cache.
+#[derive(Debug, Deserialize)]
+pub(super) struct CachedState {
+    version: u32,
+    cloud: String,
+    spreadsheet: LogId,
+    pub(super) incarnation: u32,
+    /// Key of the root; `None` if the spreadsheet had no snapshot.
+    pub(super) root: Option<String>,
+    /// The entries from the root's position on.
+    pub(super) entries: Vec<EntryView>,
+}
+
+/// The fields of [`CachedState`], borrowed for writing.
+#[derive(Serialize)]
+struct CachedStateRef<'a> {
+    version: u32,
+    cloud: &'a str,
+    spreadsheet: LogId,
+    incarnation: u32,
+    root: Option<&'a str>,
+    entries: &'a [EntryView],
+}
+
+/// Reads the cache file of the outbox's stack and spreadsheet. Returns `None` if the file is missing,
+/// unreadable or of another stack, spreadsheet or format version.
+pub(super) fn read(outbox: &Outbox) -> Option<CachedState> {
+    let cached = read_json::<CachedState>(&outbox.path_with_extension(EXTENSION), "").ok()??;
+    let (cloud, spreadsheet) = outbox.key();
+    let is_valid = cached.version == FORMAT_VERSION
+        && cached.cloud == cloud
+        && cached.spreadsheet == spreadsheet;
+    is_valid.then_some(cached)
+}
+
+/// Writes a root's key and all entries from its position on. If they are too large or cannot be
+/// written, deletes the cache file instead.
+pub(super) fn write(outbox: &Outbox, root: Option<&str>, incarnation: u32, entries: &[EntryView]) {
+    let (cloud, spreadsheet) = outbox.key();
+    let state = CachedStateRef {
+        version: FORMAT_VERSION,
+        cloud: &cloud,
+        spreadsheet,
+        incarnation,
+        root,
+        entries,
+    };
+    if !try_write(outbox, &state) {
+        delete(outbox);
+    }
+}
+
+fn try_write(outbox: &Outbox, state: &CachedStateRef<'_>) -> bool {
+    let Ok(json) = serde_json::to_vec(state) else { return false };
+    let is_small_enough = u64::try_from(json.len()).is_ok_and(|len| len <= MAX_STATE_BYTES);
+    is_small_enough && write_private(&outbox.path_with_extension(EXTENSION), &json).is_ok()
+}
+
+/// Deletes the cache file. A failure is harmless: a file older than the outbox's position is ignored.
+pub(super) fn delete(outbox: &Outbox) {
+    let _ = std::fs::remove_file(outbox.path_with_extension(EXTENSION));
+}

@@ -1,0 +1,90 @@
+//! The view of a live sheet: the canonical state with the pending edits rebased onto it.
+
+use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
+use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_snapshot::fold::Fold;
+
+use super::canonical::CanonicalState;
+
+/// A canonical state with pending edits rebased onto it.
+#[derive(Debug)]
+pub(super) struct RebasedView {
+    /// The combined effect of the entries after the root and of the pending edits.
+    fold: Fold,
+    rebased: Result<RebasedEdits, EntriesNeeded>,
+    /// Whether the canonical state that cells are read from includes this view.
+    is_installed: bool,
+}
+
+/// The pending edits of a view, with their expected results.
+#[derive(Debug)]
+struct RebasedEdits {
+    rebase: Rebase,
+    outlooks: Vec<Outlook>,
+}
+
+impl RebasedView {
+    /// Rebases `pending` onto a canonical state.
+    pub(super) fn new(
+        canonical: &CanonicalState,
+        own: &OwnEntries,
+        pending: &[PendingMutation],
+    ) -> Self {
+        let mut fold = canonical.tail.fold.clone();
+        let rebased = match Rebase::begin(canonical.known(), own, pending) {
+            Ok((rebase, outlooks)) => {
+                for outlook in &outlooks {
+                    apply_outlook(&mut fold, outlook);
+                }
+                Ok(RebasedEdits { rebase, outlooks })
+            }
+            Err(needed) => Err(needed),
+        };
+        Self { fold, rebased, is_installed: false }
+    }
+
+    /// Fails if the pending edits could not be rebased because earlier entries are missing.
+    pub(super) fn check_rebased(&self) -> Result<(), EntriesNeeded> {
+        match &self.rebased {
+            Ok(_) => Ok(()),
+            Err(needed) => Err(*needed),
+        }
+    }
+
+    /// Adds a new edit after the other pending edits.
+    pub(super) fn add_edit(&mut self, pending: &PendingMutation) {
+        let Ok(rebased) = &mut self.rebased else { return };
+        let outlook = rebased.rebase.add_pending(pending);
+        apply_outlook(&mut self.fold, &outlook);
+        rebased.outlooks.push(outlook);
+        self.is_installed = false;
+    }
+
+    /// Returns the expected result of each pending edit; nothing if the edits could not be rebased.
+    pub(super) fn outlooks(&self) -> impl Iterator<Item = &Outlook> {
+        self.rebased.iter().flat_map(|rebased| &rebased.outlooks)
+    }
+
+    pub(super) fn metadata(&self) -> &WorkbookMetadata {
+        self.fold.metadata()
+    }
+
+    /// Makes reads of the canonical state include the pending edits of this view.
+    pub(super) fn install(&mut self, canonical: &mut CanonicalState) {
+        if self.is_installed {
+            return;
+        }
+        let position = canonical.position();
+        let readable = &mut canonical.readable;
+        (readable.metadata, readable.tail) = self.fold.clone().finish();
+        readable.position = position;
+        self.is_installed = true;
+    }
+}
+
+/// Applies the expected result of a pending edit. Only an unreadable import can fail, and a live sheet
+/// accepts no imports.
+fn apply_outlook(fold: &mut Fold, outlook: &Outlook) {
+    let applied = fold.apply_operations(outlook.operations());
+    debug_assert!(applied.is_ok(), "a live sheet accepts no imports");
+}

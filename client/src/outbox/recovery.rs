@@ -1,0 +1,153 @@
+//! Decides what to do with edits whose request failed.
+
+use cellar_api::wire::ProblemKind;
+
+use crate::ClientError;
+
+/// What to do with the edits of a failed request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// The edits may have been committed: keep them and resend them unchanged later.
+    Keep,
+    /// The edits were certainly not committed: remove them from the outbox.
+    Withdraw,
+    /// The edits were certainly not committed, and their base no longer exists: make them again as a new
+    /// client, on a new base.
+    StartOver,
+    /// The edits may have been committed and cannot be resent: move them to a separate file.
+    SetAside,
+}
+
+/// Chooses the recovery for an edit whose author waits for the result. `sent_before` is set if an
+/// earlier request with the same edits may have reached the server, so that they may be committed.
+pub(crate) fn choose_recovery(error: &ClientError, sent_before: bool) -> Recovery {
+    let certainly_not_committed = error.certainly_not_done() && !sent_before;
+    match error.problem_kind() {
+        // The server checks these conditions before it appends anything.
+        Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired) => {
+            if certainly_not_committed {
+                Recovery::StartOver
+            } else {
+                Recovery::SetAside
+            }
+        }
+        Some(kind) if !certainly_not_committed && is_permanent(kind) => Recovery::SetAside,
+        _ if certainly_not_committed => Recovery::Withdraw,
+        // Resending can succeed later, for example with another token.
+        _ => Recovery::Keep,
+    }
+}
+
+/// Like [`choose_recovery`], but for queued edits, whose author does not wait for the result. Queued
+/// edits are kept until they can be sent, or set aside if the server refuses them permanently. If their
+/// base no longer exists, the caller starts over and sets the uncertain ones aside.
+pub(crate) fn choose_queued_recovery(error: &ClientError, sent_before: bool) -> Recovery {
+    let is_permanent = error.problem_kind().is_some_and(is_permanent);
+    match choose_recovery(error, sent_before) {
+        Recovery::Withdraw | Recovery::SetAside if is_permanent => Recovery::SetAside,
+        Recovery::SetAside => Recovery::StartOver,
+        Recovery::Withdraw => Recovery::Keep,
+        recovery => recovery,
+    }
+}
+
+/// Returns whether the server will always refuse the same request with this problem.
+fn is_permanent(kind: ProblemKind) -> bool {
+    matches!(
+        kind,
+        ProblemKind::BadRequest
+            | ProblemKind::TooLarge
+            | ProblemKind::InvalidRequest
+            | ProblemKind::UnknownPosition
+            | ProblemKind::UnsupportedMediaType
+            | ProblemKind::MutationOverlap
+            | ProblemKind::InvalidUpload
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_api::wire::Problem;
+
+    use super::*;
+
+    /// Problems that another token or an owner can resolve.
+    const RESOLVABLE: [ProblemKind; 6] = [
+        ProblemKind::Unauthorized,
+        ProblemKind::InvalidLink,
+        ProblemKind::Forbidden,
+        ProblemKind::NotFound,
+        ProblemKind::Archived,
+        ProblemKind::Deleted,
+    ];
+
+    fn problem(kind: ProblemKind, uncertain: bool) -> ClientError {
+        let problem = Box::new(Problem::new(kind, "because"));
+        ClientError::Problem { problem, uncertain, advice: None }
+    }
+
+    #[test]
+    fn starts_over_only_if_the_edit_was_certainly_not_committed() {
+        for kind in
+            [ProblemKind::UnknownBase, ProblemKind::ReloadRequired, ProblemKind::MutationGap]
+        {
+            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::StartOver);
+            assert_eq!(choose_recovery(&problem(kind, true), false), Recovery::SetAside);
+            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::SetAside);
+        }
+    }
+
+    #[test]
+    fn permanently_refused_edits_do_not_block_later_edits() {
+        for kind in [
+            ProblemKind::InvalidRequest,
+            ProblemKind::UnknownPosition,
+            ProblemKind::TooLarge,
+            ProblemKind::BadRequest,
+            ProblemKind::InvalidUpload,
+        ] {
+            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::Withdraw);
+            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::SetAside);
+        }
+    }
+
+    #[test]
+    fn resolvable_problems_keep_an_edit_that_may_have_been_sent() {
+        for kind in RESOLVABLE {
+            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::Withdraw);
+            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::Keep);
+            assert_eq!(choose_recovery(&problem(kind, true), false), Recovery::Keep);
+        }
+        for kind in [ProblemKind::Unavailable, ProblemKind::Internal] {
+            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::Keep);
+        }
+    }
+
+    #[test]
+    fn queued_edits_are_kept_while_the_server_is_unreachable() {
+        let url = || "http://localhost".to_owned();
+        let offline = ClientError::Unreachable { url: url(), why: "no".into(), uncertain: false };
+        assert_eq!(choose_queued_recovery(&offline, false), Recovery::Keep);
+        for kind in RESOLVABLE {
+            assert_eq!(choose_queued_recovery(&problem(kind, false), false), Recovery::Keep);
+        }
+        for kind in [ProblemKind::InvalidRequest, ProblemKind::TooLarge] {
+            assert_eq!(choose_queued_recovery(&problem(kind, false), false), Recovery::SetAside);
+        }
+        let restored = problem(ProblemKind::UnknownBase, false);
+        assert_eq!(choose_queued_recovery(&restored, false), Recovery::StartOver);
+        assert_eq!(choose_queued_recovery(&restored, true), Recovery::StartOver);
+    }
+
+    #[test]
+    fn an_unanswered_edit_is_kept_if_it_may_have_been_sent() {
+        let url = || "http://localhost".to_owned();
+        let unreachable =
+            |uncertain| ClientError::Unreachable { url: url(), why: "refused".into(), uncertain };
+        assert_eq!(choose_recovery(&unreachable(false), false), Recovery::Withdraw);
+        assert_eq!(choose_recovery(&unreachable(true), false), Recovery::Keep);
+        assert_eq!(choose_recovery(&unreachable(false), true), Recovery::Keep);
+        let timeout = ClientError::TimedOut { url: url(), timeout_ms: 1 };
+        assert_eq!(choose_recovery(&timeout, false), Recovery::Keep);
+    }
+}

@@ -1,0 +1,129 @@
+//! Detects whether another client deleted the sheet of an edit before the edit was committed.
+//!
+//! The reply to an edit of a deleted sheet does not mention the deletion: the effect of a DeleteSheet
+//! depends on the number of sheets, because the last sheet cannot be deleted. The entries in the reply
+//! show whether a deletion is possible, and only then does the client ask the server.
+
+use cellar_api::{wire::AppendReply, wire::EntryView, wire::MutationView, wire::SheetView};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::operation::{Operation, SheetId};
+
+use crate::table::escape;
+use crate::{Client, ClientError};
+
+/// Maximum number of sheet names in an error message.
+const MAX_LISTED_SHEETS: usize = 10;
+
+/// Returns the sheet without which an operation has no effect.
+pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
+    match operation {
+        Operation::SetCells(set) => Some(set.sheet),
+        Operation::ClearRange(clear) => Some(clear.sheet),
+        Operation::SetFormat(set) => Some(set.sheet),
+        Operation::InsertRows(insert) | Operation::InsertColumns(insert) => Some(insert.sheet),
+        Operation::DeleteRows(delete) | Operation::DeleteColumns(delete) => Some(delete.sheet),
+        Operation::RenameSheet(rename) => Some(rename.sheet),
+        Operation::DeleteSheet(delete) => Some(delete.sheet),
+        Operation::AddSheet(_)
+        | Operation::ImportSheet(_)
+        | Operation::Undo(_)
+        | Operation::Revert(_)
+        | Operation::Rejected(_) => None,
+    }
+}
+
+/// Returns the sheet that an operation deletes, unless the operation has no effect.
+pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
+    match operation {
+        Operation::DeleteSheet(delete) => Some(delete.sheet),
+        Operation::ImportSheet(import) => import.replaces,
+        _ => None,
+    }
+}
+
+/// Returns the position of the last entry up to `until` that may delete `sheet`. Returns `until` if the
+/// reply to the append does not contain all entries, and `None` if no entry deletes the sheet.
+pub(crate) fn find_possible_deletion(
+    reply: &AppendReply,
+    sheet: SheetId,
+    until: Position,
+) -> Option<Position> {
+    let deletes_sheet = |entry: &&EntryView| {
+        let mut operations = entry.mutations.iter().flat_map(MutationView::effective);
+        operations.any(|operation| deleted_sheet(operation) == Some(sheet))
+    };
+    let mut newest_first = reply.entries.iter().rev().filter(|entry| entry.position <= until);
+    match newest_first.find(deletes_sheet) {
+        Some(entry) => Some(entry.position),
+        None if reply.next.is_some() => Some(until),
+        None => None,
+    }
+}
+
+/// Asks the server whether an existing sheet is deleted at `position`. A sheet number is never reused: an
+/// undo of a deletion adds a sheet with another number.
+pub(crate) async fn is_deleted_at(
+    client: &Client,
+    spreadsheet: LogId,
+    sheet: SheetId,
+    position: Position,
+) -> Result<bool, ClientError> {
+    let reply = client.sheets(spreadsheet, Some(position), None).await?;
+    Ok(reply.sheets.iter().all(|existing| existing.sheet != sheet))
+}
+
+/// Finds a sheet by name, ignoring case as the server does.
+pub(crate) fn find_sheet<'a>(sheets: &'a [SheetView], name: &str) -> Option<&'a SheetView> {
+    let folded = name.to_lowercase();
+    sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded)
+}
+
+/// Lists the names of sheets for an error message.
+pub(crate) fn list_sheet_names(sheets: &[SheetView]) -> String {
+    let mut names: Vec<String> =
+        sheets.iter().take(MAX_LISTED_SHEETS).map(|sheet| escape(&sheet.name)).collect();
+    if sheets.len() > MAX_LISTED_SHEETS {
+        names.push("…".to_owned());
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_api::wire::EntryKind;
+    use cellar_sheet::operation::DeleteSheet;
+
+    use super::*;
+
+    fn at(num: u32) -> Position {
+        Position::new(0, num).unwrap()
+    }
+
+    fn deletes(num: u32, sheet: u32) -> EntryView {
+        let op = Operation::DeleteSheet(DeleteSheet { sheet: SheetId(sheet) });
+        EntryView {
+            position: at(num),
+            kind: EntryKind::Edits,
+            created_s: 0,
+            author: None,
+            client_key: None,
+            mutations: vec![MutationView { id: 1, base: at(0), op, committed: None }],
+            external_body: None,
+        }
+    }
+
+    #[test]
+    fn finds_earlier_deletions_and_missing_entries() {
+        let deletion = |entries: Vec<EntryView>, next| {
+            let reply = AppendReply { results: vec![], head: at(9), entries, next };
+            find_possible_deletion(&reply, SheetId(2), at(7))
+        };
+        assert_eq!(deletion(vec![deletes(3, 2), deletes(5, 2), deletes(6, 1)], None), Some(at(5)));
+        assert_eq!(deletion(vec![deletes(3, 1), deletes(8, 2)], None), None);
+        assert_eq!(deletion(vec![], Some(at(4))), Some(at(7)));
+        let mut rejected = deletes(3, 2);
+        rejected.mutations[0].committed = Some(vec![]);
+        assert_eq!(deletion(vec![rejected], None), None);
+    }
+}
