@@ -258,7 +258,7 @@ async fn offload(world: &OldLogs, created: CreateReply) {
     });
     let plan = reprocess.plan_rebuild(created.id).await.unwrap();
     let last = plan.snapshots.last().unwrap().at;
-    reprocess.begin_rebuild(&plan, |_, _| {}).await.unwrap();
+    reprocess.start_rebuild(&plan, |_, _| {}).await.unwrap();
     let end = cellar_snapshot::snapshot_job::SnapshotJob { log: created.id, position: last };
     let wait = async {
         while pending.first_up_to(end).await.unwrap().is_some() {
