@@ -1,6 +1,7 @@
-//! Measures the chunk format on the reference data: bytes and time a cell, and the share of each column.
+//! Measures the chunk format on the reference data: bytes and time per cell, and the share of each
+//! column.
 //!
-//! `cargo run --release -p cellar-core --example chunk_sizes`
+//! `cargo run --release -p cellar-snapshot --example chunk_sizes`
 
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use cellar_snapshot::chunk::{chunk_of, decode, encode};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
-/// Repetitions of each measurement, of which the median is taken.
+/// Number of repetitions of each measurement; the median is reported.
 const REPEATS: usize = 41;
 
 fn column(number: u32, first: u32, rows: u32) -> TileColumn {
@@ -72,7 +73,7 @@ fn report(name: &str, tile: &Tile) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Grown until a chunk has its target size.
+    // Adds rows until a chunk reaches its target size.
     let mut rows = 1_000;
     while chunk_of(&tile(0, rows)).is_some_and(|chunk| chunk.stored.len() < TARGET_CHUNK_BYTES) {
         rows += 250;

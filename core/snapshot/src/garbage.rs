@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_names_goes_when_it_is_old() {
+    fn old_unreferenced_objects_are_garbage() {
         let (mut sweep, old_s) = (sweep(), NOW_S - GARBAGE_AGE_S - 1);
         for (key, modified_s, goes) in [
             (chunk_key(log(1), hash(1)), old_s, true),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_is_under_way_too_long_after_a_day() {
+    fn a_pending_snapshot_is_overdue_after_a_day() {
         let record = |created_s| PendingSnapshot {
             job: SnapshotJob { log: log(1), position: Position::FIRST },
             created_s,

@@ -1,4 +1,4 @@
-//! Bytes that were released: one object a line, with its name, before compression.
+//! Golden files of released encodings: one object per line, with its name, uncompressed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -30,8 +30,8 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// The released objects, after a check that the same would be written today; written if they are not
-/// there and that is asked for.
+/// Returns the released objects after checking that they would be encoded the same today. Writes a
+/// missing file if requested by an environment variable.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));
@@ -61,7 +61,7 @@ fn tile(rows: (u32, u32), number: u8) -> TilePlace {
     TilePlace { rows: span(rows.0, rows.1), cells, stored: StoredTile::Chunk(chunk(number)) }
 }
 
-/// The seed's example, with moves, clears, and a tile that is no chunk of its own.
+/// An example level with moves, cleared regions and an inline tile.
 fn level() -> Level {
     let first = vec![tile((0, 112), 1), tile((112, 384), 2), tile((384, 512), 3)];
     let inline = StoredTile::Inline(vec![0xce, 0x11]);
@@ -80,7 +80,7 @@ fn level() -> Level {
     Level { sheets: vec![sheet] }
 }
 
-/// By hand: how many bytes a chunk has as stored is the compressor's choice.
+/// Built without the packer, because stored lengths depend on the compressor.
 fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
     let mut parts = Indexed::default();
     for (first, end, number) in list {
@@ -89,7 +89,7 @@ fn parts(list: &[(u32, u32, u8)]) -> Indexed<ChunkRef> {
     parts
 }
 
-/// The same level with nothing in the root, and its second stripe in two parts.
+/// The same level with nothing inline, and its second stripe in two parts.
 fn chunks(inline: &PackedLevel) -> Vec<(&'static str, Vec<u8>, IndexChunk)> {
     let Kept::Inline(moves) = inline.sheets[0].moves.clone() else { panic!() };
     let Stripes::Inline(stripes) = inline.sheets[0].stripes.clone() else { panic!() };

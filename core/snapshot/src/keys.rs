@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::level::ChunkHash;
+use super::chunk_ref::ChunkHash;
 use cellar_base::hexadecimal::hexadecimal;
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::schema::UPLOADS_PREFIX;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_a_key() {
+    fn any_other_text_is_not_a_key() {
         let digits = ChunkHash([0xab; 32]).to_string();
         assert_eq!(digits.parse(), Ok(ChunkHash([0xab; 32])));
         let upper = LOG.to_uppercase();

@@ -1,6 +1,6 @@
 //! Stored objects: each is one zstd frame, named by the hash of its contents.
 
-use super::level::{ChunkHash, ChunkRef};
+use super::chunk_ref::{ChunkHash, ChunkRef};
 use crate::error::SnapshotError;
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_what_was_packed() {
+    fn packed_objects_unpack() {
         for bytes in [Vec::new(), vec![7; 1_000], noise(50)] {
             let packed = pack(&bytes, SMALL).unwrap();
             assert_eq!(packed.chunk.bytes as usize, packed.stored.len());
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_text_fits_though_it_does_not_compress() {
+    fn the_longest_text_fits_without_compression() {
         let longest = pack(&noise(MAX_TEXT_BYTES), Bounds::TEXT).unwrap();
         assert!(longest.stored.len() > MAX_TEXT_BYTES);
         assert!(unpack(longest.chunk.hash, &longest.stored, Bounds::TEXT).is_ok());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_an_error() {
+    fn damaged_objects_are_rejected() {
         let packed = pack(&noise(80), SMALL).unwrap();
         let hash = packed.chunk.hash;
         for cut in 0..packed.stored.len() {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_not_unpacked() {
+    fn a_decompression_bomb_is_not_unpacked() {
         let bomb = zstd::bulk::compress(&vec![0; 64 << 20], COMPRESSION_LEVEL).unwrap();
         assert!(bomb.len() < 10_000);
         let too_long = SnapshotError::TooLong { bytes: 64 << 20, max: MAX_ROOT_BYTES };
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_says_how_long_its_content_is() {
+    fn a_frame_must_declare_its_content_size() {
         let streamed = zstd::stream::encode_all(b"cells".as_slice(), COMPRESSION_LEVEL).unwrap();
         let read = unpack(ChunkHash::of(b"cells"), &streamed, Bounds::CHUNK);
         assert_eq!(read, Err(SnapshotError::Compression));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_has_so_many_bytes_and_no_more() {
+    fn stored_lengths_are_bounded() {
         for (bounds, max) in [
             (Bounds::CHUNK, MAX_STORED_CHUNK_BYTES),
             (Bounds::TEXT, MAX_STORED_TEXT_BYTES),

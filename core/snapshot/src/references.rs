@@ -1,5 +1,5 @@
-//! The references of snapshot objects to other objects. Following all references from the roots in use
-//! finds every object that must not be deleted.
+//! The references of snapshot objects to other objects. Following all references from the roots in
+//! use finds every object that must not be deleted.
 
 use super::chunk::{self, UnreadableChunk};
 use super::index::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, RowIndex, Stripes};
@@ -168,7 +168,8 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Returns the names of all objects reachable through `objects`, without following references of tiles.
+    /// Returns the names of all objects reachable through `objects`, without following references
+    /// of tiles.
     fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
             named.leaves.into_iter().chain(named.tiles).collect();
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_names_its_long_texts() {
+    fn a_tile_refers_to_its_long_texts() {
         let packed = pack(&chunk::encode(&tile(hash(9))).unwrap(), Bounds::CHUNK).unwrap();
         let named = References::of_tile(packed.chunk.hash, &packed.stored).unwrap();
         assert_eq!(named, References { leaves: vec![hash(9)], ..References::default() });
@@ -198,9 +199,9 @@ mod tests {
     }
 
     proptest! {
-        /// All objects of a level are reachable, whatever the pack limits are and wherever the root stores the level.
+        /// All objects of a level are reachable for any pack limits.
         #[test]
-        fn everything_that_a_root_is_made_of_is_named(
+        fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),
         ) {
             let Level { mut sheets } = level;

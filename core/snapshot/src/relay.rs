@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_snapshot_entry_becomes_a_job_but_for_the_first_of_a_log() {
+    fn every_new_snapshot_entry_except_a_logs_first_becomes_a_job() {
         assert_eq!(decide_relay_action(INSERT, &image(SNAPSHOT, None)), Ok(RelayAction::Ignore));
         for position in [Position::new(0, 1).unwrap(), Position::new(1, 0).unwrap()] {
             let mut item = encode(&Entry { position, ..Entry::first(log(), None, 0) }).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_an_error() {
+    fn invalid_records_are_errors() {
         for name in [PARTITION_KEY, SORT_KEY, TYPE] {
             let mut item = image(SNAPSHOT, None);
             item.remove(name);

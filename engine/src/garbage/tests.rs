@@ -1,4 +1,4 @@
-//! What is collected of a family, and what stays.
+//! Tests of which objects of a family are collected and which stay.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage}
 use crate::retention::Offloader;
 use crate::sha256::sha256;
 
-/// The client that imports.
+/// The client that imports sheets.
 const CLIENT: ClientKey = ClientKey([5; 8]);
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
@@ -40,7 +40,7 @@ async fn import(ports: &Arc<FaultyPorts>, to: LogId, sheet: &Sheet, id: u64, bas
     assert_eq!(appended.results[0].rejection, None);
 }
 
-/// Begins a segment, and has the snapshot of its first entry made.
+/// Starts a segment and builds the snapshot of its first entry.
 async fn roll(ports: &Arc<FaultyPorts>, log: LogId) {
     let (logs, loaded) = (ports.logs(), ports.logs().load(log, None).await.unwrap());
     let last = Arc::clone(loaded.entries.last().unwrap());
@@ -56,8 +56,8 @@ async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
     work(&ports.workers(), ports).await;
 }
 
-/// A log with imports, one of them younger than its last snapshot, and long texts; and perhaps a fork of it with its
-/// own, of which some is the same.
+/// Creates a log with long texts and imports, one of them newer than the last snapshot. Optionally
+/// creates a fork with its own imports and texts, some of them equal to the log's.
 async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     let ports = edited(4).await;
     let logs = ports.logs();
@@ -100,11 +100,11 @@ async fn collect(
 }
 
 #[tokio::test]
-async fn what_only_a_fork_had_goes_and_all_else_is_as_if_it_had_never_been() {
+async fn only_objects_that_only_the_fork_used_are_collected() {
     let (alone, forked) = (world(false).await, world(true).await);
     let before = (alone.blobs.contents().len(), forked.blobs.contents().len());
     assert!(before.1 > before.0 + 20, "{before:?}");
-    // As long as both are needed, only what snapshots have put down on their way goes.
+    // As long as both logs are needed, only intermediate roots of snapshots are garbage.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
     assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
@@ -115,7 +115,7 @@ async fn what_only_a_fork_had_goes_and_all_else_is_as_if_it_had_never_been() {
 }
 
 #[tokio::test]
-async fn the_root_that_a_purged_segment_begins_with_stays() {
+async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     let ports = world(true).await;
     for _ in 0..2 {
         roll(&ports, log()).await;
@@ -129,7 +129,8 @@ async fn the_root_that_a_purged_segment_begins_with_stays() {
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
         offloader.execute(segment).await.unwrap();
     }
-    // As if it had been made anew, otherwise, between its segment's offloading and its purge.
+    // As if the snapshot had been rebuilt with another root between offloading and trimming its
+    // segment.
     let logs = ports.logs();
     let offloaded = logs.root_at(log(), at(1, 0)).await.unwrap();
     let other = logs.root_at(fork(), at(3, 0)).await.unwrap().unwrap();
@@ -145,7 +146,7 @@ async fn the_root_that_a_purged_segment_begins_with_stays() {
     assert_eq!(collect(&ports, &[log()]).await.unwrap(), CollectedGarbage::default());
 }
 
-/// A store into which somebody writes everything again after each list.
+/// A store in which every listing is followed by a rewrite of all objects.
 struct Rewritten(Arc<FaultyPorts>);
 
 #[async_trait]
@@ -168,7 +169,7 @@ impl BlobVersions for Rewritten {
 }
 
 #[tokio::test]
-async fn what_is_written_again_meanwhile_stays() {
+async fn rewritten_objects_stay() {
     let ports = world(true).await;
     let before = ports.blobs.contents();
     let collector = collector(&ports, Arc::new(Rewritten(Arc::clone(&ports))));
@@ -179,7 +180,7 @@ async fn what_is_written_again_meanwhile_stays() {
 }
 
 #[tokio::test]
-async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
+async fn nothing_is_deleted_if_a_needed_object_cannot_be_read() {
     let before = world(true).await;
     collect(&before, &[log(), fork()]).await.unwrap();
     let clean = before.copied(vec![]);
@@ -196,7 +197,7 @@ async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
             }
             let there = ports.blobs.contents();
             match collect(&ports, &[log()]).await {
-                // A leaf: nobody looks into it.
+                // Leaves are never read.
                 Ok(_) => {
                     assert!(
                         in_use.keys().all(|key| there.contains_key(key)
@@ -217,7 +218,7 @@ async fn where_anything_that_is_needed_cannot_be_read_nothing_goes() {
     assert!(refused > 20, "{refused}");
 }
 
-/// Uploads what is not there, as the API lets clients, and has it checked.
+/// Uploads missing objects as a client would, and has the import checked.
 async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError> {
     for object in sheet.objects() {
         let key = staged_chunk_key(log(), CLIENT, object.chunk.hash);
@@ -229,11 +230,11 @@ async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError>
     Ok(())
 }
 
-/// Writes to the log what the fork had: an import, and what a worker stores.
+/// Writes the fork's objects to the log: an import, and the objects of a worker.
 async fn write_again(ports: &Arc<FaultyPorts>) {
     let (logs, sheet) = (ports.logs(), Sheet::new(4, 5, DEEP));
     while let Err(error) = upload(ports, &sheet).await {
-        // It was there, and is gone: it is uploaded, then.
+        // The object existed and was deleted meanwhile, so it is uploaded.
         assert!(matches!(error, LogError::Import(ImportFault::Missing { .. })), "{error}");
     }
     let import = edits(log(), 5, 3, at(1, 1), vec![sheet.operation()]);
@@ -244,7 +245,7 @@ async fn write_again(ports: &Arc<FaultyPorts>) {
 }
 
 #[tokio::test]
-async fn whoever_writes_meanwhile_what_is_collected_loses_nothing() {
+async fn concurrent_writers_of_collected_objects_lose_nothing() {
     let alone = world(false).await;
     write_again(&alone).await;
     collect(&alone, &[log()]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Purging, over ports in memory that fail.
+//! Tests of purging with failing in-memory ports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ fn other() -> LogId {
 }
 
 fn catalog(ports: &Arc<FaultyPorts>) -> CatalogStore {
-    // Whoever writes is known by a random number: no two processes may have the same.
+    // Writers are identified by a random number, which must differ between processes.
     let (streams, random) = (Arc::clone(ports) as _, Arc::new(SystemRandom));
     CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
 }
@@ -81,8 +81,8 @@ async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
     work(&ports.workers(), ports).await;
 }
 
-/// A log of three segments, of which the first is archived, with snapshots, an upload and a worker that gave up;
-/// a fork of it with its own; and another log with the same. All are in the catalog.
+/// Creates a log of three segments, the first of them offloaded, with snapshots, an upload and an
+/// abandoned worker; a fork with the same; and another log with the same. All are in the catalog.
 async fn world() -> Arc<FaultyPorts> {
     let ports = edited(4).await;
     let logs = ports.logs();
@@ -126,8 +126,8 @@ async fn world() -> Arc<FaultyPorts> {
     ports
 }
 
-/// Has two snapshots of the fork made, the second with a text that is an object of its own; gives the objects that
-/// only they have, as [`everything`] calls them.
+/// Builds two snapshots of the fork, the second with a long text. Returns the objects that only
+/// these snapshots use, named as in [`everything`].
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
@@ -141,7 +141,7 @@ async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     made.map(|key| format!("object {key}")).collect()
 }
 
-/// Everything that belongs to some logs, in words.
+/// Lists everything that belongs to the logs, as texts.
 fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
     let (entries, segments, forks) = ports.tables.contents();
     let entries = entries.into_iter().filter(|entry: &Entry| of.contains(&entry.log));
@@ -165,7 +165,8 @@ async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
     planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
 }
 
-/// Some of a log and its fork are deleted, so long ago that they go; and what only the fork's snapshots have.
+/// Deletes some of the log and its fork, long enough ago to be purged. Also returns the objects
+/// that only the fork's snapshots use.
 async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
     let of_fork = snapshots_of_fork(&ports).await;
@@ -177,12 +178,12 @@ async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     (ports, of_fork)
 }
 
-/// The worker that gave up on the log's snapshot is forgotten.
+/// Deletes the pending record of the abandoned worker.
 async fn mend(ports: &Arc<FaultyPorts>) {
     ports.pending.delete(SnapshotJob { log: log(), position: at(2, 0) }, None).await.unwrap();
 }
 
-/// Purges all that is due, forks first.
+/// Purges everything that is due, forks first.
 async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> {
     let purger = purger(ports);
     let mut removed = Vec::new();
@@ -195,7 +196,7 @@ async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> 
 }
 
 #[tokio::test]
-async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it() {
+async fn deleted_spreadsheets_are_purged_after_their_grace_period_unless_forks_need_them() {
     let ports = world().await;
     assert_eq!(plans(&ports).await, [], "all are in use");
     let until_s = ports.clock.now_ms() / 1_000 + DELETED_KEPT_S;
@@ -222,7 +223,7 @@ async fn what_was_deleted_goes_when_nobody_can_restore_it_and_no_fork_needs_it()
 }
 
 #[tokio::test]
-async fn a_fork_goes_alone_with_what_only_it_had_and_its_source_is_read_as_before() {
+async fn a_purged_fork_leaves_its_source_readable() {
     let (ports, of_fork) = deleted(&[fork()]).await;
     assert!(of_fork.iter().any(|key| key.contains("/chunks/")), "{of_fork:?}");
     assert!(of_fork.iter().any(|key| key.contains("/roots/")), "{of_fork:?}");
@@ -244,10 +245,10 @@ async fn a_fork_goes_alone_with_what_only_it_had_and_its_source_is_read_as_befor
 }
 
 #[tokio::test]
-async fn what_was_written_a_short_time_ago_stays_with_the_family() {
+async fn recently_written_objects_stay() {
     let (ports, _) = deleted(&[fork()]).await;
     mend(&ports).await;
-    // As `synth reprocess --rebuild` does it.
+    // Like `synth reprocess --rebuild`.
     for (key, (bytes, _)) in ports.blobs.contents() {
         let key = BlobKey::new(key).unwrap();
         let sha256 = sha256(&bytes);
@@ -266,7 +267,7 @@ async fn what_was_written_a_short_time_ago_stays_with_the_family() {
 }
 
 #[tokio::test]
-async fn what_somebody_restored_at_the_last_moment_stays() {
+async fn a_spreadsheet_undeleted_at_the_last_moment_stays() {
     let ports = world().await;
     change(&ports, other(), CatalogAction::Delete).await;
     ports.clock.advance_ms(KEPT_MS - 1_000);
@@ -280,7 +281,7 @@ async fn what_somebody_restored_at_the_last_moment_stays() {
 }
 
 #[tokio::test]
-async fn what_a_late_request_creates_once_more_goes_again() {
+async fn data_created_by_a_late_request_is_purged_again() {
     let (ports, _) = deleted(&[log(), fork()]).await;
     purge(&ports).await.unwrap();
     ports.logs().create(log(), None).await.unwrap();
@@ -294,7 +295,7 @@ async fn what_a_late_request_creates_once_more_goes_again() {
     assert_eq!(everything(&ports, &[log()]), BTreeMap::new());
 }
 
-/// Nothing is removed before the catalog says that it is, and nothing of others ever.
+/// Asserts that nothing was deleted before the catalog says so, and nothing of other logs.
 async fn assert_between(
     ports: &Arc<FaultyPorts>,
     (before, of_fork): (&FaultyPorts, &BTreeSet<String>),
@@ -310,7 +311,7 @@ async fn assert_between(
         }
         let of_log = |ports: &FaultyPorts| {
             let mut all = everything(ports, &[log]);
-            // What the fork's snapshots have is below the log's prefix.
+            // Snapshots of the fork are under the log's prefix.
             let is_kept = |key: &String| log == fork() || !of_fork.contains(key);
             all.retain(|key, _| !key.starts_with("listed") && is_kept(key));
             all
@@ -320,7 +321,7 @@ async fn assert_between(
     ports.faults.resume();
 }
 
-/// Purges these with each fault at each request, and again until nothing fails.
+/// Purges the logs with each fault at each request, then again until nothing fails.
 async fn purge_with_each_fault(logs: &[LogId]) {
     let (before, of_fork) = deleted(logs).await;
     mend(&before).await;
@@ -346,11 +347,11 @@ async fn purge_with_each_fault(logs: &[LogId]) {
 }
 
 #[tokio::test]
-async fn a_purge_that_fails_anywhere_is_ended_by_the_next() {
+async fn a_purge_that_fails_anywhere_is_completed_by_the_next() {
     purge_with_each_fault(&[log(), fork()]).await;
 }
 
 #[tokio::test]
-async fn a_purge_of_a_fork_that_fails_anywhere_is_ended_by_the_next() {
+async fn a_purge_of_a_fork_that_fails_anywhere_is_completed_by_the_next() {
     purge_with_each_fault(&[fork()]).await;
 }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_bounded_and_of_one_log() {
+    fn the_cache_is_bounded_and_separates_logs() {
         let (known, log) = (ObjectCache::default(), LogId::from_uuid(uuid::Uuid::from_u128(1)));
         let (one, two) = (ChunkHash([1; 32]), ChunkHash([2; 32]));
         let all = Bytes::from(vec![0; MAX_CACHED_OBJECT_BYTES]);

@@ -1,4 +1,5 @@
-//! Crashes everywhere: at each request of a worker, before it is done, after it, or without an end.
+//! Crash tests of workers: each request fails before it is performed, fails after it, or never
+//! returns.
 
 mod rebuild;
 
@@ -18,16 +19,16 @@ use crate::ports::{CreateOutcome, PutOutcome};
 
 const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
 
-/// Ports in faults, and a builder that is, too.
+/// Faulty ports and a faulty builder.
 struct World {
     ports: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
     steps: AtomicU32,
-    /// The progress of each snapshot, as the builder saw it.
+    /// The jobs and progress lengths that the builder received.
     seen: Mutex<Vec<(SnapshotJob, usize)>>,
 }
 
-/// Checkpoints of one snapshot.
+/// Number of times that the builder of a snapshot returns progress.
 const PROGRESS_WRITES: usize = 2;
 const STEP_MS: u64 = 5_000;
 
@@ -72,7 +73,7 @@ fn root(job: &SnapshotJob) -> String {
 }
 
 impl World {
-    /// A log with Snapshot entries 0 and 1, and this faults.
+    /// Creates a log with Snapshot entries 0 and 1 and these faults.
     async fn new(planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = MemoryTables::default();
@@ -97,9 +98,10 @@ impl World {
         })
     }
 
-    /// Calls a function with the next message, as Lambda does; none if there is none that is shown.
+    /// Invokes a function with the next visible message, as Lambda does; returns `None` if no
+    /// message is visible.
     async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<SnapshotOutcome>> {
-        // The queue hides it for as long as six functions may take.
+        // The queue's own visibility timeout is six times the function timeout.
         let message = self.ports.queue.receive(1, 6 * 300).await.unwrap().pop()?;
         let job = SnapshotJob::decode(&message.body).unwrap();
         let deadline_ms = self.clock.now_ms() + function_ms;
@@ -115,7 +117,7 @@ impl World {
         Some(outcome)
     }
 
-    /// Runs until the queue is empty, and gives how many minutes that took.
+    /// Runs until the queue is empty. Returns the minutes that passed.
     async fn run(self: &Arc<Self>, function_ms: u64) -> u64 {
         let began_ms = self.clock.now_ms();
         while !self.ports.queue.is_empty() {
@@ -145,13 +147,13 @@ impl World {
 const FUNCTION_MS: u64 = 300_000;
 
 #[tokio::test]
-async fn a_snapshot_is_made_with_as_few_requests_as_it_takes() {
+async fn a_snapshot_needs_a_minimum_of_requests() {
     let world = World::new(vec![]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0], "alone").await;
-    // Hide, find, read, create, read; for each of three pieces hide but for the first, build, and
-    // but for the last write; root, L, delete, next.
+    // Hide, find, read, create, read; for each of three pieces: hide (except the first) and build,
+    // and write (except the last); then root, `L`, delete, next.
     assert_eq!(world.ports.faults.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");
@@ -169,14 +171,14 @@ async fn a_function_that_ends_soon_hands_over_after_each_progress() {
 }
 
 #[tokio::test]
-async fn an_earlier_snapshot_whose_message_is_lost_is_sent_for() {
+async fn an_earlier_snapshot_whose_message_is_lost_is_woken() {
     let world = World::new(vec![]).await;
     world.ports.queue.send(&job(1).encode()).await.unwrap();
     let waits = SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S };
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)), "the earlier one");
     world.assert_made_first().await;
-    // It has woken its successor, whose own message is still hidden.
+    // The finished worker has woken its successor, whose own message is still hidden.
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0, 1], "both").await;
     world.run(FUNCTION_MS).await;
@@ -191,12 +193,12 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_progress() {
-    // Hide, find, read, create, read, build, write, hide: dies in the second piece of the work.
+async fn a_dead_worker_is_replaced_after_its_lease_and_its_progress_is_resumed() {
+    // Hide, find, read, create, read, build, write, hide: the worker dies in the second piece.
     let world = World::new(vec![(8, Fault::DiesBefore)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
-    // As good as dead: a second message of the same job waits for the rest of the lease.
+    // A second message of the same job waits for the rest of the dead worker's lease.
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Wait { wait_s: rest_s })));
@@ -207,7 +209,7 @@ async fn a_worker_that_died_is_replaced_after_its_lease_and_goes_on_from_its_pro
 }
 
 #[tokio::test]
-async fn a_broken_builder_keeps_nobody_from_trying_again() {
+async fn a_permanent_failure_of_the_builder_does_not_prevent_retries() {
     let world = World::new(vec![(5, Fault::Refused)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     let failed = SnapshotOutcome::Failed { wait_s: cellar_base::limits::FAILED_WAIT_S };
@@ -216,12 +218,12 @@ async fn a_broken_builder_keeps_nobody_from_trying_again() {
     world.assert_made(&[0], "tried again").await;
 }
 
-/// Both snapshots, the later one's message first.
+/// Both snapshots, with the later one's message first.
 const ONCE: [u32; 2] = [1, 0];
-/// Each message twice.
+/// Each message is delivered twice.
 const TWICE: [u32; 4] = [1, 0, 1, 0];
 
-/// Sends these messages, and runs until both snapshots are made.
+/// Sends these messages and runs until both snapshots are built.
 async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u64) -> usize {
     let what = format!("{planned:?}");
     let world = World::new(planned).await;
@@ -240,7 +242,7 @@ async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u
 }
 
 #[tokio::test]
-async fn snapshots_are_made_whatever_fails_at_any_request() {
+async fn snapshots_survive_a_fault_at_any_request() {
     let twice = TWICE.as_slice();
     for (messages, function_ms) in [(twice, FUNCTION_MS), (twice, 1), (&ONCE, FUNCTION_MS)] {
         let requests = survives(vec![], messages, function_ms).await;
@@ -255,7 +257,7 @@ async fn snapshots_are_made_whatever_fails_at_any_request() {
 
 #[tokio::test]
 #[ignore = "a minute: the long run"]
-async fn long_snapshots_are_made_whatever_two_requests_fail() {
+async fn long_snapshots_survive_any_two_faults() {
     let requests = survives(vec![], &TWICE, FUNCTION_MS).await;
     for first in 0..requests {
         for second in first + 1..requests + 10 {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_an_error() {
+    fn invalid_varints_are_errors() {
         let most = [[0xff; 9].as_slice(), &[1]].concat();
         assert_eq!(Reader::new(&most).varint(), Ok(u64::MAX));
         for bytes in
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn room_ends_at_its_limit() {
+    fn budgets_are_bounded() {
         let mut reader = Reader::new(&[]);
         assert!(reader.take_cells(MAX_TILE_CELLS).is_ok() && reader.take_cells(1).is_err());
         assert!(reader.take_expanded(MAX_EXPANDED_TEXT_BYTES).is_ok());

@@ -15,7 +15,7 @@ const HAS_FORMATS: u8 = 0x40;
 /// Flag in the first byte of formulas or formats: they are in every row that has a value.
 const IN_ALL_ROWS: u8 = 0x04;
 
-/// State that the columns so far provide for encoding the next column.
+/// State from the previous columns that is needed to encode or decode the next column.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
     /// The smallest index that the next column may have.
@@ -24,8 +24,8 @@ pub(super) struct ColumnContext {
     anchor: u32,
 }
 
-/// Encodes a column. `expansion_budget` is the remaining number of text bytes that decoding may produce beyond
-/// its input.
+/// Encodes a column. `expansion_budget` is the remaining number of text bytes that decoding may
+/// produce beyond its input.
 pub(super) fn write(
     out: &mut Vec<u8>,
     column: &TileColumn,

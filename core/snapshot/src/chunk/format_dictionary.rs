@@ -119,7 +119,8 @@ impl StoredFormats {
         TextLayer::from_parts(rows, spans, texts).ok_or(INVALID_CODE)
     }
 
-    /// Appends the format with this code to `texts` and deducts its length from the reader's budget.
+    /// Appends the format with this code to `texts` and deducts its length from the reader's
+    /// budget.
     fn copy_format(
         &self,
         code: u32,

@@ -64,8 +64,8 @@ pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
         let bitmap = to_bitmap(rows, *first, span_rows);
         let length_bytes = varint_bytes(u64::try_from(bitmap.len()).unwrap_or(u64::MAX));
         let bitmap_cost = length_bytes + estimate::packed_bytes(&bitmap);
-        // A bitmap may be a quarter larger than gaps, because it decodes faster and is shorter where
-        // zstd finds nothing to compress.
+        // A bitmap may be a quarter larger than gaps, because it decodes faster and is shorter
+        // where zstd finds nothing to compress.
         if bitmap_cost <= gaps_cost + gaps_cost / 4 {
             write_count(out, bitmap.len());
             out.extend_from_slice(&bitmap);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_where_it_is_the_smallest() {
+    fn the_smallest_form_is_chosen() {
         assert_eq!(round(&[MAX_ROWS - 1], 0), (Form::One, 5));
         assert_eq!(round(&[7], 7), (Form::One, 1));
         let run: Vec<u32> = (1_000..200_000).collect();

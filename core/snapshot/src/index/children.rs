@@ -37,7 +37,7 @@ pub struct ChildTile {
 pub struct ChildIndex {
     /// Name and stored length of the chunk.
     pub chunk: ChunkRef,
-    /// What the chunk must contain.
+    /// Required contents of the chunk.
     pub part: ChildPart,
 }
 
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tile_is_named_once_at_every_rung_of_the_packaging() {
+    fn every_tile_is_referenced_once_in_every_packaging() {
         for (count, tiles, layers) in
             [(1, 3, 0), (3, 60, 1), (1, 1_000, 1), (40, 400, 2), (120, 170, 2)]
         {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_in_the_place_of_another_is_refused() {
+    fn an_exchanged_chunk_is_rejected() {
         let indexed = |tile: u32| {
             let mut list = Indexed::default();
             let stored = StoredTile::Chunk(chunk_of(tile));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_weighs_about_what_is_said() {
+    fn the_stored_length_may_differ_only_a_little() {
         let says = |bytes| ChunkRef { bytes, ..chunk_of(1) };
         assert!(
             says(1_000).accepts_stored_bytes(2_064) && !says(1_000).accepts_stored_bytes(2_065)

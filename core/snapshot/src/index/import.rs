@@ -22,13 +22,13 @@ pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>),
     pack_import_within(stripes, PackLimits::IMPORT)
 }
 
-/// Like [`pack_import`], but the entry refers to only one chunk, whatever the size of the sheet.
+/// Like [`pack_import`], but the entry refers to only one chunk for a sheet of any size.
 /// Used in an import of many sheets for all but the first sheets, because one request verifies the
 /// indexes of all sheets.
 ///
 /// # Errors
 /// See [`pack_import`].
-pub fn pack_import_apart(
+pub fn pack_import_as_chunk(
     stripes: &[Stripe],
 ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, ..PackLimits::IMPORT };
@@ -113,11 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn an_index_apart_is_one_chunk_in_its_entry_and_names_the_same_tiles() {
+    fn a_separate_index_is_one_reference_with_the_same_tiles() {
         for tiles in [0, 1, 30, 400] {
             let stripes = stripes(tiles);
             let (index, _) = pack_import(&stripes).unwrap();
-            let (apart, objects) = pack_import_apart(&stripes).unwrap();
+            let (apart, objects) = pack_import_as_chunk(&stripes).unwrap();
             assert_eq!(
                 Stripes::of_import(&apart).unwrap().children().unwrap().count(),
                 usize::from(tiles > 0)
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn no_chunk_names_more_bytes_than_one_request_may() {
+    fn no_chunk_refers_to_more_bytes_than_one_request_may_verify() {
         let (longest, mut stripes) =
             (u64::from(u32::try_from(MAX_STORED_CHUNK_BYTES).unwrap()), stripes(500));
         for place in &mut stripes[0].tiles {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_in_an_entry_is_bounded_and_has_no_tile_inside() {
+    fn an_index_in_an_entry_is_bounded_and_has_no_inline_tile() {
         let whole = PackLimits {
             inline_bytes: 99_999,
             inline_total_bytes: 99_999,

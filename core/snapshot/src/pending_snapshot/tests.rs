@@ -1,4 +1,4 @@
-//! The decision table, row by row.
+//! Tests of the worker's decisions, case by case.
 
 use super::*;
 use cellar_base::identity::LogId;
@@ -19,7 +19,7 @@ fn job(num: u32) -> SnapshotJob {
     SnapshotJob { log: LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])), position: at(num) }
 }
 
-/// A record of a worker that was last heard of so many seconds ago.
+/// Returns a record whose worker last wrote it this many seconds ago.
 fn record(num: u32, silent_s: u64) -> PendingSnapshot {
     PendingSnapshot {
         job: job(num),
@@ -44,7 +44,7 @@ fn segment(last_snapshot: Option<u32>) -> SnapshotEvent {
     }))
 }
 
-/// Takes events one after the other; gives the last action.
+/// Passes events to a worker one after another. Returns the last action.
 #[track_caller]
 fn run(events: impl IntoIterator<Item = SnapshotEvent>) -> (Worker, SnapshotAction) {
     let (mut worker, mut action) = Worker::begin(job(8), DEADLINE_MS);
@@ -68,7 +68,7 @@ fn failed(wait_s: u32) -> SnapshotAction {
     SnapshotAction::Finish(SnapshotOutcome::Failed { wait_s })
 }
 
-/// The events up to the first piece of work on a record that is claimed.
+/// Returns the events up to the first piece of work on a claimed record.
 fn building() -> Vec<SnapshotEvent> {
     let first = SnapshotEvent::Found(Some(record(8, LEASE_S)));
     vec![first, SnapshotEvent::Written, segment(Some(7))]
@@ -88,7 +88,7 @@ fn replaced(action: SnapshotAction) -> PendingSnapshot {
 }
 
 #[test]
-fn an_earlier_pending_snapshot_is_waited_for_and_woken_when_nobody_touches_it() {
+fn an_earlier_pending_snapshot_is_waited_for_and_woken_if_abandoned() {
     for (silent_s, active) in [(0, true), (ABANDONED_S - 1, true), (ABANDONED_S - 1, false)] {
         let earlier = PendingSnapshot { active, ..record(7, silent_s) };
         assert_eq!(action([SnapshotEvent::Found(Some(earlier))]), wait(u64::from(EARLIER_WAIT_S)));
@@ -101,23 +101,23 @@ fn an_earlier_pending_snapshot_is_waited_for_and_woken_when_nobody_touches_it() 
 }
 
 #[test]
-fn the_own_record_is_claimed_when_it_is_free_or_its_worker_is_silent() {
+fn the_own_record_is_claimed_if_it_is_free_or_its_lease_expired() {
     for (silent_s, active) in [(LEASE_S, true), (LEASE_S + 1, true), (0, false)] {
         let own = PendingSnapshot { active, ..record(8, silent_s) };
         let claimed = replaced(action([SnapshotEvent::Found(Some(own))]));
         assert_eq!((claimed.increment, claimed.active), (6, true));
-        assert_eq!(claimed.progress, [9], "it goes on where the other was");
+        assert_eq!(claimed.progress, [9], "it resumes from the stored progress");
     }
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, 0)))]), wait(LEASE_S));
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, LEASE_S - 1)))]), wait(1));
-    // A clock that is wrong by a little is believed, by more it is no sign of life.
+    // A small clock difference is accepted; a large one makes the record expire.
     let future = |s| PendingSnapshot { modified_s: NOW_S + s, ..record(8, 0) };
     assert_eq!(action([SnapshotEvent::Found(Some(future(10)))]), wait(LEASE_S - 10));
     replaced(action([SnapshotEvent::Found(Some(future(LEASE_S)))]));
 }
 
 #[test]
-fn without_a_record_a_finished_snapshot_is_dropped_and_another_is_begun() {
+fn without_a_record_a_finished_snapshot_is_dropped_and_an_unfinished_one_is_started() {
     let none = || SnapshotEvent::Found(None);
     assert_eq!(action([none()]), SnapshotAction::ReadSegment { consistent: false });
     for finished in [8, 9] {
@@ -134,7 +134,7 @@ fn without_a_record_a_finished_snapshot_is_dropped_and_another_is_begun() {
 }
 
 #[test]
-fn who_loses_waits_and_deletes_nothing() {
+fn a_worker_that_loses_its_claim_waits_and_deletes_nothing() {
     for lost in [SnapshotEvent::Refused, SnapshotEvent::Unknown] {
         assert_eq!(
             action([SnapshotEvent::Found(None), segment(None), lost.clone()]),
@@ -151,7 +151,7 @@ fn who_loses_waits_and_deletes_nothing() {
 }
 
 #[test]
-fn what_turns_out_to_be_finished_is_not_made_again() {
+fn a_finished_snapshot_is_not_built_again() {
     let claimed = [SnapshotEvent::Found(Some(record(8, LEASE_S))), SnapshotEvent::Written];
     let created = [SnapshotEvent::Found(None), segment(Some(7)), SnapshotEvent::Written];
     for begun in [claimed.to_vec(), created.to_vec()] {
@@ -164,7 +164,7 @@ fn what_turns_out_to_be_finished_is_not_made_again() {
 }
 
 #[test]
-fn a_log_without_the_segment_is_given_back_as_broken() {
+fn a_missing_segment_record_releases_the_claim_as_broken() {
     let nowhere = [
         SnapshotEvent::Found(None),
         SnapshotEvent::Segment(None),
@@ -179,7 +179,7 @@ fn a_log_without_the_segment_is_given_back_as_broken() {
 }
 
 #[test]
-fn progress_is_stored_before_the_work_goes_on() {
+fn progress_is_stored_before_the_next_piece() {
     assert_eq!(action(building()), SnapshotAction::Build { progress: vec![9] });
     let (worker, written) = run(building().into_iter().chain([SnapshotEvent::Progress(vec![10])]));
     let first = replaced(written);
@@ -203,14 +203,14 @@ fn progress_is_bounded_and_must_change() {
 }
 
 #[test]
-fn an_earlier_snapshot_is_sent_for_and_waited_for() {
+fn an_earlier_snapshot_is_woken_and_waited_for() {
     let found = || building().into_iter().chain([SnapshotEvent::EarlierSnapshot(at(7))]);
     let released = replaced(action(found()));
     assert_eq!((released.active, released.progress), (false, vec![9]));
     assert_eq!(action(found().chain([SnapshotEvent::Written])), SnapshotAction::Enqueue(at(7)));
     let waits = action(found().chain([SnapshotEvent::Written, SnapshotEvent::Done]));
     assert_eq!(waits, wait(u64::from(EARLIER_WAIT_S)));
-    // One that is not earlier is nonsense.
+    // A position that is not earlier is an error of the builder.
     let nonsense = building()
         .into_iter()
         .chain([SnapshotEvent::EarlierSnapshot(at(8)), SnapshotEvent::Written]);
@@ -218,7 +218,7 @@ fn an_earlier_snapshot_is_sent_for_and_waited_for() {
 }
 
 #[test]
-fn a_builder_that_fails_gives_the_record_back() {
+fn a_builder_failure_releases_the_record() {
     for (temporary, wait_s) in [(true, FAILED_WAIT_S), (false, BROKEN_WAIT_S)] {
         let events = || building().into_iter().chain([SnapshotEvent::Failed { temporary }]);
         assert!(!replaced(action(events())).active);
@@ -226,7 +226,8 @@ fn a_builder_that_fails_gives_the_record_back() {
     }
 }
 
-/// The action at progress that comes `took_ms` after its work was begun, so long before the end.
+/// Returns the action for progress that arrives `took_ms` after the piece started and `left_ms`
+/// before the deadline.
 fn near_the_end(took_ms: u64, left_ms: u64) -> (Worker, PendingSnapshot) {
     let now_ms = DEADLINE_MS - left_ms;
     let [first, claimed, unfinished] = building().try_into().unwrap();
@@ -245,7 +246,7 @@ fn near_the_end_of_the_function_the_work_is_handed_over() {
     for (took_ms, left_ms, goes_on) in [
         (1, HAND_OVER_MS + 1, true),
         (1, HAND_OVER_MS, false),
-        // Two intervals between progress writes are more than the least reserve here.
+        // Two intervals between progress writes exceed the minimum reserve here.
         (long_ms, 2 * long_ms + 1, true),
         (long_ms, 2 * long_ms, false),
     ] {
@@ -262,7 +263,7 @@ fn near_the_end_of_the_function_the_work_is_handed_over() {
 }
 
 #[test]
-fn the_last_steps_come_in_their_order() {
+fn the_final_steps_are_in_order() {
     let built = SnapshotEvent::Built { root: "sheets/a/roots/b".to_owned() };
     let (mut worker, mut action) = run(building().into_iter().chain([built]));
     let next = SnapshotEvent::Found(Some(record(9, 0)));
@@ -280,7 +281,7 @@ fn the_last_steps_come_in_their_order() {
 }
 
 #[test]
-fn a_last_step_that_fails_is_done_again_but_for_waking_the_next() {
+fn a_failed_final_step_is_retried_except_waking_the_next_snapshot() {
     let built = || building().into_iter().chain([SnapshotEvent::Built { root: String::new() }]);
     let unreachable = SnapshotEvent::Failed { temporary: true };
     for done in 0..3 {
@@ -292,7 +293,7 @@ fn a_last_step_that_fails_is_done_again_but_for_waking_the_next() {
 }
 
 #[test]
-fn a_store_that_fails_is_tried_again_later() {
+fn a_store_failure_is_retried_later() {
     let broken = |temporary| SnapshotEvent::Failed { temporary };
     for (temporary, wait_s) in [(true, FAILED_WAIT_S), (false, BROKEN_WAIT_S)] {
         assert_eq!(action([broken(temporary)]), failed(wait_s));
@@ -311,30 +312,34 @@ fn a_store_that_fails_is_tried_again_later() {
 
 const RUN: u64 = NOW.now_ms - 1;
 
-/// A record that makes anew what has this root.
+/// Returns the record of a rebuild that replaces this root.
 fn anew(replaces: Option<&str>, silent_s: u64) -> PendingSnapshot {
     let rebuild = Some(Rebuild { run: RUN, replaces: replaces.map(str::to_owned) });
     PendingSnapshot { rebuild, active: false, increment: RUN, ..record(8, silent_s) }
 }
 
-/// The events up to the first piece of work on it.
+/// Returns the events up to the first piece of work on a rebuild.
 fn building_anew(replaces: Option<&str>) -> Vec<SnapshotEvent> {
     vec![SnapshotEvent::Found(Some(anew(replaces, 0))), SnapshotEvent::Written]
 }
 
 #[test]
-fn what_is_to_be_made_anew_is_not_taken_for_finished() {
+fn a_rebuild_is_not_dropped_as_finished() {
     let claimed = replaced(action([SnapshotEvent::Found(Some(anew(Some("old"), 0)))]));
     assert_eq!((claimed.increment, claimed.active), (RUN + 1, true));
-    assert_eq!(claimed.rebuild, anew(Some("old"), 0).rebuild, "whoever takes over knows, too");
-    // Nobody looks whether it is finished: it is.
+    assert_eq!(
+        claimed.rebuild,
+        anew(Some("old"), 0).rebuild,
+        "the record still requests the rebuild"
+    );
+    // The worker does not check whether the snapshot is finished, because it is.
     assert_eq!(action(building_anew(Some("old"))), SnapshotAction::Build { progress: vec![9] });
     let progress =
         building_anew(Some("old")).into_iter().chain([SnapshotEvent::Progress(vec![10])]);
     assert_eq!(replaced(action(progress)).rebuild, anew(Some("old"), 0).rebuild);
     let failed = building_anew(None).into_iter().chain([SnapshotEvent::Failed { temporary: true }]);
     assert_eq!(replaced(action(failed)).rebuild, anew(None, 0).rebuild);
-    // It keeps its turn, like any other.
+    // A rebuild waits for its turn like any other work.
     let earlier = PendingSnapshot { rebuild: anew(None, 0).rebuild, ..record(7, 0) };
     assert_eq!(action([SnapshotEvent::Found(Some(earlier))]), wait(u64::from(EARLIER_WAIT_S)));
     let alive = PendingSnapshot { active: true, ..anew(None, 0) };
@@ -342,8 +347,8 @@ fn what_is_to_be_made_anew_is_not_taken_for_finished() {
 }
 
 #[test]
-fn a_message_of_what_was_made_anew_is_dropped() {
-    // Its record is gone, and the snapshot is finished as it was before.
+fn a_message_of_a_finished_rebuild_is_dropped() {
+    // The record is deleted, and the snapshot is finished as before.
     let dropped = SnapshotAction::Finish(SnapshotOutcome::Drop);
     assert_eq!(action([SnapshotEvent::Found(None), segment(Some(8))]), dropped);
 }
@@ -369,7 +374,7 @@ fn a_root_is_replaced_where_the_old_one_stands_and_its_record_deleted() {
 }
 
 #[test]
-fn a_root_whose_entry_was_trimmed_meanwhile_holds_nobody_up() {
+fn a_concurrently_trimmed_entry_does_not_block_later_snapshots() {
     let built = SnapshotEvent::Built { root: String::new() };
     let gone = || building_anew(None).into_iter().chain([built.clone(), SnapshotEvent::EntryGone]);
     assert_eq!(
@@ -381,13 +386,13 @@ fn a_root_whose_entry_was_trimmed_meanwhile_holds_nobody_up() {
     let unreachable = SnapshotEvent::Failed { temporary: true };
     let events = building_anew(None).into_iter().chain([built.clone(), unreachable]);
     assert_eq!(action(events), failed(FAILED_WAIT_S));
-    // Of a root that was never there it would be nonsense.
+    // If no root was expected, `EntryGone` is an error.
     let ordinary = building().into_iter().chain([built.clone(), SnapshotEvent::EntryGone]);
     assert_eq!(action(ordinary), failed(BROKEN_WAIT_S));
 }
 
 #[test]
-fn another_root_is_replaced_by_who_still_has_the_record() {
+fn another_root_is_replaced_by_the_worker_that_holds_the_record() {
     let built = SnapshotEvent::Built { root: "new".to_owned() };
     let other = SnapshotEvent::OtherRoot { current_root: "other".to_owned() };
     let met = || building_anew(Some("old")).into_iter().chain([built.clone(), other.clone()]);

@@ -1,4 +1,4 @@
-//! Roots and what belongs to them: as written, damaged, and at their limits.
+//! Tests of roots and their chunks: round trips, damage and limits.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -51,7 +51,7 @@ fn level_of(after: Option<Position>, last: Position, level: &Level) -> RootLevel
     RootLevel { after, last, cells: 1_024, bytes: 2_765, level }
 }
 
-/// A layer with two formats, the second of which takes a piece of the first back.
+/// Returns a layer with two formats; the second replaces a part of the first.
 pub(crate) fn some_formats() -> FormatLayer {
     let rows = Spans::from_sorted(vec![Span { first: 1, count: 2 }, Span { first: 9, count: 300 }]);
     let all = RangeFormat { rows, columns: Spans::all(Axis::Columns), format: "0.00".to_owned() };
@@ -60,7 +60,7 @@ pub(crate) fn some_formats() -> FormatLayer {
     FormatLayer::from_records(vec![all, piece])
 }
 
-/// A root with something of everything.
+/// Returns a root that uses every feature.
 pub(crate) fn sample() -> Root {
     let mut level_0 = seed_level();
     level_0.sheets.truncate(1);
@@ -101,7 +101,7 @@ fn a_root_reads_back() {
 }
 
 #[test]
-fn a_damaged_root_is_an_error_or_a_root_that_can_be() {
+fn a_damaged_root_is_an_error_or_a_valid_root() {
     let bytes = bytes_of(&sample());
     let mut read = 0;
     for cut in 0..bytes.len() {
@@ -111,33 +111,33 @@ fn a_damaged_root_is_an_error_or_a_root_that_can_be() {
             flipped[cut] ^= 1 << bit;
             if let Ok(root) = Root::decode(&flipped) {
                 read += 1;
-                // What was read can be written, and is read again as the same.
+                // A decoded root can be encoded and decodes to the same root.
                 assert_eq!(Root::decode(&bytes_of(&root)).unwrap(), root);
                 assert!(root.pack().is_ok());
             }
         }
     }
-    // Most of a root is numbers and hashes.
+    // Most of a root is numbers and hashes, where any change is valid.
     assert!(read > 500, "{read} of {}", bytes.len() * 8);
     assert!(Root::decode(&[bytes.as_slice(), &[0]].concat()).is_err());
 }
 
 #[test]
 fn an_unknown_field_is_skipped() {
-    // A field 8 with a list of lists and a map, behind the others.
+    // A field 8 with a list of lists and a map, after the other fields.
     let mut bytes = bytes_of(&sample());
     assert_eq!(bytes[3], 0xa8);
     bytes[3] += 1;
     bytes.extend([8, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(Root::decode(&bytes).unwrap(), sample());
-    // Of endless lists it would need a stack to skip them.
+    // Skipping lists of undeclared length would need a stack.
     bytes.truncate(bytes.len() - 18);
     let endless = [bytes, vec![0x9f; 1_000], vec![0xff; 1_000]].concat();
     let shape = SnapshotError::Shape("an object is not CBOR with declared lengths");
     assert_eq!(Root::decode(&endless), Err(shape));
 }
 
-/// What is wrong with a root that was changed: the same whether it is written or read.
+/// Returns the error of a changed root; the same when encoding and when decoding.
 fn fault(change: impl FnOnce(&mut Root)) -> Option<SnapshotError> {
     let mut root = sample();
     change(&mut root);
@@ -152,7 +152,7 @@ fn assert_rejected(change: impl FnOnce(&mut Root), what: &str) {
 }
 
 #[test]
-fn levels_follow_each_other() {
+fn levels_must_be_contiguous() {
     assert_eq!(fault(|_| ()), None);
     let none = |root: &mut Root| (root.levels, root.level_0) = (Vec::new(), None);
     assert_eq!(fault(none), None);
@@ -174,7 +174,7 @@ fn levels_follow_each_other() {
 }
 
 #[test]
-fn sheets_are_apart() {
+fn sheets_must_have_distinct_ids_and_names() {
     assert_rejected(|root| root.sheets.clear(), "no sheet");
     assert_rejected(|root| root.sheets[0].sheet = SheetId(0), "the same id");
     assert_rejected(|root| root.sheets[0].name = "sHEET1".to_owned(), "the same name");
@@ -218,15 +218,15 @@ fn limits_are_met_at_n_and_not_at_one_more() {
             SheetNumbers::of((0..MAX_SHEET_NUMBER_RUNS as u32 + more).map(|at| SheetId(at * 2)));
         assert_eq!(pack_sheet_numbers(numbers, PackLimits::METADATA).is_ok(), fit);
     }
-    // A levels list of its own that is longer is not even decoded.
+    // A longer list of levels is rejected during decoding.
     let mut root = sample();
     root.levels = vec![root.levels[0].clone(); MAX_LEVELS + 1];
     assert!(matches!(Root::decode(&bytes_of(&root)), Err(SnapshotError::Cbor { .. })));
 }
 
 #[test]
-fn a_root_is_no_longer_than_it_may_be() {
-    // Its length is that of the bytes of one tile.
+fn the_length_of_a_root_is_bounded() {
+    // The root's length is determined by the bytes of one inline tile.
     let with = |bytes: usize| {
         let mut root = sample();
         let tile = StoredTile::Inline(vec![7; bytes]);
@@ -242,7 +242,7 @@ fn a_root_is_no_longer_than_it_may_be() {
         root
     };
     let rest = bytes_of(&with(1 << 20)).len() - (3 << 20);
-    // Of three tiles, the last takes what is left.
+    // The last of three tiles fills the rest.
     let each = (MAX_ROOT_BYTES - rest) / 3;
     let (fits, beyond) = (with(each), with(each + 1));
     assert!(bytes_of(&fits).len() <= MAX_ROOT_BYTES && bytes_of(&fits).len() > MAX_ROOT_BYTES - 3);
@@ -252,7 +252,7 @@ fn a_root_is_no_longer_than_it_may_be() {
     assert!(matches!(Root::decode(&bytes_of(&beyond)), Err(SnapshotError::TooLong { .. })));
 }
 
-/// The layer, through the bytes of its chunks, and how many those are.
+/// Returns the decoded layer and the number of its chunks.
 fn read_formats(layer: &FormatLayer, limits: PackLimits) -> (FormatLayer, usize) {
     let (packed, objects) = pack_formats([layer], limits).unwrap();
     let packed: PackedFormats = minicbor::decode(&minicbor::to_vec(&packed[0]).unwrap()).unwrap();
@@ -270,7 +270,7 @@ fn read_formats(layer: &FormatLayer, limits: PackLimits) -> (FormatLayer, usize)
 }
 
 #[test]
-fn a_sheet_takes_no_more_of_a_root_than_is_reckoned_with() {
+fn the_size_of_a_sheet_in_a_root_is_within_its_estimate() {
     let name = "\u{10ffff}".repeat(MAX_SHEET_NAME_CHARACTERS);
     let extent = Extent { rows: MAX_ROWS, columns: MAX_COLUMNS };
     let formats = PackedFormats::Chunks(vec![ChunkRef { bytes: u32::MAX, ..chunk_of(0) }]);
@@ -288,7 +288,7 @@ fn record(rows: Spans, format: &str) -> RangeFormat {
 }
 
 #[test]
-fn formats_have_limits_too() {
+fn formats_are_bounded() {
     let packs = |records: Vec<RangeFormat>| {
         pack_formats([&FormatLayer::from_records(records)], PackLimits::METADATA).is_ok()
     };
@@ -301,7 +301,7 @@ fn formats_have_limits_too() {
         assert_eq!(packs(vec![record(Spans::one(MAX_ROWS - 1, 1 + more as u32), "0")]), fits);
     }
     assert!(!packs(vec![record(Spans::default(), "0")]));
-    // Twice the same chunk would be too many.
+    // The same chunk twice would have too many records.
     let most = FormatLayer::from_records(vec![record(row(), "0"); MAX_RANGE_FORMATS]);
     let (read, chunks) = read_formats(&most, NOTHING);
     assert_eq!((read, chunks), (most.clone(), 1));
@@ -365,7 +365,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_something_or_an_error(bytes in vec(any::<u8>(), 0..60), kind in 0..10_u8) {
+    fn any_bytes_decode_to_a_value_or_an_error(bytes in vec(any::<u8>(), 0..60), kind in 0..10_u8) {
         let object = [&[0x83, kind, 1], bytes.as_slice()].concat();
         let _ = (Root::decode(&bytes), Root::decode(&object));
         let _ = (FormatRecords::decode(&object), StoredSheetNumbers::decode(&object));
@@ -374,7 +374,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_in_a_chunk_are_those_of_the_roots_sheets() {
+fn used_ids_in_a_chunk_must_contain_the_roots_sheets() {
     for (numbers, fit) in [([0, 3], true), ([0, 4], false)] {
         let numbers = SheetNumbers::of(numbers.map(SheetId));
         let (kept, object) = pack_sheet_numbers(numbers, NOTHING).unwrap();
@@ -389,7 +389,7 @@ fn numbers_in_a_chunk_are_those_of_the_roots_sheets() {
 
 #[test]
 fn the_longest_sheet_numbers_fit_into_a_chunk() {
-    // Single numbers, as far apart as they can be, by steps that do not compress.
+    // Single ids, as far apart as possible, with gaps that do not compress.
     let mut noise = blake3::Hasher::new().finalize_xof();
     let (step, mut number) = (u32::MAX / MAX_SHEET_NUMBER_RUNS as u32 - 2, 0);
     let numbers = (0..MAX_SHEET_NUMBER_RUNS).map(|_| {
@@ -403,7 +403,7 @@ fn the_longest_sheet_numbers_fit_into_a_chunk() {
     assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
 }
 
-/// Clients whose keys and ids do not compress.
+/// Returns clients whose keys and ids do not compress.
 fn many_clients(count: usize) -> ClientMap {
     let mut map = ClientMap::default();
     for client in 0..count as u64 {
@@ -417,7 +417,7 @@ fn many_clients(count: usize) -> ClientMap {
 }
 
 #[test]
-fn as_many_clients_as_may_be_fit_into_a_chunk() {
+fn the_maximum_number_of_clients_fits_into_a_chunk() {
     let most = many_clients(MAX_ROOT_CLIENTS);
     let object = most.pack().unwrap().unwrap();
     assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
@@ -427,18 +427,18 @@ fn as_many_clients_as_may_be_fit_into_a_chunk() {
     more.prune(2_000_000_000);
     assert_eq!((more.len(), more.get(longest_idle)), (MAX_ROOT_CLIENTS, None));
     assert!(more.pack().is_ok());
-    // Another that says so in its bytes is refused as well.
+    // Decoding one more client is also an error.
     let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
     assert_eq!(ClientMap::decode(&bytes).unwrap(), most);
 }
 
 #[test]
-fn clients_are_forgotten_after_ninety_days() {
+fn idle_clients_are_dropped_after_ninety_days() {
     let (idle, active) = (ClientKey([1; 8]), ClientKey([2; 8]));
     let mut map = ClientMap::default();
     map.note(idle, 5, 1_000);
     map.note(active, 7, 1_001);
-    // Neither goes back.
+    // Neither ids nor times decrease.
     map.note(active, 6, 900);
     assert_eq!(map.get(active), Some(LastMutation { id: 7, entry_s: 1_001 }));
     map.prune(1_000 + CLIENT_IDLE_S);
@@ -451,7 +451,7 @@ fn clients_are_forgotten_after_ninety_days() {
 }
 
 #[test]
-fn names_of_clients_have_so_many_bytes_and_no_more() {
+fn the_names_of_clients_are_bounded() {
     let longest = 2 * MAX_CLIENT_ID_BYTES;
     let count = MAX_ROOT_CLIENT_NAME_BYTES / longest;
     let mut map = many_clients(count + 1);
@@ -470,6 +470,6 @@ fn names_of_clients_have_so_many_bytes_and_no_more() {
     map.note_name(clients[0], &name(0, 1));
     assert!(map.pack().is_err(), "two bytes more");
     map.prune(2_000_000_000);
-    assert_eq!(map.len(), count, "one is forgotten, whoever was idle longest");
+    assert_eq!(map.len(), count, "the client that was idle longest is dropped");
     assert!(map.pack().is_ok());
 }

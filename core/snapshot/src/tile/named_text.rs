@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_names_each_long_text_once() {
+    fn a_tile_lists_each_long_text_once() {
         let (one, two) = ("x".repeat(MAX_TEXT_BYTES), "ä".repeat(3_000));
         let column = |number: u32| {
             let mut column = TileColumn::new(number);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_the_length_and_the_beginning_that_its_tile_says() {
+    fn a_text_must_have_the_declared_length_and_preview() {
         let text = "ä".repeat(3_000);
         let said = named(&text);
         assert_eq!(said.preview.len(), MAX_TILE_TEXT_BYTES);

@@ -1,4 +1,4 @@
-//! Snapshots of real logs in memory: what is read through them is what a replay shows, wherever the
+//! Tests of snapshots of real logs in memory: reads through snapshots equal a replay, wherever the
 //! work was interrupted.
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
@@ -17,7 +17,7 @@ use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 use crate::ports::{BlobKey, Entries, PutOutcome, Segments};
 use crate::system::SystemRandom;
 
-/// A log, and what stores it.
+/// A log with its stores.
 pub(super) struct World {
     pub(super) tables: Arc<MemoryTables>,
     pub(super) blobs: Arc<MemoryBlobs>,
@@ -40,7 +40,7 @@ impl World {
         world
     }
 
-    /// A service of its own, as of another process.
+    /// Returns a log service with empty caches, as in another process.
     pub(super) fn logs(&self) -> Logs {
         let tables = Arc::clone(&self.tables);
         let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
@@ -61,7 +61,7 @@ impl World {
         self.next_id += 1;
     }
 
-    /// Puts a Snapshot entry behind the tail.
+    /// Appends a Snapshot entry.
     pub(super) async fn mark(&mut self) -> SnapshotJob {
         let before = self.tables.get(log(), self.tail).await.unwrap().unwrap();
         let position = before.next_position().unwrap();
@@ -75,12 +75,12 @@ impl World {
         SnapshotJob { log: log(), position }
     }
 
-    /// Builds a snapshot, each piece by a new worker if `restless`, and finishes it.
+    /// Builds a snapshot and sets its root. If `restless`, each piece is performed by a new worker.
     async fn build(&self, job: SnapshotJob, restless: bool) -> String {
         self.build_from(job, Vec::new(), restless).await
     }
 
-    /// The same, from the log's first entry on, whatever was made of it before.
+    /// Rebuilds a snapshot from the log's first entry.
     async fn rebuild(&self, job: SnapshotJob) -> String {
         self.build_from(job, LevelsBuilder::rebuild_progress(None), false).await
     }
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    /// All cells, read through snapshots.
+    /// Reads all cells through snapshots.
     async fn cells(&self, at: Option<Position>) -> Vec<((u32, u32), Cell)> {
         let logs = self.logs();
         let (mut cells, mut from) = (Vec::new(), None);
@@ -125,7 +125,7 @@ impl World {
         }
     }
 
-    /// All cells by replaying the log.
+    /// Returns all cells by replaying the log.
     async fn replayed(&self, at: Option<Position>) -> Vec<((u32, u32), Cell)> {
         let read = self.logs().workbook(log(), at, None).await.unwrap();
         let sheet = read.workbook.sheet(SheetId::FIRST).unwrap();
@@ -135,7 +135,7 @@ impl World {
     }
 }
 
-/// As many cells as one operation may have, from a row on; texts of them are `text` long.
+/// Sets as many cells as one operation may set, from a row on. `text` is the length of the texts.
 fn block(row: u32, seed: u32, text: usize) -> Operation {
     let cell = |number: u32| {
         let mixed = (number ^ seed).wrapping_mul(0x9E37_79B9);
@@ -155,7 +155,7 @@ fn block(row: u32, seed: u32, text: usize) -> Operation {
 }
 
 #[tokio::test]
-async fn any_position_reads_the_same_through_snapshots_whoever_made_them() {
+async fn reads_through_snapshots_equal_a_replay_at_any_position() {
     for restless in [false, true] {
         let mut world = World::new().await;
         let mut positions = Vec::new();
@@ -179,7 +179,7 @@ async fn any_position_reads_the_same_through_snapshots_whoever_made_them() {
 }
 
 #[tokio::test]
-async fn a_snapshot_made_again_has_the_same_root() {
+async fn a_repeated_snapshot_has_the_same_root() {
     let mut world = World::new().await;
     for round in 0..4 {
         world.append(block(round * 500, round, 30)).await;
@@ -197,9 +197,9 @@ async fn a_snapshot_made_again_has_the_same_root() {
     assert_eq!(world.rebuild(job).await, root);
 }
 
-/// A replica may show a base that is older than the newest, or a worker stand still with one.
+/// A worker may start from an outdated base because a replica is stale or the worker was suspended.
 #[tokio::test]
-async fn an_old_base_makes_no_other_objects() {
+async fn an_outdated_base_produces_the_same_objects() {
     let mut world = World::new().await;
     let mut jobs = Vec::new();
     for round in 0..3 {
@@ -217,7 +217,7 @@ async fn an_old_base_makes_no_other_objects() {
 }
 
 #[tokio::test]
-async fn an_earlier_snapshot_is_asked_for_first() {
+async fn an_earlier_snapshot_is_requested_first() {
     let mut world = World::new().await;
     world.append(block(0, 1, 10)).await;
     let first = world.mark().await;
@@ -231,7 +231,7 @@ async fn an_earlier_snapshot_is_asked_for_first() {
 }
 
 #[tokio::test]
-async fn long_texts_are_whole_wherever_they_are() {
+async fn long_texts_are_complete_in_every_level() {
     let mut world = World::new().await;
     let text = "ä".repeat(20_000);
     let edit = |row| CellEdit {
@@ -253,7 +253,8 @@ async fn long_texts_are_whole_wherever_they_are() {
     assert_eq!(world.cells(None).await.len(), 2);
 }
 
-/// Long texts that are almost the same: little as stored, too much for one chunk unpacked.
+/// Sets long texts that are almost equal: small when stored, but too large for one chunk when
+/// unpacked.
 fn wide_row(part: u32) -> Operation {
     let text = "x".repeat(4_000);
     let cell = |number: u32| CellEdit {
@@ -267,7 +268,7 @@ fn wide_row(part: u32) -> Operation {
 }
 
 #[tokio::test]
-async fn a_row_that_fits_no_chunk_of_a_wide_stripe_has_narrow_ones() {
+async fn a_row_too_large_for_a_wide_stripe_gets_narrow_stripes() {
     for restless in [false, true] {
         let mut world = World::new().await;
         for part in 0..20 {
@@ -275,7 +276,7 @@ async fn a_row_that_fits_no_chunk_of_a_wide_stripe_has_narrow_ones() {
         }
         let first = world.mark().await;
         world.build(first, restless).await;
-        // All of it together is little as stored, and so its columns would be one stripe.
+        // All texts together are small when stored, so all columns would be one stripe.
         for round in 1..4 {
             world.append(block(round * 600, round, 20)).await;
         }
@@ -296,7 +297,7 @@ async fn a_row_that_fits_no_chunk_of_a_wide_stripe_has_narrow_ones() {
 }
 
 #[tokio::test]
-async fn a_missing_and_a_damaged_chunk_are_said_clearly_and_others_are_read() {
+async fn missing_and_damaged_chunks_are_reported_and_other_chunks_stay_readable() {
     let mut world = World::new().await;
     for round in 0..6 {
         world.append(block(round * 500, round, 40)).await;
@@ -315,12 +316,12 @@ async fn a_missing_and_a_damaged_chunk_are_said_clearly_and_others_are_read() {
     let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
     let error = world.logs().cells(log(), &query).await.unwrap_err();
     assert!(error.to_string().contains("the log still has everything"), "{error}");
-    // Nothing is lost: the log has it all, and another build stores the chunks again.
+    // Nothing is lost: the log has all data, and another build stores the chunks again.
     assert!(!world.rebuild(job).await.is_empty());
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
 
-/// Blocks with Snapshot entries between them, and what is built of them.
+/// Appends blocks with Snapshot entries between them and builds the snapshots.
 async fn marked(world: &mut World, rounds: u32) -> Vec<SnapshotJob> {
     let mut jobs = Vec::new();
     for round in 0..rounds {
@@ -341,14 +342,14 @@ async fn delete_all(world: &World, part: &str) {
 }
 
 #[tokio::test]
-async fn snapshots_are_made_anew_one_on_the_other() {
+async fn each_rebuilt_snapshot_is_based_on_the_previous() {
     let mut world = World::new().await;
     let jobs = marked(&mut world, 4).await;
     let before = world.cells(None).await;
     for part in ["/chunks/", "/roots/", ""] {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
-            // Whether it is finished is all that an ordinary worker looks at.
+            // Ordinary workers check only whether the snapshot is finished.
             matches!(step, BuildStep::Finished { .. })
         }));
         let mut behind = None;
@@ -365,19 +366,19 @@ async fn snapshots_are_made_anew_one_on_the_other() {
 }
 
 #[tokio::test]
-async fn what_is_not_made_before_does_not_hold_up_what_is_made_anew() {
+async fn a_rebuild_does_not_wait_for_earlier_snapshots() {
     let mut world = World::new().await;
     world.append(block(0, 1, 10)).await;
     world.mark().await;
     world.append(block(9, 2, 10)).await;
     let second = world.mark().await;
-    // Nobody needs the first one for it, in whatever round it is met.
+    // The rebuild does not need the first snapshot, in any compaction step.
     world.build_from(second, LevelsBuilder::rebuild_progress(None), true).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
 
 #[tokio::test]
-async fn what_it_would_be_made_on_may_be_gone() {
+async fn a_rebuild_survives_the_loss_of_its_base() {
     let mut world = World::new().await;
     let jobs = marked(&mut world, 2).await;
     let roots = [jobs[0].position, Position::FIRST, Position::new(0, 1).unwrap()];
@@ -389,9 +390,9 @@ async fn what_it_would_be_made_on_may_be_gone() {
 }
 
 #[tokio::test]
-async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
+async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
     let mut world = World::new().await;
-    // Enough for chunks of its own, and then a little.
+    // Enough for chunks of its own, plus a few more edits.
     let blocks = (0..6).map(|round| block(round * 500, round, 40));
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 5, count: 2 };
     let mut jobs = Vec::new();
@@ -414,7 +415,7 @@ async fn a_reader_of_a_lost_root_finds_the_one_that_was_made_anew() {
         error.contains(&format!("`synth reprocess --rebuild --spreadsheet {}`", log())),
         "{error}"
     );
-    // Made from the beginning in one piece, its objects are others than those made step by step.
+    // Built from the beginning in one compaction step, the snapshot has other objects than before.
     let old = reader.root_at(log(), jobs[1].position).await.unwrap();
     let new = {
         let (builder, mut progress) = (world.builder(), LevelsBuilder::rebuild_progress(None));

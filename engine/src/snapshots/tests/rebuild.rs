@@ -1,4 +1,4 @@
-//! Snapshots that are made anew, with crashes everywhere.
+//! Crash tests of rebuilt snapshots.
 
 use cellar_snapshot::pending_snapshot::Rebuild;
 
@@ -19,7 +19,7 @@ fn anew(num: u32, replaces: Option<&str>) -> PendingSnapshot {
     }
 }
 
-/// A log whose snapshots are finished, with old roots, and are to be made anew.
+/// Creates a log with finished snapshots with old roots, and pending records to rebuild them.
 async fn finished(planned: Vec<(usize, Fault)>) -> Arc<World> {
     let world = World::new(planned).await;
     for num in [0, 1] {
@@ -47,8 +47,8 @@ async fn survives_anew(planned: Vec<(usize, Fault)>, messages: &[u32], ms: u64) 
 }
 
 #[tokio::test]
-async fn snapshots_are_made_anew_whatever_fails_at_any_request() {
-    // The last message is the one that wakes what others have lost.
+async fn rebuilds_survive_a_fault_at_any_request() {
+    // The last message wakes snapshots whose messages were lost.
     for (messages, ms) in [([0, 1].as_slice(), FUNCTION_MS), (&[1, 0, 1, 0], 1), (&[1], 1)] {
         let requests = survives_anew(vec![], messages, ms).await;
         assert!(requests > 20);
@@ -61,7 +61,7 @@ async fn snapshots_are_made_anew_whatever_fails_at_any_request() {
 }
 
 #[tokio::test]
-async fn a_root_that_came_meanwhile_is_replaced_like_the_old_one() {
+async fn a_root_set_concurrently_is_replaced_like_the_old_one() {
     let world = finished(vec![]).await;
     let other = "sheets/a/roots/other";
     let replaced = world.ports.tables.replace_root(log(), job(0).position, Some(OLD), other).await;
@@ -75,7 +75,7 @@ async fn a_root_that_came_meanwhile_is_replaced_like_the_old_one() {
 }
 
 #[tokio::test]
-async fn an_entry_that_was_trimmed_meanwhile_holds_up_nothing() {
+async fn a_concurrently_trimmed_entry_does_not_block_a_rebuild() {
     use crate::ports::Retention as _;
     let world = finished(vec![]).await;
     world.ports.tables.delete(log(), &[job(1).position]).await.unwrap();
@@ -95,16 +95,16 @@ async fn an_entry_that_was_trimmed_meanwhile_holds_up_nothing() {
 }
 
 #[tokio::test]
-async fn a_worker_that_wakes_up_late_deletes_no_record_of_a_rebuild() {
-    // Root, L, delete: the ordinary worker stands still before the last of them.
+async fn a_late_worker_does_not_delete_the_record_of_a_rebuild() {
+    // Root, `L`, delete: the ordinary worker freezes before the delete.
     let world = World::new(vec![(5 + 2 + 3 + 2 + 2, Fault::DiesBefore)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
     let left = world.ports.pending.first_up_to(job(0)).await.unwrap().unwrap();
-    // Meanwhile an operator has it made anew.
+    // An operator starts a rebuild meanwhile.
     let again = anew(0, Some(&root(&job(0))));
     assert_eq!(world.ports.pending.replace(&again, left.increment).await, WriteOutcome::Written);
-    // Now it goes on.
+    // The frozen worker resumes.
     assert_eq!(world.ports.pending.delete(job(0), None).await, Ok(()));
     let stale = PendingSnapshot { increment: left.increment + 1, ..left.clone() };
     assert_eq!(world.ports.pending.replace(&stale, left.increment).await, WriteOutcome::Refused);

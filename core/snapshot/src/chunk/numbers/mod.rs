@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn each_form_where_it_is_the_smallest() {
+    fn the_smallest_form_is_chosen() {
         let prices: Vec<f64> =
             (0..5_000_u32).map(|row| f64::from(row * 7_919 % 100_003) / 100.0).collect();
         assert_eq!(round(&prices).0, Form::Decimals);

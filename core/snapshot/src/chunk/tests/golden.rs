@@ -1,4 +1,4 @@
-//! Chunks of every released version, byte for byte, and the example of `FORMAT.md`.
+//! Golden files of all released versions, and the example in `FORMAT.md`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,8 @@ use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_base::hexadecimal::hexadecimal;
 use cellar_sheet::cell::ErrorCode;
 
-/// The released bytes; written if they are not there and that is asked for.
+/// Compares a tile with its golden file. Writes a missing file if requested by an environment
+/// variable.
 fn released(name: &str, tile: &Tile) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let bytes = encode(tile).unwrap();
@@ -19,7 +20,7 @@ fn released(name: &str, tile: &Tile) {
     }
     let released = fs::read_to_string(&path).unwrap();
     assert_eq!(decode(&from_hex(&released)).unwrap(), *tile, "a released chunk reads otherwise");
-    // Only if all workers write the same are equal chunks one object.
+    // All workers must write the same bytes, so that equal chunks are one object.
     assert_eq!(hex, released.trim(), "the released encoding has changed: add a version instead");
 }
 
@@ -41,12 +42,12 @@ fn texts(column: u32, count: u32, text: impl Fn(u32) -> String) -> TileColumn {
     this
 }
 
-/// Numbers that look random, without a library's rounding.
+/// Returns a pseudo-random number that does not depend on a library.
 fn wild(row: u32) -> u32 {
     (row + 1).wrapping_mul(2_654_435_761) ^ (row + 7).wrapping_mul(40_503) >> 3
 }
 
-/// A column for each form that the encoder chooses.
+/// Columns for all forms that the encoder chooses.
 pub(super) fn every_form() -> Tile {
     let f = f64::from;
     let mut gaps = TileColumn::new(10);

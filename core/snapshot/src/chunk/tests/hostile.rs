@@ -1,4 +1,4 @@
-//! Bytes that nobody wrote: an error or a sound tile, never a panic, never much memory.
+//! Arbitrary bytes decode to an error or a valid tile, without panics or large allocations.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,22 +10,22 @@ use crate::chunk::bytes::write_count;
 use crate::chunk::{UnreadableChunk, decode, encode, is_read_or_refused};
 use cellar_base::limits::MAX_TILE_CELLS;
 
-/// A chunk with this behind its header.
+/// Returns a chunk with this content after its header.
 fn chunk(rest: &[u8]) -> Vec<u8> {
     [b"Cc\x01\x01".as_slice(), rest].concat()
 }
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_decode_or_are_rejected(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(is_read_or_refused(&bytes));
         prop_assert!(is_read_or_refused(&chunk(&bytes)));
-        // No formats, one column: more of these get somewhere.
+        // Prepends no formats and one column, so that more inputs pass the first checks.
         prop_assert!(is_read_or_refused(&chunk(&[&[0, 1, 0], bytes.as_slice()].concat())));
     }
 
     #[test]
-    fn a_chunk_that_was_changed_is_read_or_refused(
+    fn a_changed_chunk_decodes_or_is_rejected(
         tile in tile(),
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
@@ -54,7 +54,7 @@ fn every_flipped_bit_and_every_cut() {
 }
 
 #[test]
-fn a_few_bytes_that_declare_much_are_refused() {
+fn small_inputs_that_declare_large_contents_are_rejected() {
     let huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
     let with = |before: &[u8], behind: &[u8]| chunk(&[before, &huge, behind].concat());
     let million = [0xc0, 0x84, 0x3d];
@@ -66,11 +66,11 @@ fn a_few_bytes_that_declare_much_are_refused() {
         with(&[0, 1, 0, 0x09, 0], &[]),
         with(&[0, 1, 0, 0x11, 0], &[]),
         with(&[0, 1, 0, 0x19, 0], &[]),
-        // A run of 200,000 rows is allowed, with a text of 4 KB for each it is not.
+        // A run of 200,000 rows is allowed, but not with a text of 4 KB in each row.
         chunk(
             &[&[0, 1, 0, 0x0d, 0, 0xc0, 0x9a, 0x0c, 2, 0, 0, 0], [0x80, 0x40].as_slice()].concat(),
         ),
-        // 1,000,000 formats, and words.
+        // 1,000,000 formats and words.
         chunk(&[&million, [2, 0, 0].as_slice()].concat()),
         chunk(&[&[0, 1, 0, 0x0d, 0, 2, 3], million.as_slice(), &[0, 0, 0]].concat()),
     ] {
@@ -85,7 +85,7 @@ fn cells_are_counted_over_all_layers_and_columns() {
         write_count(&mut bytes, number);
         bytes
     };
-    // Two columns of empty values in runs of rows; the second with a formula and a format in each.
+    // Two columns of blanks in runs of rows, the second with formulas and formats.
     let read = |first: usize, second: usize| {
         let rows = [count(first), count(second)];
         let layers = [4, 0, 0, 0, 4, 0, 0];
@@ -98,7 +98,7 @@ fn cells_are_counted_over_all_layers_and_columns() {
 }
 
 #[test]
-fn the_corpus_is_read_or_refused() {
+fn the_corpus_decodes_or_is_rejected() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz-corpus/chunk");
     let (mut read, mut refused) = (0, 0);
     for file in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! Every limit at N and N + 1, in what is written and in what is read.
+//! Every limit holds at N and N + 1, when encoding and when decoding.
 
 use super::support::sample;
 use crate::chunk::{TileTooLarge, decode, encode};
@@ -96,8 +96,8 @@ fn rows_and_columns_end_at_their_limits() {
 }
 
 #[test]
-fn a_chunk_has_so_many_bytes_and_no_more() {
-    // Texts of random letters, which no form makes shorter; the last one is as long as there is expansion_budget.
+fn the_length_of_a_chunk_is_bounded() {
+    // Texts of random letters, which no form shortens. The last text fills the remaining bytes.
     let letters = |number: u32, bytes: usize| -> String {
         let mut random = vec![0; bytes];
         blake3::Hasher::new().update(&number.to_le_bytes()).finalize_xof().fill(&mut random);
@@ -137,7 +137,7 @@ fn formats_of_columns_are_counted_before_they_are_copied() {
 }
 
 #[test]
-fn what_no_tile_may_have_is_refused() {
+fn invalid_tiles_are_rejected() {
     let part =
         |tile: Tile| assert!(matches!(encode(&tile), Err(TileTooLarge::Part(_))), "{tile:?}");
     for number in [f64::NAN, f64::INFINITY] {

@@ -1,4 +1,4 @@
-//! Chunks as they are stored.
+//! Tests of stored chunks.
 
 use super::super::blocks::split_into_blocks;
 use super::support::sample;
@@ -27,7 +27,7 @@ fn random(bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_packed_unpacks() {
+fn packed_chunks_unpack() {
     for bytes in [vec![], encode(&sample()).unwrap(), random(300_000), vec![0; MAX_CHUNK_BYTES]] {
         let chunk = pack(&bytes).unwrap();
         assert_eq!(usize::try_from(chunk.chunk.bytes).unwrap(), chunk.stored.len());
@@ -41,7 +41,7 @@ fn what_is_packed_unpacks() {
 fn chunks_end_at_their_limits() {
     let bytes = MAX_CHUNK_BYTES + 1;
     assert_eq!(pack(&vec![0; bytes]), Err(too_long(bytes, MAX_CHUNK_BYTES)));
-    // Random bytes are stored as they are, in a frame around them.
+    // Random bytes are stored uncompressed inside a frame.
     let frame = pack(&random(MAX_STORED_CHUNK_BYTES - 1_000)).unwrap().stored.len();
     let expansion_budget = MAX_STORED_CHUNK_BYTES - frame;
     let full = random(MAX_STORED_CHUNK_BYTES - 1_000 + expansion_budget);
@@ -51,19 +51,19 @@ fn chunks_end_at_their_limits() {
     let more = random(full.len() + 1);
     let bytes = MAX_STORED_CHUNK_BYTES + 1;
     assert_eq!(pack(&more), Err(too_long(bytes, MAX_STORED_CHUNK_BYTES)));
-    // However it is packed.
+    // Independent of the compression.
     let more = random(MAX_STORED_CHUNK_BYTES + 1);
     let stored = zstd::bulk::compress(&more, 3).unwrap();
     let refused = Err(too_long(stored.len(), MAX_STORED_CHUNK_BYTES));
     assert_eq!(unpack(&stored, &ChunkHash::of(&more)), refused);
-    // A small object that would be too large.
+    // A small stored object that would decompress to a large one.
     let zeros = vec![0; MAX_CHUNK_BYTES + 1];
     let bomb = zstd::bulk::compress(&zeros, 3).unwrap();
     assert_eq!(unpack(&bomb, &ChunkHash::of(&zeros)), Err(too_long(zeros.len(), MAX_CHUNK_BYTES)));
 }
 
 #[test]
-fn what_is_not_one_whole_frame_is_refused() {
+fn anything_but_one_whole_frame_is_rejected() {
     let bytes = encode(&sample()).unwrap();
     let chunk = pack(&bytes).unwrap();
     let name = chunk.chunk.hash;
@@ -78,14 +78,14 @@ fn what_is_not_one_whole_frame_is_refused() {
         assert_eq!(unpack(&longer, &name), Err(SnapshotError::Compression));
     }
     assert!(unpack(&skippable, &ChunkHash::of(&[])).is_err());
-    // A frame that does not say how long it is.
+    // A frame without a declared content size.
     let streamed = zstd::stream::encode_all(bytes.as_slice(), 3).unwrap();
     assert_eq!(unpack(&streamed, &name), Err(SnapshotError::Compression));
     for index in 0..stored.len() {
         for bit in 0..8 {
             let mut flipped = stored.clone();
             flipped[index] ^= 1 << bit;
-            // A bit of the frame that changes nothing of its content may be another frame.
+            // Flipping some bits of a frame changes neither its content nor its validity.
             assert!(
                 unpack(&flipped, &name).is_ok_and(|read| read == bytes)
                     || unpack(&flipped, &name).is_err()

@@ -1,4 +1,4 @@
-//! Bytes a cell on the reference data: exact, as bytes do not depend on time.
+//! Bytes per cell on the reference data; deterministic.
 
 use cellar_reference_data::{COLUMNS, ReferenceValue, value};
 

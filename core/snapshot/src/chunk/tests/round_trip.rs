@@ -1,4 +1,4 @@
-//! What is written reads back.
+//! Round trips of tiles.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ proptest! {
         let read = decode(&bytes).unwrap();
         prop_assert!(read.is_valid());
         prop_assert_eq!(&read, &tile);
-        // The texts stand elsewhere in what was read, and yet the bytes are the same.
+        // The decoded texts are stored at other offsets, but the encoded bytes are equal.
         prop_assert_eq!(encode(&read).unwrap(), bytes);
     }
 }
@@ -30,7 +30,7 @@ fn tiles_of_every_kind_read_back() {
 
 #[test]
 fn scattered_cells_take_a_few_bytes_each() {
-    // 1,000 columns of 4 million, one cell each, in rows of 10⁹.
+    // 1,000 of 4 million columns, one cell each, in a billion rows.
     let scattered = |rows: u32| {
         let column = |number: u32| {
             let mut column = TileColumn::new(number * (MAX_COLUMNS / 1_000));
@@ -45,7 +45,8 @@ fn scattered_cells_take_a_few_bytes_each() {
         assert_eq!(&decode(&bytes).unwrap(), tile);
         bytes.len()
     };
-    // The column takes 2 bytes, kind and form 1, the number's form 1, the number 1, its row up to 5.
+    // The column takes 2 bytes, kind and form 1, the number's form 1, the number 1, the row up to
+    // 5.
     assert!(bytes(&scattered(1)) <= 1_000 * 6 + 10, "{}", bytes(&scattered(1)));
     assert!(bytes(&scattered(MAX_ROWS)) <= 1_000 * 10 + 10, "{}", bytes(&scattered(MAX_ROWS)));
     let near = Tile {

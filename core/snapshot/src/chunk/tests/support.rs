@@ -25,7 +25,8 @@ pub(super) fn push(column: &mut TileColumn, row: u32, value: &Value) {
     }
 }
 
-/// Every kind of value, formulas, formats, gaps, a column of formats only.
+/// Returns a tile with every kind of value, formulas, formats, gaps, and a column with only
+/// formats.
 pub(super) fn sample() -> Tile {
     let mut mixed = TileColumn::new(2);
     let values = [
@@ -83,7 +84,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A column: most of its values of few kinds, rows near and far.
+/// A strategy for columns with values of few kinds, in near and distant rows.
 fn column() -> impl Strategy<Value = TileColumn> {
     let gap = prop_oneof![8 => Just(0_u32), 2 => 0..5_u32, 1 => 0..1_000_000_u32];
     let values = proptest::collection::vec(value(), 1..4);
@@ -111,7 +112,7 @@ fn column() -> impl Strategy<Value = TileColumn> {
     )
 }
 
-/// Any tile.
+/// A strategy for tiles.
 pub(super) fn tile() -> impl Strategy<Value = Tile> {
     let gap = prop_oneof![5 => 0..3_u32, 1 => 0..MAX_COLUMNS / 8];
     proptest::collection::vec((gap, column()), 0..6).prop_map(|columns| {

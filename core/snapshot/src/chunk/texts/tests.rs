@@ -8,7 +8,7 @@ fn round(texts: &[&str]) -> (Form, usize) {
     let (mut bytes, mut expansion_budget) = (Vec::new(), MAX_EXPANDED_TEXT_BYTES);
     write(&mut bytes, texts, &mut expansion_budget);
     let mut reader = Reader::new(&bytes);
-    // Something stands there already.
+    // The buffer is not empty.
     let mut read_texts = "été".to_owned();
     let spans = read(&mut reader, texts.len(), MAX_TILE_TEXT_BYTES, &mut read_texts).unwrap();
     assert_eq!(spans.iter().map(|span| span.of(&read_texts)).collect::<Vec<_>>(), texts);
@@ -34,7 +34,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_texts_or_an_error(
+    fn any_bytes_decode_to_texts_or_an_error(
         bytes in proptest::collection::vec(any::<u8>(), 0..80),
         count in 1..3_000_usize,
     ) {
@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn each_form_where_it_is_the_smallest() {
+fn the_smallest_form_is_chosen() {
     let hash = |number: u64, letters: usize| -> String {
         blake3::hash(&number.to_le_bytes()).to_hex().chars().take(letters).collect()
     };
@@ -70,20 +70,20 @@ fn each_form_where_it_is_the_smallest() {
     assert_eq!(round(&["abc"]).1, 5);
 }
 
-/// A column of texts that share nearly everything.
+/// Returns texts that share almost everything.
 fn shared(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{}{number:010}", "x".repeat(4_086))).collect()
 }
 
 #[test]
-fn texts_that_expand_end_at_their_limit() {
+fn expanded_texts_are_bounded() {
     let most = MAX_EXPANDED_TEXT_BYTES / MAX_TILE_TEXT_BYTES;
     for (count, form) in [(most, Form::FrontCoding), (most + 1, Form::Plain)] {
         let texts = shared(count);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert_eq!(round(&texts).0, form, "{count}");
     }
-    // Written by another, one more is refused.
+    // Input with one more byte is rejected when decoding.
     let texts = shared(most + 1);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let written = front_coding::write(&texts).unwrap().bytes;
@@ -92,7 +92,7 @@ fn texts_that_expand_end_at_their_limit() {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_refused_in_every_form() {
+fn a_text_that_is_too_long_is_rejected_in_every_form() {
     let long = "a b ".repeat(5);
     let texts = [long.as_str(); 4];
     let expansion_budget = MAX_EXPANDED_TEXT_BYTES;
@@ -125,7 +125,7 @@ fn words_end_at_their_limit() {
 }
 
 #[test]
-fn a_text_begins_between_characters() {
+fn a_text_must_start_at_a_character_boundary() {
     let e_acute = "é".as_bytes();
     for (lengths, good) in [([2, 0], true), ([0, 2], true), ([1, 1], false)] {
         let mut bytes = vec![0];
@@ -137,7 +137,7 @@ fn a_text_begins_between_characters() {
 }
 
 #[test]
-fn forms_stand_in_each_other_only_so_deep() {
+fn the_nesting_of_forms_is_bounded() {
     for (outer, inner) in [(1, 1), (3, 1), (3, 3)] {
         let bytes = [outer, 1, inner, 1, 0, 0, 0, 0];
         assert!(read(&mut Reader::new(&bytes), 1, 9, &mut String::new()).is_err());

@@ -1,5 +1,5 @@
-//! What snapshots cost, counted and not timed: the goals of the benchmarks, on fewer edits
-//! than the benchmark has (60 snapshots of 1,000, over 6,000 rows of the reference data).
+//! Budgets of snapshots as deterministic counts. Uses fewer edits than the benchmark: 60 snapshots
+//! of 1,000 edits each, on 6,000 rows of the reference data.
 
 use cellar_reference_data::{COLUMNS, ReferenceValue, value};
 
@@ -10,7 +10,7 @@ const SNAPSHOTS: u32 = 60;
 const SNAPSHOT_EDITS: u32 = 1_000;
 const ROWS: u32 = 6_000;
 
-/// A random cell gets what its column has in another row.
+/// Returns an edit that copies a random cell from another row of its column.
 fn edit(number: u32) -> Operation {
     let random = number.wrapping_mul(0x9E37_79B9).rotate_left(13).wrapping_mul(0x85EB_CA6B);
     let (row, column) = ((random >> 8) % ROWS, (random & 0xFF) % COLUMNS);
@@ -24,7 +24,7 @@ fn edit(number: u32) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-/// Bytes of edits: what they take as a chunk of their own.
+/// Returns the bytes of edits as a chunk of their own.
 fn bytes_alone(operations: &[Operation]) -> usize {
     let mut fold = Fold::new(WorkbookMetadata::default());
     fold.apply_operations(operations).unwrap();
@@ -32,7 +32,8 @@ fn bytes_alone(operations: &[Operation]) -> usize {
     sheets.iter().map(|sheet| chunk_of(&sheet.tile).unwrap().stored.len()).sum()
 }
 
-/// Objects that a reader of the first rows fetches, and in how many rounds; the root is the first.
+/// Returns the number of objects that a reader of the first rows loads, and the number of
+/// sequential requests, including the root.
 fn first_view(store: &Store) -> (usize, usize) {
     const WINDOW: Window = Window { rows: 0..50, columns: 0..20 };
     let root = store.root.as_ref().unwrap();
@@ -58,7 +59,7 @@ fn snapshots_write_few_objects_and_bytes_and_a_first_view_reads_few() {
         store.compact(&operations);
         if store.merges == merges {
             level_0 += 1;
-            // The root, and the last mutations of clients.
+            // The root and the clients.
             assert!(store.puts - puts <= 2, "{} objects", store.puts - puts);
         }
         let (objects, rounds) = first_view(&store);

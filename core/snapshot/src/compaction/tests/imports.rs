@@ -1,5 +1,5 @@
-//! Imported sheets: whatever is edited above them, and whenever they are merged, they show what a
-//! replay with their cells shows.
+//! Imported sheets equal a replay of their cells, for any edits on top of them and any time at
+//! which they are merged.
 
 use super::*;
 use crate::PackLimits;
@@ -13,7 +13,7 @@ use cellar_sheet::operation::{ImportSheet, Span};
 
 type Cells = BTreeMap<(u32, u32), Cell>;
 
-/// A sheet of a file.
+/// A sheet of an imported file.
 #[derive(Debug, Clone)]
 struct File {
     sheet: SheetId,
@@ -21,7 +21,7 @@ struct File {
     rows: u32,
     columns: u32,
     seed: u32,
-    /// How small the chunks of its index are.
+    /// Limits of the index chunks; small limits give deep indexes.
     limits: PackLimits,
 }
 
@@ -43,7 +43,7 @@ impl File {
         places.filter_map(cell).collect()
     }
 
-    /// Stores its chunks, as an import does before its entry is appended.
+    /// Stores the chunks and returns the operation, as an import does before its entry is appended.
     fn operation(&self, store: &mut Store) -> Operation {
         let cells = self.cells();
         let (mut writer, mut stored) = (SheetWriter::default(), Vec::new());
@@ -84,7 +84,7 @@ fn tile_of<'a>(cells: impl Iterator<Item = (&'a (u32, u32), &'a Cell)>) -> Tile 
     Tile { columns: columns.into_values().collect() }
 }
 
-/// What is done next.
+/// A step of a test case.
 #[derive(Debug, Clone)]
 enum Step {
     Edit(Operation),
@@ -130,7 +130,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Applies steps to a workbook that has everything, and gives them as the log has them.
+/// Applies steps to a complete workbook. Returns the operations as the log stores them.
 fn apply(steps: Vec<Step>, store: &mut Store, workbook: &mut Workbook) -> Vec<Operation> {
     let operations = steps.into_iter().map(|step| match step {
         Step::Edit(operation) => {
@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn imported_sheets_show_what_a_replay_shows(
+    fn imported_sheets_equal_a_replay(
         rounds in vec(vec(step(), 1..8), 1..8),
         tail in vec(step(), 0..6),
         resumed_every in 0..3_usize,
@@ -191,7 +191,8 @@ fn the_tiles_of_an_import_are_merged_by_reference() {
     store.compact(&operations);
     let root = store.root.clone().unwrap();
     assert_eq!((root.sheets.len(), root.levels.len()), (1, 1));
-    // The tile that was edited, the small ones at the ends, the root: the others stay where they are.
+    // Only the edited tile, the small tiles at the ends and the root are written; all other tiles
+    // are taken over.
     let made = store.puts - puts;
     assert!((2..=5).contains(&made), "{made}");
     assert!(root.totals.bytes > 400_000, "{}", root.totals.bytes);
@@ -200,7 +201,7 @@ fn the_tiles_of_an_import_are_merged_by_reference() {
 }
 
 #[test]
-fn what_a_tile_has_beyond_its_place_is_no_part_of_the_sheet() {
+fn cells_of_a_tile_beyond_its_place_are_ignored() {
     let mut store = Store::default();
     let column = |number| {
         let mut column = TileColumn::new(number);
@@ -215,7 +216,7 @@ fn what_a_tile_has_beyond_its_place_is_no_part_of_the_sheet() {
         cells: 50,
         stored: StoredTile::Chunk(object.chunk),
     };
-    // Each place is smaller than the tile, and the first would reach into the second.
+    // Each place is smaller than its tile; the first tile would overlap the second place.
     let columns = Span { first: 0, count: 2 };
     let stripes = [Stripe { columns, tiles: vec![place(0, 3), place(3, 4)] }];
     let (index, _) = pack_import_within(&stripes, PackLimits::IMPORT).unwrap();

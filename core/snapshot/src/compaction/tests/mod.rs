@@ -1,4 +1,4 @@
-//! A log folded in rounds shows at the end of each what a replay shows.
+//! After each compaction step, the root equals a replay of the log.
 
 mod budgets;
 mod imports;
@@ -28,22 +28,23 @@ use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// An object store, and the newest root in it.
+/// An object store with its newest root.
 #[derive(Default)]
 struct Store {
     objects: BTreeMap<ChunkHash, Vec<u8>>,
     root: Option<Root>,
     entries: u32,
     merges: usize,
-    /// Objects that were stored, and their bytes.
+    /// Number of stored objects, and their total length.
     puts: usize,
     put_bytes: usize,
-    /// After how many tiles a merge is taken up again.
+    /// Number of tiles after which a merge is resumed from its cursor; 0 for never.
     resumed_every: usize,
 }
 
 impl Store {
-    /// Asks until nothing is missing.
+    /// Calls `ask` until no object is missing. Also returns the number of sequential
+    /// requests.
     fn ready<T>(&self, mut ask: impl FnMut(&Objects) -> Fetch<T>) -> (T, usize) {
         let (mut objects, mut rounds) = (Objects::default(), 0);
         loop {
@@ -132,7 +133,7 @@ impl Store {
         }
     }
 
-    /// What is shown at the root and behind some more operations is what a workbook shows.
+    /// Asserts that the root with the operations in `tail` equals a workbook.
     fn assert_shows(&self, tail: &[Operation], workbook: &Workbook, window: &Window) {
         let base = self.base();
         let mut fold = Fold::new(base.metadata);
@@ -159,7 +160,7 @@ impl Store {
     }
 }
 
-/// Many cells at once, of all kinds.
+/// Sets many cells of all kinds in one operation.
 fn bulk() -> impl Strategy<Value = Operation> {
     (0..200_u32, 0..4_u32, 1..4_u32, 500..3_000_u32, any::<u32>()).prop_map(
         |(first_row, first_column, columns, count, seed)| {
@@ -197,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn rounds_show_what_a_replay_shows(
+    fn compaction_steps_equal_a_replay(
         rounds in vec((vec(any_operation(), 1..8), vec(bulk(), 0..3)), 1..12),
         tail in vec(any_operation(), 0..5),
         resumed_every in 0..3_usize,
@@ -244,7 +245,7 @@ fn many_edits_flush_level_0_and_leave_few_levels() {
     store.assert_shows(&[], &workbook, &Window { rows: 0..70_000, columns: 0..20 });
 }
 
-/// Rows whose texts do not compress: a few hundred of them fill a tile.
+/// Sets rows of texts that do not compress; a few hundred rows fill a tile.
 fn noisy_rows(rows: std::ops::Range<u32>) -> Operation {
     let text = |row: u32| {
         let mut bytes = [0; 120];
@@ -262,7 +263,7 @@ fn noisy_rows(rows: std::ops::Range<u32>) -> Operation {
 }
 
 #[test]
-fn a_window_is_looked_for_where_its_rows_stood_in_each_level() {
+fn a_window_is_mapped_to_the_space_of_each_level() {
     let mut store = Store::default();
     let mut workbook = Workbook::default();
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 500, count: 3_000 };

@@ -1,5 +1,4 @@
-//! What entries did to the cells that they touched is all that they did: a diff, and an undo, of a
-//! workbook that has only these are those of the whole.
+//! A workbook with only the touched cells gives the same diff and undo as the whole workbook.
 
 use super::*;
 use crate::cells::stored_cells;
@@ -8,7 +7,7 @@ use cellar_sheet::oracle::display_difference;
 use cellar_sheet::workbook::undo;
 
 impl Store {
-    /// The workbook at the root, with the cells that some operations touch.
+    /// Returns the workbook at the root with only the cells that the operations touch.
     fn touched_by(&self, operations: &[Operation]) -> Workbook {
         let before = self.base().metadata;
         let mut fold = Fold::new(before.clone());
@@ -37,7 +36,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn what_was_touched_is_enough_for_a_diff_and_an_undo(
+    fn touched_cells_suffice_for_a_diff_and_an_undo(
         rounds in vec((vec(any_operation(), 1..8), vec(bulk(), 0..2)), 1..5),
         entry in vec(any_operation(), 1..6),
         later in vec(any_operation(), 0..4),

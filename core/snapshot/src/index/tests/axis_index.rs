@@ -1,4 +1,4 @@
-//! Pairs against the parts that they stand for.
+//! Axis indexes equal the spans that they encode.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn a_regular_grid_of_any_size_is_two_pairs() {
         (index.first_ending_after(123_456), index.first_ending_after(u32::MAX)),
         (1_234, 10_000)
     );
-    // With a gap, and then parts of another size.
+    // A gap, then spans of another size.
     assert!(index.push(span(2_000_000, 2_000_001)) && index.push(span(2_000_001, 2_000_003)));
     let behind = [(0, 10_000), (1_000_000, 0), (2_000_000, 1), (2_000_001, 1), (2_000_003, 0)];
     assert_eq!(pairs(&index), behind);
@@ -27,7 +27,7 @@ fn a_regular_grid_of_any_size_is_two_pairs() {
 }
 
 #[test]
-fn pairs_that_nobody_writes_are_refused() {
+fn noncanonical_pairs_are_rejected() {
     let read = |pairs: &[(u32, u32)]| {
         let pairs = pairs.iter().map(|(start, count)| Pair { start: *start, count: *count });
         AxisIndex::from_pairs(pairs.collect())
@@ -55,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn an_axis_index_is_what_was_pushed(spans in any_spans(MAX_ROWS), asked in some_spans(MAX_ROWS)) {
+    fn an_axis_index_contains_the_pushed_spans(spans in any_spans(MAX_ROWS), asked in some_spans(MAX_ROWS)) {
         let mut index = AxisIndex::default();
         prop_assert!(spans.iter().all(|span| index.push(*span)));
         prop_assert_eq!(&index.spans().collect::<Vec<_>>()[..], &spans[..]);

@@ -1,9 +1,9 @@
-//! Chunks that are damaged, or in the place of others.
+//! Damaged and exchanged chunks are errors.
 
 use super::ladder::grid;
 use super::*;
 
-/// What a reader can tell of a chunk without its hash: the kind, and where it begins and ends.
+/// Returns what a reader can check without the hash: the kind and the extent of a chunk.
 fn place(chunk: &IndexChunk) -> (u8, Option<Span>) {
     match chunk {
         IndexChunk::Moves(_) => (0, None),
@@ -14,7 +14,7 @@ fn place(chunk: &IndexChunk) -> (u8, Option<Span>) {
 }
 
 #[test]
-fn a_chunk_in_anothers_place_is_an_error() {
+fn an_exchanged_chunk_is_an_error() {
     let limits = PackLimits {
         inline_bytes: 0,
         inline_total_bytes: 0,
@@ -41,13 +41,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_bytes_are_a_chunk_or_an_error(bytes in vec(any::<u8>(), 0..60), kind in 0..10_u8) {
+    fn any_bytes_decode_to_a_chunk_or_an_error(bytes in vec(any::<u8>(), 0..60), kind in 0..10_u8) {
         let _ = IndexChunk::decode(&bytes);
         let _ = IndexChunk::decode(&[&[0x83, kind, 1], bytes.as_slice()].concat());
     }
 
     #[test]
-    fn damaged_chunks_are_chunks_or_errors(level in any_level(), at in any::<usize>(), bit in 0..8_u8) {
+    fn damaged_chunks_decode_to_a_chunk_or_an_error(level in any_level(), at in any::<usize>(), bit in 0..8_u8) {
         let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, chunk_bytes: 300, named_bytes: u64::MAX };
         let (_, objects) = pack_level(&level, limits).unwrap();
         for object in &objects {
@@ -62,9 +62,9 @@ proptest! {
     }
 }
 
-/// A list that declares far more than there is, or items that are small in bytes.
+/// A list that declares far more items than it has, or items with few bytes.
 #[test]
-fn declared_lengths_reserve_nothing() {
+fn declared_lengths_reserve_no_memory() {
     let declared = [0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
     for kind in [Kind::Moves, Kind::Parts, Kind::Stripes, Kind::Tiles] {
         for before in [&[][..], &[0x82], &[0x82, 0x84, 0, 1, 1, 0]] {

@@ -1,15 +1,16 @@
-//! Which part of a level's index is where, by its size.
+//! Which parts of a tile index are stored inline, depending on its size.
 
 use super::*;
 
-/// A level of one sheet: stripes of two columns, each with tiles of two rows.
+/// Returns a level of one sheet, with stripes of two columns and tiles of two rows.
 pub(super) fn grid(stripes: u32, tiles: u32) -> Level {
     let rows: Vec<(u32, u32)> = (0..tiles).map(|tile| (tile * 2, tile * 2 + 2)).collect();
     let stripes = (0..stripes).map(|at| stripe(span(at * 2, at * 2 + 2), &rows)).collect();
     Level { sheets: vec![sheet_of(0, stripes)] }
 }
 
-/// Which rung a level is on: what the root has of it, and its chunks' kinds.
+/// Returns how the root stores a level, the kinds of its chunks, and the number of sequential
+/// requests to load it.
 fn rung(level: &Level, limits: PackLimits) -> (&'static str, Vec<&'static str>, usize) {
     let (packed, objects) = pack_level(level, limits).unwrap();
     let root = match &packed.sheets[0].stripes {
@@ -31,7 +32,7 @@ fn rung(level: &Level, limits: PackLimits) -> (&'static str, Vec<&'static str>, 
 }
 
 #[test]
-fn a_level_climbs_the_ladder() {
+fn larger_levels_use_deeper_packaging() {
     let limits = |inline, chunk_bytes| PackLimits {
         inline_bytes: inline,
         inline_total_bytes: inline,
@@ -39,22 +40,22 @@ fn a_level_climbs_the_ladder() {
         named_bytes: u64::MAX,
     };
     assert_eq!(rung(&grid(4, 10), ROOT), ("index", vec![], 0));
-    // One part: an index chunk.
+    // One part: a chunk of the index.
     assert_eq!(rung(&grid(4, 10), limits(100, 1 << 20)), ("parts", vec!["stripes"], 1));
-    // Many parts, and their list in the root or not.
+    // Several parts, with their list in the root or in a chunk.
     assert_eq!(rung(&grid(4, 10), limits(300, 1_000)), ("parts", vec!["stripes"], 1));
     assert_eq!(rung(&grid(4, 10), limits(50, 1_000)), ("chunk", vec!["stripes", "parts"], 2));
     // Rows in parts of their own.
     let tall = ("chunk", vec!["tiles", "stripes", "parts"], 3);
     assert_eq!(rung(&grid(4, 100), limits(20, 1_000)), tall);
-    // Maps that do not fit into the root either.
+    // Axis maps in a chunk as well.
     let tall = ("chunk", vec!["moves", "tiles", "stripes", "parts"], 3);
     assert_eq!(rung(&grid(4, 100), limits(0, 1_000)), tall);
 }
 
 #[test]
-fn real_levels_stay_near_the_root() {
-    // 10 million cells of 40,000 a tile; 100 million; a billion.
+fn realistic_levels_need_few_reads() {
+    // 10 million cells at 40,000 per tile; 100 million; a billion.
     let cells = |tiles| rung(&grid(1, tiles), PackLimits::LEVEL);
     assert_eq!(cells(250), ("index", vec![], 0));
     assert_eq!(cells(2_500), ("parts", vec!["stripes"], 1));
@@ -63,7 +64,7 @@ fn real_levels_stay_near_the_root() {
 }
 
 #[test]
-fn the_size_follows_what_is_occupied_not_how_far_apart_it_is() {
+fn the_size_depends_on_occupied_columns_not_on_their_distance() {
     let apart = |step: u32| {
         let rows: Vec<(u32, u32)> = (0..100).map(|tile| (tile * step, tile * step + 1)).collect();
         let stripes = vec![stripe(span(0, 1), &rows)];
@@ -74,7 +75,7 @@ fn the_size_follows_what_is_occupied_not_how_far_apart_it_is() {
 }
 
 #[test]
-fn moves_are_one_read_from_the_root_or_none() {
+fn loading_moves_takes_at_most_one_read() {
     let mut level = grid(1, 1);
     level.sheets[0].moves.rows = AxisMap::insert(Axis::Rows, 3, 2);
     let moves = level.sheets[0].moves.clone();

@@ -1,9 +1,9 @@
-//! Levels that are not in order or too large.
+//! Invalid and oversized levels are rejected.
 
 use super::*;
 
 #[test]
-fn a_level_that_is_not_in_order_is_not_packed() {
+fn unsorted_levels_are_rejected() {
     let refused = |sheets: Vec<LevelSheet>| pack_level(&Level { sheets }, ROOT).is_err();
     let fine = || stripe(span(0, 2), &[(0, 2)]);
     assert!(!refused(vec![sheet_of(0, vec![fine()]), sheet_of(1, vec![fine()])]));
@@ -47,7 +47,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
         change(&mut sheet);
         pack_level(&Level { sheets: vec![sheet] }, PackLimits::LEVEL)
     };
-    // As many runs as deleted spans, and the one behind them.
+    // As many runs as deleted spans, plus one.
     let map = |runs: usize| AxisMap::delete(Axis::Rows, &odd(runs - 1));
     assert!(with(&|sheet| sheet.moves.rows = map(MAX_AXIS_RUNS)).is_ok());
     assert!(with(&|sheet| sheet.moves.rows = map(MAX_AXIS_RUNS + 1)).is_err());
@@ -78,7 +78,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     assert!(stored(inline(MAX_CHUNK_BYTES)) && !stored(inline(MAX_CHUNK_BYTES + 1)));
 }
 
-/// Moves as long as they may be: places far apart at random, which do not compress.
+/// The longest possible moves: random positions far apart, which do not compress.
 #[test]
 fn the_largest_moves_fit_into_a_chunk() {
     let mut noise = blake3::Hasher::new().finalize_xof();

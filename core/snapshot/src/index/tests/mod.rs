@@ -1,4 +1,4 @@
-//! Levels at every rung of the packaging, against plain scans.
+//! Tile indexes of any packaging equal linear scans.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -25,7 +25,7 @@ use cellar_base::limits::{
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{Span, Spans};
 
-/// Everything in the root.
+/// Limits that keep everything in the root.
 const ROOT: PackLimits = PackLimits {
     inline_bytes: 1 << 20,
     inline_total_bytes: 1 << 20,
@@ -54,7 +54,7 @@ pub(crate) fn sheet_of(sheet: u32, stripes: Vec<Stripe>) -> LevelSheet {
     LevelSheet { sheet: SheetId(sheet), moves: SheetMoves::default(), stripes }
 }
 
-/// The example of the seed.
+/// An example level.
 pub(crate) fn seed_level() -> Level {
     let stripes = vec![
         stripe(span(0, 128), &[(0, 112), (112, 384), (384, 512)]),
@@ -67,7 +67,7 @@ fn pairs(index: &AxisIndex) -> Vec<(u32, u32)> {
     index.pairs().iter().map(|pair| (pair.start, pair.count)).collect()
 }
 
-/// The store: chunks by name, decoded.
+/// Returns the decoded chunks by name.
 fn store(objects: &[PackedObject]) -> HashMap<ChunkHash, IndexChunk> {
     let chunk = |object: &PackedObject| {
         let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
@@ -76,7 +76,8 @@ fn store(objects: &[PackedObject]) -> HashMap<ChunkHash, IndexChunk> {
     objects.iter().map(chunk).collect()
 }
 
-/// Asks until there is an answer, loading what is needed; and how many rounds that took.
+/// Calls `ask` until no chunk is missing. Also returns the number of sequential
+/// requests.
 fn fetch<T>(
     store: &HashMap<ChunkHash, IndexChunk>,
     ask: impl Fn(&Loaded<'_>) -> Result<Fetched<T>, SnapshotError>,
@@ -98,7 +99,7 @@ fn fetch<T>(
 }
 
 #[test]
-fn the_seeds_example_has_the_seeds_pairs() {
+fn the_example_level_has_the_expected_pairs() {
     let level = seed_level();
     let (packed, objects) = pack_level(&level, PackLimits::LEVEL).unwrap();
     assert!(objects.is_empty());
@@ -161,7 +162,7 @@ fn any_map(axis: Axis) -> impl Strategy<Value = AxisMap> {
             map.push(Run { src, dst, len });
             (src, dst) = (src + len, dst + len);
         }
-        // Some end where the axis does.
+        // Some spans end at the end of the axis.
         map.push(Run { src, dst, len: if src % 2 == 0 { axis.limit() - src.max(dst) } else { 0 } });
         map
     })
@@ -199,7 +200,7 @@ fn any_limits() -> impl Strategy<Value = PackLimits> {
     })
 }
 
-/// Without stripes that have no tiles: they are nothing.
+/// Removes stripes without tiles, which packing omits.
 fn occupied(mut level: Level) -> Level {
     level
         .sheets
@@ -212,7 +213,7 @@ fn meets(spans: &Spans, span: Span) -> bool {
     spans.iter().any(|one| one.intersection(span).is_some())
 }
 
-/// The tiles of a sheet that meet a region, by looking at each.
+/// Finds the tiles of a sheet that overlap a region by a linear scan.
 fn scanned(level: &Level, sheet: SheetId, region: &Region) -> Vec<(Span, TilePlace)> {
     let stripes = level.sheets.iter().filter(|other| other.sheet == sheet);
     let stripes = stripes.flat_map(|sheet| &sheet.stripes);
@@ -225,7 +226,7 @@ fn scanned(level: &Level, sheet: SheetId, region: &Region) -> Vec<(Span, TilePla
         .collect()
 }
 
-/// A region around places where stripes and tiles begin, and another anywhere.
+/// Returns regions at the starts of stripes and tiles, and an arbitrary region.
 fn regions_of(level: &Level, sheet: SheetId, any: Region) -> Vec<Region> {
     let around = |first: u32, count| Spans::one(first.saturating_sub(1), count);
     let all = Region { rows: Spans::all(Axis::Rows), columns: Spans::all(Axis::Columns) };
@@ -241,10 +242,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn any_level_reads_back_from_any_rung(level in any_level(), limits in any_limits()) {
+    fn any_level_reads_back_from_any_packaging(level in any_level(), limits in any_limits()) {
         let (packed, objects) = pack_level(&level, limits).unwrap();
         prop_assert_eq!(&pack_level(&level, limits).unwrap(), &(packed.clone(), objects.clone()));
-        // Through the bytes of the root, too.
+        // Also through the encoded bytes of the root.
         let bytes = minicbor::to_vec(&packed).unwrap();
         let packed: PackedLevel = minicbor::decode(&bytes).unwrap();
         packed.check().unwrap();
@@ -254,28 +255,28 @@ proptest! {
     }
 
     #[test]
-    fn a_region_has_the_tiles_that_a_scan_finds(level in any_level(), limits in any_limits(), any in any_region()) {
+    fn a_lookup_finds_the_same_tiles_as_a_scan(level in any_level(), limits in any_limits(), any in any_region()) {
         let (packed, objects) = pack_level(&level, limits).unwrap();
         let store = store(&objects);
         for sheet in [SheetId(0), SheetId(1), SheetId(3)] {
             for region in regions_of(&level, sheet, any.clone()) {
                 let (found, rounds) = fetch(&store, |loaded| packed.tiles(sheet, &region, loaded));
                 prop_assert_eq!(found, scanned(&level, sheet, &region));
-                // The tile itself is the fourth read.
+                // Reading the tile is the fourth request.
                 prop_assert!(rounds <= 3, "{} rounds", rounds);
             }
         }
     }
 
     #[test]
-    fn chunks_are_no_longer_than_they_should_be(level in any_level(), limits in any_limits()) {
+    fn chunks_do_not_exceed_their_target_length(level in any_level(), limits in any_limits()) {
         let (packed, objects) = pack_level(&level, limits).unwrap();
         for object in &objects {
             let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
             let elements = match IndexChunk::decode(&bytes).unwrap() {
                 IndexChunk::Stripes(stripes) => stripes.items().len(),
                 IndexChunk::Tiles(tiles) => tiles.items().len(),
-                // One element; and the list that grows.
+                // A single item, or the list of parts, may exceed the limit.
                 IndexChunk::Moves(_) | IndexChunk::Parts(_) => 1,
             };
             prop_assert!(bytes.len() <= limits.chunk_bytes || elements == 1);
@@ -285,7 +286,7 @@ proptest! {
             moves + minicbor::to_vec(&sheet.stripes).unwrap().len()
         };
         let inline: usize = packed.sheets.iter().map(inline).sum();
-        // A reference takes about 40 bytes, and the head of a list a few.
+        // A reference takes about 40 bytes and the head of a list a few.
         prop_assert!(inline <= limits.inline_total_bytes + packed.sheets.len() * 100);
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever is folded and merged in whatever pieces, shows what a replay shows.
+//! Folding and merging a history in any pieces equals a replay.
 
 mod world;
 
@@ -25,7 +25,7 @@ use cellar_sheet::workbook::Workbook;
 
 const ALL: Window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
 
-/// Folds pieces of a history into a level each.
+/// Folds each piece of a history into a level.
 fn folded(pieces: &[&[Operation]]) -> (WorkbookMetadata, Vec<FoldedLevel>) {
     let mut metadata = WorkbookMetadata::default();
     let levels = pieces.iter().map(|piece| {
@@ -54,7 +54,7 @@ fn merged(sheets: &[&FoldedSheet], window: &Window, below: Below) -> Tile {
     merge_window(&parts, window, below)
 }
 
-/// Several levels of a sheet as one.
+/// Merges several levels of a sheet into one.
 fn as_one(sheets: &[&FoldedSheet], below: Below) -> Option<FoldedSheet> {
     let first = sheets.first()?;
     let all = compose_moves(&sheets.iter().map(|sheet| &sheet.moves).collect::<Vec<_>>());
@@ -97,7 +97,7 @@ fn assert_shows(
     }
 }
 
-/// Cuts a history at random places.
+/// Splits a history at random places.
 fn pieces<'a>(operations: &'a [Operation], cuts: &[usize]) -> Vec<&'a [Operation]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (operations.len() + 1)).collect();
     cuts.sort_unstable();
@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn levels_show_what_a_replay_shows(
+    fn levels_equal_a_replay(
         operations in vec(any_operation(), 0..40),
         cuts in vec(any::<usize>(), 0..6),
         window in window(),
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn merged_levels_show_the_same(
+    fn merged_levels_equal_a_replay(
         operations in vec(any_operation(), 0..40),
         cuts in vec(any::<usize>(), 1..6),
         (first, count) in (0..6_usize, 1..6_usize),
@@ -144,7 +144,8 @@ proptest! {
             let formatted = !metadata.sheets[id].formats.is_empty();
             let bottom = if formatted { Below::Nothing } else { Below::NothingFormatted };
             let below = if first == 0 { bottom } else { Below::Levels };
-            // A sheet that later levels format could have had none when these were merged.
+            // A sheet that later levels format may not have had range formats when these levels
+            // were merged.
             let below = if end == levels.len() || first > 0 { below } else { Below::Nothing };
             one.sheets.extend(as_one(&sheets, below));
         }
@@ -154,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn levels_in_tiles_show_the_same_wherever_their_merge_was_interrupted(
+    fn levels_in_tiles_equal_a_replay_wherever_their_merge_was_interrupted(
         operations in vec(any_operation(), 0..60),
         cuts in vec(any::<usize>(), 1..8),
         merged in vec(0..4_usize, 9),
@@ -184,18 +185,18 @@ fn fill(rows: std::ops::Range<u32>, plus: f64) -> Operation {
 }
 
 #[test]
-fn tiles_that_nothing_touches_are_used_again() {
+fn untouched_tiles_are_taken_over() {
     // 100 cells fill a tile.
     let bytes_per_cell = TARGET_CHUNK_BYTES / 100;
     let mut world = World { bytes_per_cell, ..World::default() };
     let mut history = vec![fill(0..500, 0.0), fill(0..1, 0.25)];
     world.snapshot(&history[..1], 0);
     assert_eq!(world.tiles(), 21, "20 full ones, the first is smaller");
-    // What folded cells will take is not known: the first merge finds narrower stripes.
+    // The size of folded cells is estimated, so the first merge chooses narrower stripes.
     world.snapshot(&history[1..], 1);
     for (operation, reused) in [
         (fill(250..251, 0.5), 17..=20),
-        // Half a tile goes, and what is below moves as it is.
+        // Half a tile is deleted, and the tiles below move unchanged.
         (
             Operation::DeleteRows(DeleteSpans {
                 sheet: SheetId::FIRST,
@@ -221,7 +222,7 @@ fn tiles_that_nothing_touches_are_used_again() {
     }
 }
 
-/// Something that meets some of the tiles of a sheet of 400 rows and 4 columns.
+/// Returns an operation that affects some tiles of a sheet of 400 rows and 4 columns.
 fn any_change() -> impl Strategy<Value = Operation> {
     let rows = || (0..400_u32, 1..60_u32);
     let sheet = SheetId::FIRST;
@@ -245,7 +246,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn tiles_are_used_again_only_where_nothing_touches_them(
+    fn only_untouched_tiles_are_taken_over(
         changes in vec(vec(any_change(), 1..4), 1..6),
         merged in vec(1..3_usize, 6),
         resumed_every in 0..3_usize,
@@ -263,7 +264,7 @@ proptest! {
     }
 }
 
-/// The same with columns that are further apart, so that there are several stripes.
+/// Multiplies columns by a factor, so that the sheet has several stripes.
 fn spread_out(mut operation: Operation, by: u32) -> Operation {
     let spans = |spans: &Spans| match *spans == Spans::all(Axis::Columns) {
         true => spans.clone(),

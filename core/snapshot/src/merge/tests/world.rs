@@ -1,4 +1,4 @@
-//! Levels in chunks that are as large as a test wants.
+//! Levels in chunks whose sizes the test chooses.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,15 +18,15 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// Chunks, levels and the metadata, as a worker would leave them.
+/// Chunks, levels and metadata, as a worker would store them.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) metadata: WorkbookMetadata,
     pub(super) levels: Vec<Level>,
     pub(super) chunks: RefCell<BTreeMap<ChunkHash, Arc<Tile>>>,
-    /// What a cell is said to take.
+    /// Pretended stored bytes per cell.
     pub(super) bytes_per_cell: usize,
-    /// After how many steps a merge is taken up again.
+    /// Number of steps after which a merge is resumed from its cursor.
     pub(super) resumed_every: usize,
     pub(super) reused: usize,
 }
@@ -42,7 +42,7 @@ impl World {
         }
     }
 
-    /// Folds operations, and merges what they did with the newest levels.
+    /// Folds operations and merges the result with the newest levels.
     pub(super) fn snapshot(&mut self, operations: &[Operation], merged: usize) {
         let mut fold = Fold::new(self.metadata.clone());
         fold.apply_operations(operations).unwrap();
@@ -123,7 +123,7 @@ impl World {
         merge_window(&parts, window, Below::Nothing)
     }
 
-    /// Every sheet shows what it has in a workbook.
+    /// Asserts that every sheet equals that of a workbook.
     pub(super) fn assert_shows(&self, workbook: &Workbook, window: &Window) {
         assert_eq!(workbook.tabs(), &self.metadata.tabs);
         for (id, sheet) in workbook.sheets() {
@@ -138,7 +138,7 @@ impl World {
         self.assert_sound();
     }
 
-    /// Stripes and tiles are in order, apart from each other, and as large as their cells.
+    /// Asserts that stripes and tiles are sorted and disjoint, and have the sizes of their cells.
     fn assert_sound(&self) {
         for sheet in self.levels.iter().flat_map(|level| &level.sheets) {
             assert!(sheet.stripes.is_sorted_by(|a, b| a.columns.end() <= b.columns.first));

@@ -1,6 +1,6 @@
-//! Crashes everywhere, of the worker and its builder together: at each request of a whole snapshot to
-//! tables, pending records, objects and queue, and each time in every way. Whatever happens, in the
-//! end there is exactly what an undisturbed run leaves, byte by byte, and it reads like a replay.
+//! Crash tests of worker and builder together: each request for a whole snapshot to tables, objects
+//! and queue fails, in every way. Afterwards the stored state must equal that of an undisturbed
+//! run, byte by byte, and reads must equal a replay.
 
 mod history;
 mod run;
@@ -16,7 +16,7 @@ use super::progress::MAX_RECENT_TILES;
 use super::tests::log;
 use crate::crashes::Fault;
 
-/// Every way in which one request goes wrong.
+/// All ways in which one request can fail.
 const FAULTS: [Fault; 7] = [
     Fault::Refused,
     Fault::ReplyLost,
@@ -27,7 +27,7 @@ const FAULTS: [Fault; 7] = [
     Fault::FreezesAfter,
 ];
 
-/// What an undisturbed run comes to.
+/// The result of an undisturbed run.
 struct Undisturbed {
     run: Run,
     requests: usize,
@@ -35,7 +35,7 @@ struct Undisturbed {
     stats: SnapshotStats,
 }
 
-/// Makes these snapshots undisturbed, and looks at each cell.
+/// Builds the snapshots without faults and checks each cell.
 async fn undisturbed(history: &History, before: Option<&Run>, work: &Work) -> Undisturbed {
     let run = work.begin(history, before, vec![]).finish(&work.jobs, "undisturbed").await;
     let (requests, stored) = (run.ports.faults.requests(), run.stored().await);
@@ -58,7 +58,7 @@ async fn assert_reads_like_a_replay(
     }
 }
 
-/// Which messages are sent, and how long functions may take.
+/// Which messages are sent, and how long function invocations may take.
 struct Work {
     jobs: Vec<SnapshotJob>,
     hasty: bool,
@@ -70,8 +70,8 @@ impl Work {
         if self.hasty { run.hasty() } else { run }
     }
 
-    /// Makes the snapshots with this going wrong: what is stored in the end is what it should be, and
-    /// what is read is a function of that.
+    /// Builds the snapshots with these faults. Asserts that the stored state is correct, which
+    /// determines what is read.
     async fn survives(
         &self,
         history: &History,
@@ -84,7 +84,7 @@ impl Work {
         run.stored().await.assert_is(&expected.stored, &what);
     }
 
-    /// Makes them again and again, with each request going wrong in each of these ways.
+    /// Builds the snapshots repeatedly, with each of these faults at each request.
     async fn survives_all(
         &self,
         history: &History,
@@ -102,7 +102,7 @@ impl Work {
     }
 }
 
-/// Makes the snapshots of a history one after the other; gives what is there after each.
+/// Builds the snapshots of a history one after another. Returns the state after each.
 async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undisturbed> {
     let mut made: Vec<Undisturbed> = Vec::new();
     for job in &history.jobs {
@@ -113,13 +113,13 @@ async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undistu
     made
 }
 
-/// The chunks of each level after each snapshot.
+/// Returns the number of chunks in each level after each snapshot.
 fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
     let levels = |made: &Undisturbed| made.stats.levels.iter().map(|level| level.chunks).collect();
     made.iter().map(levels).collect()
 }
 
-/// The first snapshots of a history with level 0 and a flush.
+/// Builds the first snapshots of a history, with level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
@@ -127,7 +127,7 @@ async fn level_0_and_flush() -> History {
 }
 
 #[tokio::test]
-async fn snapshots_survive_whatever_fails_at_any_request() {
+async fn stored_snapshots_survive_a_fault_at_any_request() {
     let history = History::of(flushes_and_a_merge()).await;
     let made = survives_one_by_one(&history, &FAULTS).await;
     assert_eq!(
@@ -138,7 +138,7 @@ async fn snapshots_survive_whatever_fails_at_any_request() {
 }
 
 #[tokio::test]
-async fn a_merge_that_keeps_a_tile_survives() {
+async fn a_merge_that_takes_over_a_tile_survives() {
     let history = History::of(a_tile_that_stays()).await;
     let made = survives_one_by_one(&history, &[Fault::DiesAfter]).await;
     assert_eq!(chunks(&made), [[2], [2]], "a flush and a merge");
@@ -155,9 +155,9 @@ async fn a_merge_of_more_tiles_than_progress_names_survives() {
 }
 
 #[tokio::test]
-async fn two_snapshots_at_once_survive() {
+async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
-    // The later one's message comes first: it has to wait.
+    // The later job's message comes first and has to wait.
     let work = Work { jobs: history.jobs.iter().rev().copied().collect(), hasty: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
     work.survives_all(&history, None, &faults).await;
@@ -177,7 +177,7 @@ async fn functions_that_end_after_each_piece_survive() {
 }
 
 #[tokio::test]
-async fn a_worker_that_wakes_up_beside_its_successor_changes_nothing() {
+async fn a_worker_that_wakes_up_during_its_successors_work_changes_nothing() {
     let history = level_0_and_flush().await;
     let work = Work { jobs: history.jobs.clone(), hasty: false };
     let expected = undisturbed(&history, None, &work).await;
@@ -193,7 +193,7 @@ async fn a_worker_that_wakes_up_beside_its_successor_changes_nothing() {
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
-async fn long_snapshots_survive_whatever_two_requests_fail() {
+async fn long_stored_snapshots_survive_any_two_faults() {
     let history = level_0_and_flush().await;
     let work = Work { jobs: history.jobs.clone(), hasty: false };
     let expected = undisturbed(&history, None, &work).await;

@@ -1,4 +1,4 @@
-//! Snapshots that are made by functions of which one is in faults.
+//! A run of functions that build snapshots while one of them has a fault.
 
 use std::sync::Arc;
 
@@ -16,24 +16,24 @@ use crate::logs::Logs;
 use crate::ports::{Clock, Jobs, PendingSnapshots};
 use crate::snapshots::Snapshots;
 
-/// How long a function of Lambda may take, and for how long the queue hides its message.
+/// Timeout of a Lambda function in the tests, and the visibility timeout of the queue.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// More than any one fault delays a snapshot.
+/// Longer than any single fault delays a snapshot.
 const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 
-/// Functions that make snapshots of a log, one after the other.
+/// Functions that build the snapshots of a log, one after another.
 pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
-    /// The process that the next message is for.
+    /// Number of the process that receives the next message.
     process: Snapshots,
-    /// Workers that stand still.
+    /// Frozen workers.
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,
 }
 
 impl Run {
-    /// Over what a history has left so far.
+    /// Starts from the state of a history.
     pub(super) fn new(
         history: &History,
         stored: Option<&Run>,
@@ -49,14 +49,14 @@ impl Run {
         Self { ports, process, frozen: Vec::new(), function_ms: FUNCTION_MS }
     }
 
-    /// With functions that end soon: each does one piece of work.
+    /// Limits function invocations to one piece of work each.
     pub(super) fn hasty(mut self) -> Self {
         self.function_ms = 1;
         self
     }
 
-    /// Sends these messages, and calls functions until none is left; then whoever stood still wakes
-    /// up, and nothing changes.
+    /// Sends these messages and invokes functions until no message is left. Then wakes the frozen
+    /// workers and asserts that nothing changes.
     pub(super) async fn finish(mut self, jobs: &[SnapshotJob], what: &str) -> Self {
         for job in jobs {
             self.ports.queue.send(&job.encode()).await.unwrap();
@@ -81,7 +81,7 @@ impl Run {
         Stored::read(&self.ports.tables, &self.ports.blobs).await
     }
 
-    /// The log as a process reads it that knows nothing yet.
+    /// Returns the log service of a process with empty caches.
     pub(super) fn logs(&self) -> Logs {
         self.ports.logs()
     }
@@ -99,7 +99,8 @@ impl Run {
         }
     }
 
-    /// Calls a function with the next message, as Lambda does; false if there is none that is shown.
+    /// Invokes a function with the next visible message, as Lambda does; returns false if no
+    /// message is visible.
     async fn call(&mut self) -> bool {
         let received = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap().pop();
         let Some(message) = received else { return false };
@@ -121,7 +122,7 @@ impl Run {
         true
     }
 
-    /// Asserts that whatever is named is stored: by roots of entries, and by the progress.
+    /// Asserts that all objects named by roots of entries and by the progress are stored.
     async fn assert_nothing_dangles(&self, what: &str) {
         let ports = &self.ports;
         let stored = self.stored().await;
@@ -145,7 +146,7 @@ fn now_ms(ports: &FaultyPorts) -> u64 {
     ports.clock.now_ms()
 }
 
-/// The objects that progress names.
+/// Returns the keys of the objects that the progress names.
 fn named_by(progress: &BuildProgress) -> Vec<String> {
     let merge = progress.merge.iter();
     let tiles = merge.clone().flat_map(|merge| &merge.recent);
