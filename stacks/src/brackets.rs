@@ -1,7 +1,7 @@
-//! Nesting depth of brackets in a text, measured before parsing.
+//! Measures the nesting depth of brackets in a text before the text is parsed.
 
-/// Maximum nesting depth of brackets in YAML, counting brackets inside strings. The YAML parser
-/// rejects deeper values itself, but only after a time that grows with the square of the depth.
+/// Maximum nesting depth of brackets in YAML. The YAML parser has its own limit, but its running
+/// time grows with the square of the depth.
 pub(crate) const BRACKET_DEPTH_MAX: usize = 1_000;
 
 /// Returns the maximum nesting depth of brackets in `text`, counting brackets inside strings.

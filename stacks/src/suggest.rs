@@ -1,9 +1,11 @@
-//! Suggestions for misspelled words: the nearest known word by edit distance.
+//! Suggests corrections for misspelled words, based on edit distance.
 
-/// Letters of a word for each allowed edit: enough for a typo, too few edits to reach another word.
+/// Number of letters in a word per allowed edit. It allows for typos, but not for changing a word
+/// into a different one.
 const LETTERS_PER_EDIT: usize = 3;
 
-/// Returns the candidate nearest to `word`, if it is near enough to be a correction.
+/// Returns the candidate that is most similar to `word`, or `None` if no candidate is similar
+/// enough.
 pub(crate) fn closest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -20,7 +22,7 @@ pub(crate) fn closest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns the text "; did you mean `NAME`?" for a suggestion, or an empty string for `None`.
+/// Returns "; did you mean `NAME`?" for a suggestion, and an empty string for `None`.
 pub(crate) fn hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }

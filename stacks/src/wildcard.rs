@@ -1,20 +1,20 @@
 //! Matching of IAM patterns with `*` and `?`.
 
-/// Case sensitivity of a comparison.
+/// Whether a comparison is case-sensitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// For actions and header names.
+    /// Case-insensitive, for actions and header names.
     Insensitive,
     /// For ARNs.
     Sensitive,
 }
 
-/// Returns whether `pattern` matches `name`. In `name`, `*` and `?` are ordinary characters.
+/// Returns whether `pattern` matches `name`. In `name`, `*` and `?` are literal characters.
 pub fn matches(pattern: &str, name: &str, case: Case) -> bool {
     glob(pattern.as_bytes(), name.as_bytes(), case, char_len)
 }
 
-/// Returns the length in bytes of the UTF-8 character that starts with `first`; 0 for a
+/// Returns the length in bytes of the UTF-8 character whose first byte is `first`. Returns 0 for a
 /// continuation byte.
 const fn char_len(first: u8) -> usize {
     match first {
@@ -28,16 +28,17 @@ const fn char_len(first: u8) -> usize {
 
 /// Returns whether `pattern` matches `name`.
 ///
-/// Backtracks to the last `*` only, so the time is at most proportional to the product of both
-/// lengths. `wildcard_len` returns how many bytes of `name` a `?` consumes, given the first of
-/// them; 0 means that `?` does not match.
+/// Only the last `*` is tried again after a mismatch, so the running time is at most proportional
+/// to the product of both lengths. `wildcard_len` receives the next byte of `name` and returns the
+/// number of bytes that a `?` matches; 0 means that `?` does not match.
 pub(crate) fn glob(pattern: &[u8], name: &[u8], case: Case, wildcard_len: fn(u8) -> usize) -> bool {
     let is_equal = |left: u8, right: u8| match case {
         Case::Insensitive => left.eq_ignore_ascii_case(&right),
         Case::Sensitive => left == right,
     };
     let (mut pattern_index, mut name_index) = (0_usize, 0_usize);
-    // The last `*` in the pattern, and where the part of the name after its match starts.
+    // Position of the last `*` in the pattern, and the end of the part of `name` that the `*`
+    // matches.
     let mut last_star: Option<(usize, usize)> = None;
     while let Some(byte) = name.get(name_index).copied() {
         match pattern.get(pattern_index).copied() {
@@ -55,7 +56,7 @@ pub(crate) fn glob(pattern: &[u8], name: &[u8], case: Case, wildcard_len: fn(u8)
             }
             _ => {
                 let Some((star_index, star_end)) = last_star else { return false };
-                // Backtrack: the star matches one byte more.
+                // Backtracks: the `*` matches one more byte.
                 last_star = Some((star_index, star_end + 1));
                 pattern_index = star_index + 1;
                 name_index = star_end + 1;

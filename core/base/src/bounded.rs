@@ -1,6 +1,6 @@
-//! Lists that are bounded while they are decoded.
+//! Lists whose length is checked while they are decoded.
 //!
-//! One stored byte may become a hundred bytes in memory, so a list is bounded before it is
+//! One stored byte may become a hundred bytes in memory, so the length is checked before memory is
 //! allocated. The declared length is not trusted: no memory is reserved for it.
 
 use std::fmt;
@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Decodes a list of at most `MAX` elements. For `#[serde(deserialize_with)]`; the encoding is that
-/// of `Vec`.
+/// Decodes a list of at most `MAX` elements. Use with `#[serde(deserialize_with)]`. The encoding is
+/// that of `Vec`.
 pub fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -28,7 +28,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // A declared length may cause an error, but must not reserve memory.
+        // A declared length may cause an error, but must never reserve memory.
         if let Some(declared) = items.size_hint()
             && declared > MAX
         {
@@ -47,7 +47,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 }
 
-/// Decodes an optional list of at most `MAX` elements; for `#[serde(deserialize_with)]`.
+/// Decodes an optional list of at most `MAX` elements. Use with `#[serde(deserialize_with)]`.
 pub fn at_most_optional<'de, D, T, const MAX: usize>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error>
@@ -88,7 +88,7 @@ mod tests {
         static DECODED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// An element of one byte that counts how often it is decoded.
+    /// A one-byte element that counts how often it is decoded.
     #[derive(Debug, PartialEq)]
     struct Counted;
 
@@ -116,12 +116,12 @@ mod tests {
         };
         assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
         assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
-        // The declared length exceeds the input: decoding stops at the end or one element after the
-        // limit.
+        // The declared length exceeds the input. Decoding stops at the end of the input or one
+        // element after the limit.
         let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
         assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));
-        // JSON declares no length: elements are counted while they are decoded.
+        // JSON declares no length, so elements are counted while they are decoded.
         for (text, count, all) in [("[0,0,0]", 3, true), ("[0,0,0,0,0]", 4, false)] {
             DECODED.set(0);
             assert_eq!(serde_json::from_str::<List>(text).is_ok(), all);

@@ -1,6 +1,6 @@
-//! Numbers and counts in messages.
+//! Formatting of numbers and counts in messages.
 
-/// Formats a non-negative number with commas between thousands: `23,632`.
+/// Formats a non-negative number with commas as thousands separators: `23,632`.
 pub fn grouped(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,4 +1,4 @@
-//! Ids of spreadsheets, and the hashes that identify subjects and clients.
+//! Spreadsheet ids, and the hashes that identify subjects and clients.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 
-/// Id of a spreadsheet (UUID), also the id of its log.
+/// Id of a spreadsheet (UUID), which is also the id of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SpreadsheetId))]
 pub struct LogId(Uuid);
 
-/// Marks the id of a fork: the version digit of a custom UUID (8), followed by `f0c`.
+/// Pattern that marks the id of a fork: the version digit of a custom UUID (8), followed by `f0c`.
 const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
 /// A nonce or client id that is empty or too long.
@@ -31,11 +31,11 @@ pub struct BadLength {
 
 impl LogId {
     /// Derives the id of the spreadsheet that `subject` creates with `nonce`. The id is a hash of
-    /// both: a repeated create yields the same id, and no subject can choose the id of another
-    /// subject's spreadsheet.
+    /// both, so that a repeated create yields the same id and no subject can choose the id of
+    /// another subject's spreadsheet.
     ///
     /// # Errors
-    /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
+    /// Returns [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
     pub fn derive(subject: &SubjectKey, nonce: &str) -> Result<Self, BadLength> {
         check_length("nonce", nonce, MAX_NONCE_BYTES)?;
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 spreadsheet id");
@@ -47,10 +47,10 @@ impl LogId {
     }
 
     /// Derives the id of the fork of `source` that `subject` creates with `nonce`, like
-    /// [`LogId::derive`]. The id carries the mark that [`LogId::may_be_fork`] checks.
+    /// [`LogId::derive`]. [`LogId::may_be_fork`] recognizes the id.
     ///
     /// # Errors
-    /// [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
+    /// Returns [`BadLength`] unless the nonce has 1 to `MAX_NONCE_BYTES` bytes.
     pub fn derive_fork(subject: &SubjectKey, source: Self, nonce: &str) -> Result<Self, BadLength> {
         check_length("nonce", nonce, MAX_NONCE_BYTES)?;
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 fork id");
@@ -67,7 +67,8 @@ impl LogId {
     }
 
     /// Returns whether the third group of the id's digits is `8f0c`, as in the id of every fork.
-    /// Another id may have these digits by chance; only then is a read needed to find out.
+    /// The ids of other logs may have these digits by chance, so the caller must read the log to be
+    /// certain.
     #[must_use]
     pub fn may_be_fork(&self) -> bool {
         let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
@@ -99,7 +100,7 @@ impl FromStr for LogId {
     }
 }
 
-/// Identifies a person: a hash of the issuer and subject of the person's tokens.
+/// Identifies a person by a hash of the issuer and subject of the person's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SubjectKey([u8; 32]);
 
@@ -107,7 +108,7 @@ impl SubjectKey {
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 subject");
-        // The length distinguishes ("ab", "c") from ("a", "bc").
+        // Including the length makes the hash of ("ab", "c") differ from that of ("a", "bc").
         hasher.update(&u64::try_from(issuer.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(issuer.as_bytes());
         hasher.update(subject.as_bytes());
@@ -120,9 +121,9 @@ impl SubjectKey {
     }
 }
 
-/// Identifies the client of an entry, to recognize repeated mutations: 8 bytes of a hash of subject
-/// and client id. The hash includes the subject, so that no subject can use the client id of
-/// another.
+/// Identifies the client that wrote an entry, so that repeated mutations are recognized. Consists
+/// of 8 bytes of a hash of the subject and client id. The subject is part of the hash so that no
+/// subject can use another subject's client id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClientKey(pub [u8; 8]);
 
@@ -130,7 +131,7 @@ impl ClientKey {
     /// Derives the key of `client_id` as used by `subject`.
     ///
     /// # Errors
-    /// [`BadLength`] unless the id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    /// Returns [`BadLength`] unless the id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
     pub fn derive(subject: &SubjectKey, client_id: &str) -> Result<Self, BadLength> {
         check_length("client id", client_id, MAX_CLIENT_ID_BYTES)?;
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client");
@@ -146,8 +147,8 @@ impl ClientKey {
     }
 }
 
-/// The client id of a Replicache client and the id of its client group. Stored with the client's
-/// mutations, because the reply to a pull contains both.
+/// The ids of a Replicache client and of its client group. They are stored with the client's
+/// mutations, because the response to a pull contains both.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName {
     group: String,
@@ -158,7 +159,7 @@ impl ClientName {
     /// Creates the name of the client `client` in the client group `group`.
     ///
     /// # Errors
-    /// [`BadLength`] unless each id has 1 to `MAX_CLIENT_ID_BYTES` bytes.
+    /// Returns [`BadLength`] unless each of the two ids has 1 to `MAX_CLIENT_ID_BYTES` bytes.
     pub fn new(group: &str, client: &str) -> Result<Self, BadLength> {
         check_length("client group id", group, MAX_CLIENT_ID_BYTES)?;
         check_length("client id", client, MAX_CLIENT_ID_BYTES)?;
@@ -175,27 +176,27 @@ impl ClientName {
         &self.client
     }
 
-    /// Derives the client key from the subject, the client group and the client id. The key never
-    /// equals that of a client without a group.
+    /// Derives the client key from the subject, client group and client id. The key always differs
+    /// from that of a client without a group.
     #[must_use]
     pub fn key(&self, subject: &SubjectKey) -> ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
         hasher.update(&subject.0);
-        // The length distinguishes ("ab", "c") from ("a", "bc").
+        // Including the length makes the hash of ("ab", "c") differ from that of ("a", "bc").
         hasher.update(&u64::try_from(self.group.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(self.group.as_bytes());
         hasher.update(self.client.as_bytes());
         ClientKey::finish(&hasher)
     }
 
-    /// Returns the length of both ids together, in bytes.
+    /// Returns the total length of both ids in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.group.len().saturating_add(self.client.len())
     }
 }
 
-/// Name of the value in the message.
+/// Name of the invalid value, shown in the message.
 fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), BadLength> {
     if text.is_empty() || text.len() > max {
         return Err(BadLength { what, max, length: text.len() });

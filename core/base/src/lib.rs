@@ -1,8 +1,8 @@
-//! Base types of all crates of Cellar: ids, positions, limits and table records.
+//! Base types that all crates of Cellar share: ids, positions, limits and table records.
 //!
 //! The crates under `core/` implement Cellar's rules without async code, clocks, randomness or I/O;
-//! time and random numbers are arguments. Each protocol decision is a function `(state, event) ->
-//! (state, action)` that the engine, the model checker and the simulator all call.
+//! the caller passes in times and random numbers. Each protocol decision is a function `(state,
+//! event) -> (state, action)` that the engine, the model checker and the simulator all call.
 
 pub mod backoff;
 pub mod base64_text;

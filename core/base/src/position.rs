@@ -1,4 +1,4 @@
-//! Positions: the places of entries in a log, and so the versions of a spreadsheet.
+//! Positions of entries in a log, which are also the versions of a spreadsheet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::MAX_SEGMENTS;
 
-/// Place of an entry in a log: the number of its segment, and its number within the segment.
+/// Position of an entry in a log: the number of its segment, and its number within the segment.
 ///
-/// Ordered by segment, then by number. Printed and parsed as `segment.num`; in JSON a position is
-/// one number, see [`Position::pack`].
+/// Positions are ordered by segment, then by number. The text form is `segment.num`. In JSON, a
+/// position is a single number, see [`Position::pack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     segment: u32,
     num: u32,
 }
 
-/// A segment number that is too large to be packed into an exact JSON number.
+/// A segment number that is too large to pack into an exact JSON number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("log segment {segment} is out of range; it must be below {MAX_SEGMENTS}")]
 pub struct SegmentOutOfRange {
@@ -37,13 +37,13 @@ pub struct NotAPosition {
 impl Position {
     /// The first entry of every log.
     pub const FIRST: Self = Self { segment: 0, num: 0 };
-    /// The largest possible position of any log.
+    /// The largest possible position in any log.
     pub const LAST: Self = Self { segment: MAX_SEGMENTS - 1, num: u32::MAX };
 
     /// Creates a position in a segment below `MAX_SEGMENTS`.
     ///
     /// # Errors
-    /// [`SegmentOutOfRange`] for a larger segment.
+    /// Returns [`SegmentOutOfRange`] for a larger segment.
     pub fn new(segment: u32, num: u32) -> Result<Self, SegmentOutOfRange> {
         if segment < MAX_SEGMENTS {
             Ok(Self { segment, num })
@@ -58,7 +58,7 @@ impl Position {
         self.segment
     }
 
-    /// Returns the number of the entry in its segment, from 0.
+    /// Returns the number of the entry within its segment, starting at 0.
     #[must_use]
     pub fn num(self) -> u32 {
         self.num
@@ -70,10 +70,10 @@ impl Position {
         (u64::from(self.segment) << 32) | u64::from(self.num)
     }
 
-    /// Unpacks a position that [`Position::pack`] packed.
+    /// Unpacks a position that was packed with [`Position::pack`].
     ///
     /// # Errors
-    /// [`SegmentOutOfRange`] if the segment is out of range.
+    /// Returns [`SegmentOutOfRange`] if the segment number is too large.
     pub fn unpack(packed: u64) -> Result<Self, SegmentOutOfRange> {
         let segment = packed >> 32;
         let out_of_range = |_| SegmentOutOfRange { segment };
@@ -81,15 +81,15 @@ impl Position {
         Self::new(u32::try_from(segment).map_err(out_of_range)?, num)
     }
 
-    /// Returns the first position of this position's segment.
+    /// Returns the first position in the segment of this position.
     #[must_use]
     pub fn segment_start(self) -> Self {
         Self { num: 0, ..self }
     }
 
-    /// Returns a position twice as far before `later` as this one, or the start of this position's
-    /// segment if that is closer. A reader that repeatedly steps back this way reads each entry
-    /// only a few times.
+    /// Returns a position that is twice as far before `later` as this one, limited to the start of
+    /// this position's segment. A reader that repeatedly steps back this way reads each entry only
+    /// a few times.
     #[must_use]
     pub fn step_back_from(self, later: Self) -> Self {
         if self.segment != later.segment {
@@ -105,8 +105,7 @@ impl Position {
         Some(Self { segment: self.segment, num: self.num.checked_add(1)? })
     }
 
-    /// Returns the first position of the next segment, or `None` if the number of segments is
-    /// exhausted.
+    /// Returns the first position of the next segment, or `None` if no segment number is left.
     #[must_use]
     pub fn next_segment(self) -> Option<Self> {
         Self::new(self.segment.checked_add(1)?, 0).ok()

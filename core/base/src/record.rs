@@ -1,9 +1,9 @@
-//! Table items as typed attributes, independent of a database API. Every kind of record has a file
-//! with `key`, `encode` and `decode` in the `records/` folder of its crate.
+//! Table items as typed attributes, independent of the database API. Each kind of record has a file
+//! in the `records/` folder of its crate, with functions `key`, `encode` and `decode`.
 
 use std::collections::BTreeMap;
 
-/// The value of an attribute.
+/// Value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attribute {
     Text(String),
@@ -15,13 +15,13 @@ pub enum Attribute {
     Map(Item),
 }
 
-/// An item: its attributes by name.
+/// A table item: its attributes by name.
 pub type Item = BTreeMap<String, Attribute>;
 
-/// A table item that cannot be decoded.
+/// Reason why a table item cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// A missing attribute, or one of another type.
+    /// An attribute is missing or has another type.
     #[error("{record}: attribute `{name}` is missing or not {expected}")]
     Attribute {
         /// Kind of record.
@@ -31,13 +31,13 @@ pub enum RecordError {
         /// Expected type.
         expected: &'static str,
     },
-    /// An entry type that a later version of Cellar wrote.
+    /// A later version of Cellar wrote the entry, with an unknown entry type.
     #[error("entry type `{letter}` is not supported by this version of Cellar; upgrade it")]
     UnknownType {
-        /// The letter that encodes the type.
+        /// Letter that encodes the entry type.
         letter: String,
     },
-    /// A body that cannot be decoded.
+    /// The entry body cannot be decoded.
     #[error("{what}")]
     Body {
         /// Reason.
@@ -45,18 +45,19 @@ pub enum RecordError {
     },
 }
 
-/// Returns the bytes of an item as DynamoDB bills them: attribute names and values.
+/// Returns the size of an item in bytes as DynamoDB bills it: attribute names and values.
 #[must_use]
 pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
 
-/// Returns the bytes of an attribute value as DynamoDB bills them.
+/// Returns the size of an attribute value in bytes as DynamoDB bills it.
 fn value_bytes(value: &Attribute) -> usize {
     match value {
         Attribute::Text(text) => text.len(),
         Attribute::Bytes(bytes) => bytes.len(),
-        // One byte per two significant digits, plus one byte; trailing zeros are free.
+        // A number takes one byte per two significant digits, plus one byte. Trailing zeros are
+        // free.
         Attribute::Number(number) => {
             let digits = number.to_string();
             digits.trim_end_matches('0').len().div_ceil(2) + 1
@@ -67,9 +68,9 @@ fn value_bytes(value: &Attribute) -> usize {
     }
 }
 
-/// Reads typed attributes of one item.
+/// Reads the typed attributes of an item.
 pub struct Reader<'a> {
-    /// Kind of record, for messages.
+    /// Kind of the record, shown in error messages.
     pub record: &'static str,
     pub item: &'a Item,
 }

@@ -1,5 +1,5 @@
-//! Compression and decompression of zstd frames. Contexts are reused, because creating one takes
-//! longer than compressing a small object.
+//! Compression and decompression of zstd frames. Contexts are reused, because creating a context
+//! takes longer than compressing a small object.
 
 use std::cell::RefCell;
 
@@ -10,17 +10,17 @@ use zstd::zstd_safe::{
 };
 
 /// Compression level of zstd. Columns are encoded compactly before compression, so a higher level
-/// gains almost nothing: level 3 would save 0.3 % of the bytes and take a sixth of the time of a
-/// snapshot.
+/// gains almost nothing: level 3 would save 0.3 % of the bytes and take up a sixth of a snapshot's
+/// time.
 pub const COMPRESSION_LEVEL: i32 = 1;
 
 thread_local! {
-    // Reused working memory: the output does not depend on earlier calls.
+    // Working memory that calls reuse. The output does not depend on earlier calls.
     static COMPRESSOR: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
     static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
 
-/// A failure of the compressor, such as insufficient memory.
+/// Failure of the compressor, for example because memory is insufficient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompressorFault;
 
@@ -30,8 +30,8 @@ impl From<usize> for CompressorFault {
     }
 }
 
-/// Compresses at least one part into a single frame that declares its content size. Each part ends
-/// a block.
+/// Compresses at least one part into a single frame that declares its content size. A block ends
+/// after each part.
 pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
     /// Maximum overhead of a block in bytes.
     const BLOCK_BYTES: usize = 16;
@@ -49,7 +49,7 @@ pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
         }
         compress_part(context, &mut compressed, last, ZSTD_EndDirective::ZSTD_e_end)
     })?;
-    // The capacity allowed for incompressible content.
+    // The capacity was reserved for incompressible content; most of it is unused.
     compressed.shrink_to_fit();
     Ok(compressed)
 }
@@ -79,10 +79,10 @@ pub fn declared_bytes(frame: &[u8]) -> Option<usize> {
     Some(usize::try_from(declared).unwrap_or(usize::MAX))
 }
 
-/// Decompresses a single frame that declares its content size. Returns `None` for anything else, or
-/// if the content has more than `max_bytes` bytes.
+/// Decompresses a single frame that declares its content size. Returns `None` for any other input,
+/// or if the content has more than `max_bytes` bytes.
 pub fn decompress(frame: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
-    /// Magic number of a frame with content; skippable frames have others.
+    /// Magic number of a frame with content. Skippable frames have other magic numbers.
     const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let is_single_frame =
         frame.starts_with(&FRAME_MAGIC) && find_frame_compressed_size(frame) == Ok(frame.len());

@@ -117,8 +117,8 @@ fn has_only_declared_lengths(mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Skips the head of an item, with its content if the item is a byte string or a text. Returns `None` if
-/// the item does not follow the profile.
+/// Skips the head of an item, with its content if the item is a byte string or a text. Returns
+/// `None` if the item does not follow the profile.
 fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
     const TEXT: u8 = 3;

@@ -1,6 +1,6 @@
 //! Errors of snapshot objects.
 
-use super::level::ChunkHash;
+use super::chunk_ref::ChunkHash;
 
 /// An unreadable snapshot object, or contents that no snapshot object can store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::level::ChunkHash;
+use super::chunk_ref::ChunkHash;
 use cellar_base::hexadecimal::hexadecimal;
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::schema::UPLOADS_PREFIX;

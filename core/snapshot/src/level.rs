@@ -3,25 +3,9 @@
 use minicbor::{Decode, Encode};
 
 use super::cbor;
+pub use super::chunk_ref::{ChunkHash, ChunkRef};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
-
-/// Name of a chunk: BLAKE3 hash of its uncompressed bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-#[cbor(transparent)]
-pub struct ChunkHash(#[cbor(n(0), with = "minicbor::bytes")] pub [u8; 32]);
-
-/// Reference to a chunk: its name and stored length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
-#[cbor(array)]
-pub struct ChunkRef {
-    /// Name of the chunk.
-    #[n(0)]
-    pub hash: ChunkHash,
-    /// Stored (compressed) length in bytes.
-    #[n(1)]
-    pub bytes: u32,
-}
 
 /// The effect of a contiguous range of entries on all sheets.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,12 +1,13 @@
 //! Snapshots: the state at a position, as immutable chunks.
 //!
-//! A snapshot's root lists *levels*, oldest first. Each holds what a contiguous range of entries did:
-//! cells in the space of its last entry, in *tiles*, and the axis maps from the space of the level
-//! below into its own.
+//! A snapshot's root lists *levels*, oldest first. Each holds what a contiguous range of entries
+//! did: cells in the space of its last entry, in *tiles*, and the axis maps from the space of the
+//! level below into its own.
 
 mod cbor;
 pub mod cells;
 pub mod chunk;
+mod chunk_ref;
 pub mod compaction;
 mod error;
 pub mod fold;

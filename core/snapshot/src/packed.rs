@@ -1,6 +1,6 @@
 //! Stored objects: each is one zstd frame, named by the hash of its contents.
 
-use super::level::{ChunkHash, ChunkRef};
+use super::chunk_ref::{ChunkHash, ChunkRef};
 use crate::error::SnapshotError;
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_ROOT_BYTES, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,

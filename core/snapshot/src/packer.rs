@@ -109,8 +109,8 @@ impl Packer {
         self.reserve_inline_naming(part, 0)
     }
 
-    /// Like [`Packer::reserve_inline`], but for a part that refers to chunks with a total stored length
-    /// of `named_bytes`.
+    /// Like [`Packer::reserve_inline`], but for a part that refers to chunks with a total stored
+    /// length of `named_bytes`.
     pub(super) fn reserve_inline_naming<T: Encode<()>>(
         &mut self,
         part: &T,
@@ -146,8 +146,8 @@ impl Packer {
         Ok(chunk)
     }
 
-    /// Splits a list into groups, one per chunk, each as large as the limits allow. `frame_bytes` is
-    /// the CBOR overhead of a list and of each item.
+    /// Splits a list into groups, one per chunk, each as large as the limits allow. `frame_bytes`
+    /// is the CBOR overhead of a list and of each item.
     pub(super) fn split_into_chunks<T>(
         &self,
         list: impl IntoIterator<Item = T>,

@@ -1,5 +1,5 @@
-//! The references of snapshot objects to other objects. Following all references from the roots in use
-//! finds every object that must not be deleted.
+//! The references of snapshot objects to other objects. Following all references from the roots in
+//! use finds every object that must not be deleted.
 
 use super::chunk::{self, UnreadableChunk};
 use super::index::{IndexChunk, Indexed, IndexedTile, Kept, PackedLevel, RowIndex, Stripes};
@@ -168,7 +168,8 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Returns the names of all objects reachable through `objects`, without following references of tiles.
+    /// Returns the names of all objects reachable through `objects`, without following references
+    /// of tiles.
     fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
             named.leaves.into_iter().chain(named.tiles).collect();
@@ -198,7 +199,7 @@ mod tests {
     }
 
     proptest! {
-        /// All objects of a level are reachable, whatever the pack limits are and wherever the root stores the level.
+        /// All objects of a level are reachable for any pack limits.
         #[test]
         fn all_objects_of_a_root_are_reachable(
             level in any_level(), bytes in prop::sample::select(vec![0_usize, 60, 400, 1 << 20]),

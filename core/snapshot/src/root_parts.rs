@@ -8,8 +8,8 @@ use crate::objects::{Missing, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 
-/// Returns the last mutation of each client. If the chunk of clients is not loaded, adds it to `missing`
-/// and returns an empty map.
+/// Returns the last mutation of each client. If the chunk of clients is not loaded, adds it to
+/// `missing` and returns an empty map.
 pub(crate) fn load_clients(root: &Root, objects: &Objects, missing: &mut Missing) -> ClientMap {
     let Some(chunk) = &root.clients else { return ClientMap::default() };
     if let Some(clients) = objects.clients.get(&chunk.hash) {
@@ -19,8 +19,8 @@ pub(crate) fn load_clients(root: &Root, objects: &Objects, missing: &mut Missing
     ClientMap::default()
 }
 
-/// Returns the workbook metadata. Parts whose chunks are not loaded are left empty, and their chunks are
-/// added to `missing`.
+/// Returns the workbook metadata. Parts whose chunks are not loaded are left empty, and their
+/// chunks are added to `missing`.
 pub(crate) fn load_metadata(
     root: &Root,
     objects: &Objects,

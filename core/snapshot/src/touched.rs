@@ -1,5 +1,5 @@
-//! Computes which cells of the older state a range of entries touched. Only these cells must be read to
-//! report the changes, however large the sheets are.
+//! Computes which cells of the older state a range of entries touched. Only these cells must be
+//! read to report the changes, however large the sheets are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +33,8 @@ pub struct TouchedWindow {
     pub partly: bool,
 }
 
-/// Returns the cells that entries touched on the sheets that already existed. `before` and `after` are
-/// the metadata before and after the entries; `level` is the level that the entries fold into.
+/// Returns the cells that entries touched on the sheets that already existed. `before` and `after`
+/// are the metadata before and after the entries; `level` is the level that the entries fold into.
 #[must_use]
 pub fn touched_cells(
     before: &WorkbookMetadata,
@@ -169,8 +169,8 @@ impl TouchedCells {
     }
 }
 
-/// Returns whether a span of `spans` begins or ends inside `deleted`. Spans of the whole axis have no
-/// ends.
+/// Returns whether a span of `spans` begins or ends inside `deleted`. Spans of the whole axis have
+/// no ends.
 fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     if spans.is_all(axis) || deleted.is_empty() {
         return false;

@@ -35,8 +35,9 @@ pub fn clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
     missing.ready_or_need(|| clients)
 }
 
-/// Returns the cells of a window after the entries in `tail`, which follow `root`. Without a root, the
-/// entries follow the empty state. Asks for all missing objects of an index level in one request.
+/// Returns the cells of a window after the entries in `tail`, which follow `root`. Without a root,
+/// the entries follow the empty state. Asks for all missing objects of an index level in one
+/// request.
 ///
 /// # Errors
 /// [`SnapshotError`] if an object does not match the reference to it.
@@ -121,7 +122,8 @@ impl LoadedTile<'_> {
     }
 }
 
-/// Appends the tiles at `places` to `tiles`. Tiles that are not loaded are added to `missing` instead.
+/// Appends the tiles at `places` to `tiles`. Tiles that are not loaded are added to `missing`
+/// instead.
 fn load_tiles<'a>(
     source: &'a Source,
     places: Places,

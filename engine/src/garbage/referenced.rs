@@ -190,7 +190,8 @@ impl Node {
 }
 
 impl FoundObjects {
-    /// Adds the referenced objects. Returns those that may refer to others and were not visited yet.
+    /// Adds the referenced objects. Returns those that may refer to others and were not visited
+    /// yet.
     fn add(&mut self, references: References) -> Vec<Node> {
         let References { index, tiles, leaves } = references;
         for leaf in leaves {

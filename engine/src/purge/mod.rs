@@ -1,4 +1,4 @@
-//! Purges spreadsheets that were deleted so long ago that they cannot be undeleted. An operator may
+//! Purges spreadsheets whose time to be undeleted has passed. An operator may
 //! run it at any time and any number of times, concurrently with all other work.
 //!
 //! The catalog first marks the spreadsheet as purged, which makes it unrecoverable. Then all its

@@ -6,12 +6,12 @@
 //! that receives the message decides what to do, so a superfluous message is dropped.
 //!
 //! - A Snapshot entry without a root is built if it is after the last finished snapshot of its segment. An
-//!   earlier Snapshot entry without a root is skipped: a worker would drop its job, and reads do not need it,
-//!   because every read starts from a finished snapshot and folds the entries after it. A rebuild builds such
-//!   an entry, too.
+//! earlier Snapshot entry without a root is skipped: a worker would drop its job, and reads do not
+//! need it, because every read starts from a finished snapshot and folds the entries after it. A
+//! rebuild builds the snapshots of all entries.
 //! - The first entry of a log needs no snapshot, because it contains nothing.
-//! - A pending record without a write for `ABANDONED_S` gets another message, whatever its entry contains,
-//!   because the record blocks all later snapshots.
+//! - A pending record without a write for `ABANDONED_S` gets another message, even if its entry has a
+//!   root, because the record blocks all later snapshots.
 //!
 //! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of one log from its entries, even
 //! if all objects under the bucket's `sheets/` are lost.
@@ -64,7 +64,7 @@ pub struct Scope {
     pub since_s: u64,
 }
 
-/// Counts of what a survey read.
+/// Counts of the entries and other data that a survey read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SurveyCounts {
     /// Number of logs.
@@ -88,7 +88,7 @@ pub struct Finding {
     pub log: LogId,
     /// Position of the entry.
     pub at: Position,
-    /// What was found.
+    /// Kind of fault or state.
     pub kind: FindingKind,
 }
 

@@ -40,7 +40,7 @@ pub struct SnapshotToRebuild {
 pub struct RebuildPlan {
     /// Id of the log.
     pub log: LogId,
-    /// Counts of what was read.
+    /// Counts of the entries and other data that were read.
     pub counts: SurveyCounts,
     /// The snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,

@@ -1,5 +1,6 @@
-//! The alarms of the stack. The number is kept at ten, which are free in each account; only a stack with
-//! a webhook has one more. `templates/runbook/` describes each alarm and what to do.
+//! The alarms of the stack. There are ten of them, because ten alarms are free in each account; a
+//! stack with a webhook has an eleventh. `templates/runbook/` describes each alarm and the response
+//! to it.
 
 use super::events::Events;
 use super::storage::Storage;
@@ -10,18 +11,20 @@ use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 use crate::template::Place;
 
-/// Maximum age in milliseconds of a change stream record. Usually, records are processed within seconds.
+/// Maximum age of a change stream record in milliseconds. Records are usually processed within
+/// seconds.
 const ITERATOR_AGE_MS_MAX: u32 = 10 * 60 * 1_000;
-/// Maximum age in seconds of a snapshot job. A job may wait for earlier snapshots of the same log.
+/// Maximum age of a snapshot job in seconds. A job may have to wait for earlier snapshots of the
+/// same log.
 const JOB_AGE_S_MAX: u32 = 6 * 60 * 60;
-/// Failed requests in a period that do not trigger an alarm. A client retries up to 5 times, so a lasting
-/// fault exceeds this number, but a writer that loses a few races does not.
+/// Number of failed requests per period above which an alarm triggers. A client retries up to 5
+/// times, so a lasting fault exceeds this number, but a writer that loses a few races does not.
 const FAILURES_MAX: u32 = 4;
 
-/// End of the description of every alarm.
+/// Suffix of every alarm's description.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
-/// The parts of the stack that alarms and the dashboard use.
+/// The resources that alarms and the dashboard monitor.
 pub(super) struct Parts<'a> {
     pub(super) api: &'a Handle<Function>,
     pub(super) snapshot: &'a Handle<Function>,
@@ -32,7 +35,7 @@ pub(super) struct Parts<'a> {
     pub(super) events: &'a Events,
 }
 
-/// Adds all alarms, and the topic that they notify.
+/// Adds all alarms and the SNS topic that they notify.
 pub(super) fn add_alarms(
     stack: &mut Stack,
     config: &Config,
@@ -52,8 +55,8 @@ pub(super) fn add_alarms(
     Ok(())
 }
 
-/// Returns the ARNs of the topics to notify: a new topic for the configured email address, and the
-/// customer's own topic.
+/// Returns the ARNs of the topics to notify: a new topic if an email address is configured, and the
+/// customer's own topic if one is configured.
 fn notification_topics(
     stack: &mut Stack,
     config: &Config,
@@ -69,7 +72,7 @@ fn notification_topics(
     Ok(topics)
 }
 
-/// An alarm to be added to the stack.
+/// Definition of an alarm that is added to the stack.
 struct AlarmSpec {
     /// Logical id without the suffix `Alarm`.
     name: &'static str,
@@ -77,14 +80,14 @@ struct AlarmSpec {
     metric: Metric,
     watched: Watched,
     threshold: u32,
-    /// Number of consecutive periods above the threshold.
+    /// Number of consecutive periods in which the threshold must be exceeded.
     periods: u32,
-    /// Source line that names the alarm.
+    /// Source line that defines the alarm.
     place: Place,
 }
 
 impl AlarmSpec {
-    /// Describes an alarm that triggers when `metric` exceeds 0 in one period.
+    /// Defines an alarm that triggers when `metric` exceeds 0 in one period.
     #[track_caller]
     fn new(name: &'static str, metric: Metric, watched: Watched) -> Self {
         let place = Place::caller();
@@ -125,8 +128,9 @@ fn api_alarms(config: &Config, parts: &Parts<'_>) -> Vec<AlarmSpec> {
 
 /// Returns the alarms of the functions that read change streams.
 ///
-/// Errors and throttling of these functions increase the age of the records. Records that a function gives
-/// up are in a shared dead-letter queue.
+/// If such a function fails or is throttled, the age of its records increases, so no separate
+/// alarms are needed. Records that exhaust their retries are sent to a dead-letter queue that the
+/// functions share.
 fn change_stream_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let relay = Watched::function(&parts.events.relay);
     let indexer = Watched::function(parts.indexer);
@@ -153,7 +157,8 @@ fn change_stream_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     specs
 }
 
-/// Returns the alarms of the snapshot function. Throttling of the function increases the age of jobs.
+/// Returns the alarms of the snapshot function. Throttling needs no alarm of its own, because it
+/// increases the age of jobs.
 fn snapshot_alarms(parts: &Parts<'_>) -> Vec<AlarmSpec> {
     let snapshot = Watched::function(parts.snapshot);
     let jobs = Watched::queue(&parts.events.snapshots);

@@ -16,13 +16,13 @@ use crate::constructs::{
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 
-/// The API function and its URL.
 pub(super) struct Api {
     pub(super) function: Handle<Function>,
     pub(super) url: Handle<FunctionUrl>,
 }
 
-/// Adds the function with its log group, its role, its URL and both permissions to call the URL.
+/// Adds the function with its log group, role and URL, and with both permissions that calling the
+/// URL requires.
 pub(super) fn add_api(
     stack: &mut Stack,
     config: &Config,
@@ -64,7 +64,8 @@ pub(super) fn add_api(
     Ok(Api { function, url })
 }
 
-/// Sets the variables of the optional token settings: `OpenID Connect` issuers and the earliest issue time.
+/// Sets the environment variables of the optional token settings: the `OpenID Connect` issuers and
+/// the earliest issue time.
 fn with_token_settings(config: &Config, mut function: Function) -> Function {
     if !config.tokens.oidc.is_empty() {
         function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
@@ -75,18 +76,20 @@ fn with_token_settings(config: &Config, mut function: Function) -> Function {
     function
 }
 
-/// Returns the request timeout in milliseconds: a second less than that of the function, so that the API
-/// responds with an error before Lambda ends the invocation.
+/// Returns the request timeout in milliseconds. It is one second shorter than the function's
+/// timeout, so that the API responds with an error before Lambda ends the invocation.
 fn request_timeout_ms(config: &Config) -> u32 {
     config.api.timeout_s.saturating_sub(1).saturating_mul(1_000)
 }
 
-/// Returns the role of the API, with only the permissions that the API uses.
+/// Returns the execution role of the API, which grants only the permissions that the API uses.
 ///
-/// The API cannot update or delete entries and segments, and cannot delete event streams. In the bucket,
-/// it can only write large entries and chunks of imports; offloaded segments and snapshots are read-only.
+/// The API cannot update or delete entries and segments, and cannot delete event streams. In the
+/// bucket, it can write only large entries and chunks of imports; it can read but not write
+/// offloaded segments and snapshots.
 fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role {
-    // A presigned upload, including its tag, has the permissions of the role that signed the URL.
+    // A presigned upload runs with the permissions of the role that signed its URL, including the
+    // permission to tag the object.
     let uploads = Statement::allow(
         "Uploads",
         [
@@ -98,13 +101,13 @@ fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role
         ],
         [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // Only operators offload segments; the API reads the offloaded segments.
+    // The API reads offloaded segments, but only operators write them.
     let offload = Statement::allow(
         "Offload",
         ["s3:GetObject"],
         [objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
-    // The API publishes uploaded chunks after verification. It cannot write roots.
+    // The API publishes uploaded chunks after it has verified them. It cannot write roots.
     let chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
@@ -125,7 +128,8 @@ fn api_role(config: &Config, storage: &Storage, logs: &Handle<LogGroup>) -> Role
     key::allow_key_use(role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
-/// Returns the statements for the tables. A transaction requires the actions of all its parts.
+/// Returns the policy statements for the tables. A transaction requires the permissions for each of
+/// its operations.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
     let actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let entries = Statement::allow("EntryTable", actions, [storage.entries.arn()]);
@@ -139,8 +143,8 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
     [entries, segments, event_streams, feed]
 }
 
-/// Request headers that pages of other origins may send: those of the API, and the header that the
-/// Replicache client adds to each push and pull.
+/// Request headers that pages of other origins may send: the headers of the API, and the header
+/// that the Replicache client adds to each push and pull.
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 

@@ -1,4 +1,4 @@
-//! The dashboard: requests, background work, and consumed capacity.
+//! The CloudWatch dashboard, which shows requests, background work and consumed capacity.
 
 use super::alarms::Parts;
 use crate::constructs::{Dashboard, Metric, Watched, Widget};

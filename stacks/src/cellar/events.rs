@@ -1,4 +1,4 @@
-//! The relay, which reads the Entry table's change stream, and the queues.
+//! The queues, and the relay, which reads the change stream of the Entry table.
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;
@@ -19,28 +19,28 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the relay, which mostly waits for SQS and S3.
+/// Memory of the relay in MB. The relay mostly waits for SQS and S3.
 const RELAY_MEMORY_MB: u32 = 256;
-/// Timeout of the relay for a batch of records, in seconds.
+/// Timeout in seconds in which the relay processes a batch of records.
 const RELAY_TIMEOUT_S: u32 = 60;
-/// Maximum timeout of the snapshot function in seconds (Lambda).
+/// Maximum timeout of the snapshot function in seconds (limit of Lambda).
 const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
-/// Visibility timeout of the snapshot queue in seconds: 6 function timeouts, as Lambda recommends.
+/// Visibility timeout of the snapshot queue in seconds: six times the function's timeout, as Lambda
+/// recommends.
 const SNAPSHOT_VISIBILITY_S: u32 = 6 * SNAPSHOT_TIMEOUT_S_MAX;
 
-/// The relay and the queues.
 pub(super) struct Events {
     pub(super) relay: Handle<Function>,
-    /// Records of change streams that the relay, the indexer or the webhook could not process. Each message
-    /// names its change stream.
+    /// Dead-letter queue for change stream records that the relay, the indexer or the webhook could
+    /// not process. Each message contains the ARN of its change stream.
     pub(super) change_stream_dead_letters: Handle<Queue>,
     /// Snapshot jobs.
     pub(super) snapshots: Handle<Queue>,
-    /// Snapshot jobs that failed too often.
+    /// Dead-letter queue for snapshot jobs that exceeded the maximum number of receives.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
-/// Adds the queues with their policies, and the relay with its log group, its role and its event source.
+/// Adds the queues with their policies, and the relay with its log group, role and event source.
 pub(super) fn add_relay_and_queues(
     stack: &mut Stack,
     config: &Config,
@@ -90,9 +90,11 @@ fn add_queue(
     Ok(queue)
 }
 
-/// Returns the event source of the relay: new Snapshot entries, and new entries with an external body.
+/// Returns the event source of the relay. It selects new snapshot entries and new entries with an
+/// external body.
 ///
-/// Updates are excluded: finishing a snapshot updates its entry, which must not start another snapshot.
+/// Updates are excluded, because finishing a snapshot updates its entry, and this update must not
+/// start another snapshot.
 fn entry_source(
     storage: &Storage,
     relay: &Handle<Function>,

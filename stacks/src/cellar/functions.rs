@@ -1,4 +1,4 @@
-//! Settings that functions of the stack share.
+//! Settings that the functions of the stack share.
 
 use cellar_api::environment;
 
@@ -7,7 +7,6 @@ use crate::config::Config;
 use crate::constructs::{Function, Handle, LogGroup};
 use crate::stack::{Stack, SynthesisError};
 
-/// Adds the log group of a function.
 #[track_caller]
 pub(super) fn add_log_group(
     stack: &mut Stack,
@@ -21,7 +20,8 @@ pub(super) fn add_log_group(
     Ok(logs)
 }
 
-/// Sets the variable with the incarnation of the tables, unless the tables were never restored.
+/// Sets the environment variable with the incarnation of the tables, unless the tables were never
+/// restored.
 pub(super) fn in_incarnation(function: Function, config: &Config) -> Function {
     match config.incarnation {
         0 => function,

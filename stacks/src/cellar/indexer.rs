@@ -1,5 +1,6 @@
-//! The indexer, which writes the feed and the spreadsheet lists from the change stream of the EventStream
-//! table and, if configured, of the Entry table.
+//! The indexer, which writes the feed and the spreadsheet lists. It reads the change stream of the
+//! EventStream table and, if the feed includes appends to logs, the change stream of the Entry
+//! table.
 
 use cellar_api::environment;
 use cellar_base::schema::APPENDED;
@@ -18,18 +19,18 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Memory of the indexer, which mostly waits for DynamoDB.
+/// Memory of the indexer in MB. The indexer mostly waits for DynamoDB.
 const MEMORY_MB: u32 = 256;
-/// Timeout for a batch of records, in seconds.
+/// Timeout in seconds in which the indexer processes a batch of records.
 const TIMEOUT_S: u32 = 60;
-/// Seconds to collect log entries for a batch, which becomes one item of the feed. An invocation for each
-/// edit would cost more than the edit.
+/// Number of seconds for which log entries are collected into a batch. A batch becomes one item of
+/// the feed. A separate invocation for each edit would cost more than the edit itself.
 const BATCHING_WINDOW_S: u32 = 5;
-/// Maximum number of log entries in a batch, about as many as fit into one item of the feed. Concurrent
-/// batches wait for each other, so a few large batches are faster than many small ones.
+/// Maximum number of log entries in a batch, about as many as fit into one item of the feed.
+/// Concurrent batches wait for each other, so a few large batches are faster than many small ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
-/// Adds the indexer with its log group, its role and its event sources. Records that cannot be indexed are
+/// Adds the indexer with its log group, role and event sources. Records that cannot be indexed are
 /// sent to `dead_letters`.
 pub(super) fn add_indexer(
     stack: &mut Stack,
@@ -73,8 +74,8 @@ pub(super) fn add_indexer(
     Ok(function)
 }
 
-/// Selects writes of tips, which contain the number of appended events. Event batches that were split off
-/// from a tip do not contain that number.
+/// Selects writes of tips, which contain the number of appended events. An event batch that was
+/// split off from a tip does not contain this number.
 fn appended_tips() -> StreamFilter {
     let appended = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": appended } }))
@@ -85,7 +86,8 @@ fn new_entries() -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT] }))
 }
 
-/// Returns the role of the indexer, which reads event streams and writes the feed, but cannot delete items.
+/// Returns the execution role of the indexer. The indexer can read event streams and write the
+/// feed, but cannot delete items.
 fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,

@@ -27,49 +27,51 @@ use api::Api;
 use events::Events;
 use storage::Storage;
 
-/// Parameter: S3 bucket of the Lambda bundle.
+/// Name of the parameter for the S3 bucket that contains the Lambda bundle.
 pub const ARTIFACT_BUCKET: &str = "ArtifactBucket";
-/// Parameter: S3 key of the Lambda bundle, which contains the hash of the bundle.
+/// Name of the parameter for the S3 key of the Lambda bundle. The key contains the hash of the
+/// bundle.
 pub const ARTIFACT_KEY: &str = "ArtifactKey";
 
-/// Output: URL of the API, with a trailing slash.
+/// Name of the output with the URL of the API, which ends with a slash.
 pub const OUTPUT_API_URL: &str = "ApiUrl";
-/// Output: name of the Entry table.
+/// Name of the output with the name of the Entry table.
 pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
-/// Output: name of the Segment table.
+/// Name of the output with the name of the Segment table.
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
-/// Output: name of the PendingSnapshots table.
+/// Name of the output with the name of the PendingSnapshots table.
 pub const OUTPUT_PENDING_SNAPSHOTS_TABLE: &str = "PendingSnapshotsTableName";
-/// Output: name of the EventStream table.
+/// Name of the output with the name of the EventStream table.
 pub const OUTPUT_EVENT_STREAM_TABLE: &str = "EventStreamTableName";
-/// Output: name of the Feed table.
+/// Name of the output with the name of the Feed table.
 pub const OUTPUT_FEED_TABLE: &str = "FeedTableName";
-/// Outputs: names of the tables that contain the customers' data, in the order of [`tables`].
+/// Names of the outputs with the names of the tables that contain the customers' data, in the order
+/// of [`tables`].
 pub const OUTPUT_TABLES: [&str; TABLES] = [
     OUTPUT_ENTRY_TABLE,
     OUTPUT_SEGMENT_TABLE,
     OUTPUT_PENDING_SNAPSHOTS_TABLE,
     OUTPUT_EVENT_STREAM_TABLE,
 ];
-/// Output: name of the bucket.
+/// Name of the output with the name of the bucket.
 pub const OUTPUT_BUCKET: &str = "BucketName";
-/// Output: name of the API function.
+/// Name of the output with the name of the API function.
 pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
-/// Output: URL of the snapshot job queue.
+/// Name of the output with the URL of the snapshot job queue.
 pub const OUTPUT_SNAPSHOT_QUEUE: &str = "SnapshotQueueUrl";
 
 const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
 
-/// Reason why no template was created.
+/// Reason why no template could be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
-    /// A value of the configuration is out of bounds.
+    /// Values of the configuration are out of bounds.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Config {
         /// All values that are out of bounds.
         problems: Vec<ConfigProblem>,
     },
-    /// The stack is invalid, which is a bug of Cellar.
+    /// The stack is invalid, which is a bug in Cellar.
     #[error(transparent)]
     Synthesis(#[from] SynthesisErrors),
 }
@@ -83,8 +85,8 @@ impl From<SynthesisError> for CellarStackError {
 /// Returns the template of Cellar's stack, with functions for `architecture`.
 ///
 /// # Errors
-/// [`CellarStackError::Config`] if values of the configuration are out of bounds, because they were
-/// changed after parsing.
+/// [`CellarStackError::Config`] if values of the configuration are out of bounds. This can only
+/// happen if the configuration was changed after it was parsed.
 pub fn cellar_stack(
     config: &Config,
     architecture: Architecture,
@@ -169,8 +171,8 @@ fn add_outputs(
     Ok(())
 }
 
-/// Adds the parameters for the location of the Lambda bundle, which must be uploaded before the
-/// deployment.
+/// Adds the parameters that locate the Lambda bundle. The bundle must be uploaded before the stack
+/// is deployed.
 fn add_artifact_parameters(stack: &mut Stack) -> Result<FunctionCode, SynthesisError> {
     let bucket = Parameter::text("S3 bucket of the Lambda bundle.");
     let key = Parameter::text("S3 key of the Lambda bundle.");

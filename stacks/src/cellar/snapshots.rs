@@ -17,11 +17,11 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Maximum number of concurrent snapshot jobs: enough for a busy stack, and low enough to leave concurrency
-/// for requests in a small account.
+/// Maximum number of concurrent snapshot jobs. It is high enough for a busy stack, and low enough
+/// to leave concurrency for API requests in an account with a low limit.
 const MAX_CONCURRENCY: u32 = 10;
 
-/// Adds the snapshot function with its log group, its role and its event source.
+/// Adds the snapshot function with its log group, role and event source.
 pub(super) fn add_snapshot_function(
     stack: &mut Stack,
     config: &Config,
@@ -52,14 +52,15 @@ pub(super) fn add_snapshot_function(
     Ok(function)
 }
 
-/// Returns the role of the snapshot function.
+/// Returns the execution role of the snapshot function.
 ///
-/// The function reads logs, writes snapshot objects and pending snapshots, and records finished snapshots
-/// in the tables of logs. It cannot change edits.
+/// The function reads logs, writes snapshot objects and pending snapshots, and records finished
+/// snapshots in the tables that contain logs. It cannot change edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup>) -> Role {
     let read = ["dynamodb:GetItem", "dynamodb:Query"];
     let entries = Statement::allow("ReadEntries", read, [storage.entries.arn()]);
-    // Only the root of an entry can be updated. Keys and type appear in the condition of the update.
+    // The function may update only the root of an entry. The keys and the type are included because
+    // the update's condition reads them.
     let root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
             "dynamodb:Attributes": [EXTERNAL, SORT_KEY, PARTITION_KEY, TYPE],
@@ -79,7 +80,8 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, logs: &Handle<LogGroup
         ["s3:GetObject"],
         [objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // Rebuilding a snapshot from scratch reads the log from the start, including offloaded segments.
+    // A job that rebuilds a snapshot from scratch reads the log from the start, including offloaded
+    // segments.
     let offload = Statement::allow(
         "Offload",
         ["s3:GetObject"],

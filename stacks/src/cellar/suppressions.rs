@@ -1,20 +1,22 @@
-//! Linter rules that do not apply to Cellar. The template contains the reasons.
+//! Suppressions of the linter rules that do not apply to Cellar. The reasons are written to the
+//! template.
 
 use crate::constructs::{
     Bucket, Construct, Function, FunctionUrl, Handle, LogGroup, Queue, Rule, Table, Topic,
 };
 use crate::stack::Stack;
 
-/// Reason for not requiring a customer-managed key: it has a monthly price, and an idle stack is free.
+/// Reason for not requiring a customer-managed key. Such a key has a monthly price, but an idle
+/// stack must be free.
 const NO_CUSTOMER_KEY: &str =
     "Encrypted with a key that AWS manages; a customer-managed key has a monthly price.";
 
-/// Suppresses the requirement of a customer-managed key for a table.
+/// Suppresses the rule that tables must use a customer-managed key.
 pub(super) fn for_table(stack: &mut Stack, table: &Handle<Table>) {
     stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_CUSTOMER_KEY);
 }
 
-/// Suppresses the requirement of access logs for the bucket.
+/// Suppresses the rule that buckets must write access logs.
 pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
     stack.suppress(
         bucket,
@@ -24,7 +26,8 @@ pub(super) fn for_bucket(stack: &mut Stack, bucket: &Handle<Bucket>) {
     );
 }
 
-/// Suppresses the check of the account in the ARN of the customer's key.
+/// Suppresses the rule that ARNs must not contain a fixed account id, for resources that use the
+/// customer's key.
 fn for_customer_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
         resource,
@@ -34,7 +37,8 @@ fn for_customer_key<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     );
 }
 
-/// Suppresses key rules for a queue, depending on whether the customer's key is configured.
+/// Suppresses rules about the encryption key of a queue. The rules depend on whether a customer's
+/// key is configured.
 pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool) {
     if has_key {
         return for_customer_key(stack, queue);
@@ -47,7 +51,8 @@ pub(super) fn for_queue(stack: &mut Stack, queue: &Handle<Queue>, has_key: bool)
     );
 }
 
-/// Suppresses key rules for a log group, depending on whether the customer's key is configured.
+/// Suppresses rules about the encryption key of a log group. The rules depend on whether a
+/// customer's key is configured.
 pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>, has_key: bool) {
     if has_key {
         return for_customer_key(stack, log_group);
@@ -55,20 +60,20 @@ pub(super) fn for_log_group(stack: &mut Stack, log_group: &Handle<LogGroup>, has
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_CUSTOMER_KEY);
 }
 
-/// Rule that requires reserved concurrency, and the reason to suppress it.
+/// The rule that requires reserved concurrency, with the reason for suppressing it.
 const NO_RESERVED_CONCURRENCY: (&str, &str) = (
     "CKV_AWS_115",
     "Reserved concurrency would take concurrency from other functions of the account, and small \
      accounts have none to reserve.",
 );
-/// Rule that requires a VPC, and the reason to suppress it.
+/// The rule that requires a VPC, with the reason for suppressing it.
 const NO_VPC: (&str, &str) = (
     "CKV_AWS_117",
     "The function only calls AWS services that authorize each request; inside a VPC, it would \
      need a NAT gateway, which costs money while idle.",
 );
 
-/// Suppresses rules for the API function.
+/// Suppresses linter rules for the API function.
 pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
     for (rule, reason) in [
         (
@@ -92,7 +97,7 @@ pub(super) fn for_api_function(stack: &mut Stack, function: &Handle<Function>) {
     }
 }
 
-/// Suppresses rules for a function that reads a change stream.
+/// Suppresses linter rules for a function that reads a change stream.
 pub(super) fn for_stream_function(stack: &mut Stack, function: &Handle<Function>) {
     for (rule, reason) in [
         NO_RESERVED_CONCURRENCY,
@@ -112,7 +117,7 @@ pub(super) fn for_stream_function(stack: &mut Stack, function: &Handle<Function>
     }
 }
 
-/// Suppresses rules for the snapshot function, which a queue invokes.
+/// Suppresses linter rules for the snapshot function, which is invoked by a queue.
 pub(super) fn for_snapshot_function(stack: &mut Stack, function: &Handle<Function>) {
     for (rule, reason) in [
         NO_RESERVED_CONCURRENCY,
@@ -132,7 +137,8 @@ pub(super) fn for_snapshot_function(stack: &mut Stack, function: &Handle<Functio
     }
 }
 
-/// Suppresses the requirement of IAM authentication for the URL, because the function verifies tokens.
+/// Suppresses the rule that function URLs must use IAM authentication. The function verifies tokens
+/// itself.
 pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     stack.suppress(
         url,
@@ -142,7 +148,8 @@ pub(super) fn for_api_url(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     );
 }
 
-/// Suppresses key rules for the alarm topic, depending on whether the customer's key is configured.
+/// Suppresses rules about the encryption key of the alarm topic. The rules depend on whether a
+/// customer's key is configured.
 pub(super) fn for_topic(stack: &mut Stack, topic: &Handle<Topic>, has_key: bool) {
     if has_key {
         return for_customer_key(stack, topic);

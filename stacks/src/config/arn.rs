@@ -1,6 +1,6 @@
-//! Amazon Resource Names of existing resources of a customer.
+//! Amazon Resource Names (ARNs) of a customer's existing resources.
 use super::error::ConfigProblem;
-/// The region and the resource part of an ARN.
+/// The parts of an ARN that are validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arn<'a> {
     pub(super) region: &'a str,
@@ -11,8 +11,8 @@ pub(super) struct Arn<'a> {
 /// Number of digits of an AWS account id.
 const ACCOUNT_DIGITS: usize = 12;
 
-/// Parses the ARN of a resource of `service` that has a region and an account; `None` for any other
-/// text.
+/// Parses the ARN of a resource of `service`. Returns `None` if the text is not such an ARN, or if
+/// the ARN has no region or no account.
 pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
     let mut fields = text.splitn(6, ':');
     let mut next_field = || fields.next();
@@ -32,8 +32,8 @@ pub(super) fn parse<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
     is_valid.then_some(Arn { region, resource })
 }
 
-/// Returns a problem if an ARN of `field` is in another region than the stack. Accepts any region
-/// if the region of the stack is not configured.
+/// Returns a problem if the ARN in `field` has another region than the stack. Any region is
+/// accepted if the stack's region is not configured.
 pub(super) fn check_region(
     field: &'static str,
     arn_region: &str,

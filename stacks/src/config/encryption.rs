@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::arn;
 use super::error::ConfigProblem;
 
-/// Encryption at rest, with AWS-owned keys unless a KMS key is set.
+/// Encryption at rest. AWS-owned keys are used unless a KMS key is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Encryption {
-    /// ARN of a symmetric KMS key for tables, bucket, queues, log groups and the alarm topic. Costs
-    /// $1 a month plus requests. If `None`, AWS-owned keys are used, which are free.
+    /// ARN of a symmetric KMS key that encrypts the tables, bucket, queues, log groups and the
+    /// alarm topic. The key costs $1 a month plus its requests. If `None`, AWS-owned keys are used,
+    /// which are free.
     pub kms_key_arn: Option<String>,
 }
 
 impl Encryption {
-    /// Returns the ARN of the customer-managed key.
     pub fn key(&self) -> Option<&str> {
         self.kms_key_arn.as_deref()
     }
@@ -31,8 +31,8 @@ impl Encryption {
     }
 }
 
-/// Returns whether the resource part of an ARN is `key/ID`. Aliases are rejected because IAM
-/// policies cannot name them as resources.
+/// Returns whether the resource part of an ARN has the form `key/ID`. Aliases are rejected because
+/// IAM policies cannot use them as resources.
 fn is_key_resource(resource: &str) -> bool {
     const MULTI_REGION_ID_CHARS: usize = 32;
     const UUID_GROUP_CHARS: [usize; 5] = [8, 4, 4, 4, 12];

@@ -1,4 +1,4 @@
-//! Errors of `cellar.yaml`. Each message names the value and a correction.
+//! Errors of `cellar.yaml`. Each message contains the rejected value and suggests a correction.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl fmt::Display for SourcePosition {
     }
 }
 
-/// An unknown field, with the most similar known field.
+/// An unknown field, with the most similar known field as a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{file_name}: unknown field `{field}`{}{}{}; known fields: {}",
@@ -44,13 +44,13 @@ pub struct UnknownField {
     pub section: String,
     pub field: String,
     pub position: Option<SourcePosition>,
-    /// The most similar known field, unless all of them are too different.
+    /// The most similar known field, or `None` if none is similar enough.
     pub suggestion: Option<String>,
     /// All known fields of the section.
     pub known: Vec<String>,
 }
 
-/// Reason for rejecting a configuration file.
+/// Reason why a configuration file was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// The file is larger than [`CONFIG_BYTES_MAX`].
@@ -61,17 +61,17 @@ pub enum ConfigError {
     Malformed {
         file_name: String,
         position: Option<SourcePosition>,
-        /// Message of the parser, with the path of the field and its position.
+        /// Message of the parser, including the path of the field and its position.
         message: String,
     },
     /// The file contains an unknown field.
     #[error(transparent)]
     UnknownField(Box<UnknownField>),
-    /// Values are out of bounds. One error lists all of them.
+    /// One or more values are out of bounds.
     #[error("{file_name}: {}", join_lines(problems))]
     Invalid {
         file_name: String,
-        /// The problems in the order of the fields.
+        /// All problems, in the order of the fields.
         problems: Vec<ConfigProblem>,
     },
 }
@@ -96,12 +96,12 @@ pub enum ConfigProblem {
         "`stack` is `{value}`: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
     )]
     StackName { value: String },
-    /// A stage has a name that cannot be part of a stack name.
+    /// The name of a stage cannot be used as part of a stack name.
     #[error(
         "`stages` has a stage named `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
     )]
     StageName { value: String },
-    /// More than [`STAGES_MAX`] stages.
+    /// There are more than [`STAGES_MAX`] stages.
     #[error("`stages` lists {count} stages: at most {STAGES_MAX} are allowed")]
     TooManyStages { count: usize },
     /// Two stages have the same stack name and region.
@@ -122,7 +122,7 @@ pub enum ConfigProblem {
         "`tokens.keys` lists {count} keys: at most {TOKEN_KEYS_MAX} are allowed; remove keys that are no longer in use"
     )]
     TooManyTokenKeys { count: usize },
-    /// The id of a key contains other characters or is too long.
+    /// The id of a public key is too long or contains characters that are not allowed.
     #[error(
         "`tokens.keys[{index}].id` is `{value}`: use 1 to {TOKEN_KEY_ID_CHARS_MAX} of the characters A-Z a-z 0-9 . _ -"
     )]
@@ -148,13 +148,13 @@ pub enum ConfigProblem {
         "`tokens` has {bytes} bytes: at most {TOKENS_BYTES_MAX} are allowed; remove issuers, or keys that are no longer in use"
     )]
     TokensTooLarge {
-        /// Size of the settings as environment variables.
+        /// Size of the settings in the environment variables, in bytes.
         bytes: usize,
     },
     /// `tokens.not_before_s` is after the year 9999, probably because it is in milliseconds.
     #[error("`tokens.not_before_s` is {value}: use Unix seconds, as `date +%s` prints them")]
     NotBefore { value: u64 },
-    /// `webhook.url` is not a URL, uses plain HTTP, or has a host that is not public.
+    /// `webhook.url` is not a URL, uses plain HTTP, or its host is not public.
     #[error(
         "`webhook.url` must be an https:// URL with a public host (or http://127.0.0.1 for development), of at most {WEBHOOK_URL_CHARS_MAX} characters"
     )]
@@ -162,10 +162,10 @@ pub enum ConfigProblem {
     /// `cors_origins` has more than [`CORS_ORIGINS_MAX`] origins.
     #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]
     TooManyOrigins { count: usize },
-    /// An element of `cors_origins` is an origin that no browser sends, or a wildcard.
+    /// An element of `cors_origins` is a wildcard or an origin that no browser sends.
     #[error("`cors_origins[{index}]` is `{value}`: {fault}")]
     Origin { index: usize, value: String, fault: OriginFault },
-    /// `api.memory_mb` is out of Lambda's range.
+    /// `api.memory_mb` is outside of Lambda's range.
     #[error("`api.memory_mb` is {value}: use {} to {}", API_MEMORY_MB.start(), API_MEMORY_MB.end())]
     Memory { value: u32 },
     /// `api.timeout_s` is out of range.
@@ -198,7 +198,7 @@ pub enum ConfigProblem {
     /// `tags` has more than [`TAGS_MAX`] tags.
     #[error("`tags` lists {count} tags: AWS accepts at most {TAGS_MAX} for each resource")]
     TooManyTags { count: usize },
-    /// A service of the stack does not accept a tag.
+    /// A tag is not accepted by one of the services in the stack.
     #[error("`tags` has the key `{key}`: {fault}")]
     Tag { key: String, fault: TagFault },
     /// `encryption.kms_key_arn` is not the ARN of a KMS key.
@@ -211,7 +211,7 @@ pub enum ConfigProblem {
         "`alarms.topic_arn` is `{value}`: use the ARN of a standard SNS topic, such as arn:aws:sns:eu-central-1:123456789012:operators (a topic name has at most {TOPIC_NAME_CHARS_MAX} letters, digits, - and _)"
     )]
     TopicArn { value: String },
-    /// An ARN names another region than that of the stack.
+    /// An ARN has another region than the stack.
     #[error(
         "`{field}` is in region {region}, but the stack is in {stack_region}: both must be in the same region"
     )]
@@ -237,10 +237,11 @@ pub enum ConfigProblem {
     Port,
 }
 
-/// Reason for rejecting an issuer of `tokens.oidc`.
+/// Reason why an issuer in `tokens.oidc` was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum IssuerFault {
-    /// A field is not a URL, or is a plain HTTP URL, which allows forged replies.
+    /// A field is not a URL, or is a plain HTTP URL, which would allow an attacker to forge
+    /// responses.
     #[error(
         "`{field}` must be a URL that starts with https:// (or http://127.0.0.1 for development), \
          of at most {OIDC_URL_CHARS_MAX} characters"
@@ -255,19 +256,19 @@ pub enum IssuerFault {
          application at the issuer"
     )]
     Audience,
-    /// `subject_claim` is empty, too long or contains other characters.
+    /// `subject_claim` is empty, too long or contains characters that are not allowed.
     #[error(
         "`subject_claim` must have 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]
     Claim,
-    /// An earlier element, or `tokens.issuer`, names the same issuer.
+    /// The issuer is already used by an earlier element or by `tokens.issuer`.
     #[error(
         "`issuer` is already used by an earlier issuer or `tokens.issuer`: use each issuer once"
     )]
     Duplicate,
 }
 
-/// Reason for rejecting a tag.
+/// Reason why a tag was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TagFault {
     /// The key is empty, too long or contains characters that a service rejects.
@@ -278,7 +279,7 @@ pub enum TagFault {
     /// The key starts with `aws:`.
     #[error("keys that start with `aws:` are reserved by AWS; use another key")]
     Reserved,
-    /// An earlier key differs only in case.
+    /// An earlier tag has a key that differs only in case.
     #[error("an earlier key differs only in case, which IAM rejects; remove one of the two")]
     Case,
     /// The value is too long or contains characters that a service rejects.

@@ -14,7 +14,7 @@ use super::snapshots::Snapshots;
 use super::tokens::Tokens;
 use super::webhook::Webhook;
 
-/// A complete configuration. Create one with [`Config::parse`] or [`Config::default`].
+/// A complete configuration, created with [`Config::parse`] or [`Config::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -28,52 +28,50 @@ pub struct Config {
     pub architecture: Option<Architecture>,
     /// The tokens that the API accepts.
     pub tokens: Tokens,
-    /// Web origins that may call the API from a browser. If empty, the API sends no CORS headers.
+    /// Web origins that may call the API from a browser. If the list is empty, the API sends no
+    /// CORS headers.
     pub cors_origins: Vec<String>,
-    /// Size of the API function.
     pub api: Api,
-    /// Snapshot and log segment thresholds, and the size of the snapshot function.
+    /// Thresholds for snapshots and log segments, and the size of the snapshot function.
     pub snapshots: Snapshots,
-    /// Days that CloudWatch keeps log lines; default 30.
+    /// Number of days for which CloudWatch keeps log lines; default 30.
     pub log_retention_days: u32,
-    /// Age in days, since it was closed, at which `synth offload` moves a log segment to S3. If
-    /// `None`, segments stay in DynamoDB.
+    /// Number of days after which `synth offload` moves a closed log segment to S3. If `None`,
+    /// segments stay in DynamoDB.
     pub offload_after_days: Option<u32>,
-    /// Number of newest log segments of each spreadsheet to keep in DynamoDB; default 2.
+    /// Number of log segments that each spreadsheet keeps in DynamoDB, newest first; default 2.
     pub keep_segments: u32,
-    /// Contents of the feed: changes of the catalog only, or also appends to logs; default
-    /// `catalog`.
+    /// Events in the feed: changes of the catalog only, or also appends to logs; default `catalog`.
     pub feed: FeedScope,
     /// URL that receives the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// Number of times the tables were restored to a point in time; default 0, at most
-    /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX). Each incarnation has its own tables.
-    /// `synth restore` increments this field; the local stack ignores it.
+    /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX). Each incarnation has separate tables.
+    /// `synth restore` increments this field. The local stack ignores it.
     pub incarnation: u32,
-    /// Whether the tables are protected from deletion; default true.
+    /// Whether the tables have deletion protection; default true.
     pub deletion_protection: bool,
     /// Encryption at rest.
     pub encryption: Encryption,
     /// Alarm notifications and usage thresholds.
     pub alarms: Alarms,
-    /// Whether the stack has a CloudWatch dashboard; default false. The first three dashboards of an
-    /// account are free; each further one costs $3 a month.
+    /// Whether the stack has a CloudWatch dashboard; default false. The first three dashboards of
+    /// an account are free; each additional dashboard costs $3 a month.
     pub dashboard: bool,
     /// Whether X-Ray traces the functions; default false. The first 100,000 traces a month of an
-    /// account are free; each further million costs $5.
+    /// account are free; each additional million costs $5.
     pub tracing: bool,
-    /// Tags for all taggable resources; default none.
+    /// Tags of all taggable resources; default none.
     pub tags: BTreeMap<String, String>,
-    /// Settings of the local stack.
     pub local: Local,
-    /// Several stacks from one configuration, each with its overrides; default none. See
+    /// Stages: several stacks from one configuration, each with its overrides; default none. See
     /// [`Config::stage`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stages: BTreeMap<String, Stage>,
 }
 
-/// The overrides of a stage: fields of the configuration with other values.
+/// The overrides of one stage: the fields whose values differ from the main configuration.
 ///
 /// [`Config::parse`] validates the overrides of every stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -141,7 +139,7 @@ impl Default for Local {
 }
 
 impl Config {
-    /// Returns the configured architecture, or `host` if none is configured.
+    /// Returns the configured architecture, or `host` if the configuration has none.
     pub fn architecture_or(&self, host: Architecture) -> Architecture {
         self.architecture.unwrap_or(host)
     }

@@ -1,10 +1,11 @@
-//! Validation of `cors_origins`: each element must be exactly an `Origin` header of a browser.
+//! Validates `cors_origins`. Each element must be identical to the `Origin` header that a browser
+//! sends.
 
 use thiserror::Error;
 
 use super::limits::CORS_ORIGIN_CHARS_MAX;
 
-/// Reason for rejecting an origin.
+/// Reason why an origin was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OriginFault {
     /// The origin is `*` or contains `*`.
@@ -13,13 +14,13 @@ pub enum OriginFault {
          as https://sheets.example.com"
     )]
     Wildcard,
-    /// The scheme is neither `https://` nor, for a host on this machine, `http://`.
+    /// The scheme is not `https://`; `http://` is accepted for hosts on the local machine only.
     #[error(
         "use https://HOST, or for development http://localhost or http://127.0.0.1, each with an \
          optional :PORT"
     )]
     Scheme,
-    /// The host contains other characters, or a path follows the port.
+    /// The host contains characters that are not allowed, or a path follows the port.
     #[error(
         "an origin is a scheme, a lowercase host and an optional port, without a path, a trailing \
          slash or a user name"
@@ -31,7 +32,7 @@ pub enum OriginFault {
     /// The origin is longer than Lambda accepts.
     #[error("at most {CORS_ORIGIN_CHARS_MAX} characters are allowed")]
     TooLong,
-    /// The list contains the origin twice.
+    /// The origin is already in the list.
     #[error("the origin is listed twice; remove one")]
     Duplicate,
 }
@@ -72,7 +73,7 @@ fn check_host(host: &str) -> Result<(), OriginFault> {
 }
 
 fn check_port(port: &str, default_port: u16) -> Result<(), OriginFault> {
-    // `parse` alone would accept `+8080` and `08080`, which no browser sends.
+    // `parse` alone would accept ports like `+8080` and `08080`, which no browser sends.
     let is_canonical = port.bytes().all(|b| b.is_ascii_digit()) && !port.starts_with('0');
     match port.parse::<u16>() {
         Ok(number) if is_canonical && number != default_port => Ok(()),

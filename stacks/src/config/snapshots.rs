@@ -13,24 +13,25 @@ use super::limits::{
     SNAPSHOT_MEMORY_MB, SNAPSHOT_TIMEOUT_S,
 };
 
-/// Thresholds for new snapshots and log segments, and the size of the snapshot function.
+/// Thresholds for snapshots and log segments, and the size of the snapshot function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Snapshots {
-    /// Whether appends create snapshots and start new log segments; default true.
+    /// Whether appends start snapshots and new log segments; default true.
     pub enabled: bool,
-    /// Entries between two snapshots.
+    /// Number of entries between two snapshots.
     pub entries: u32,
-    /// Bytes of entries between two snapshots.
+    /// Size of the entries between two snapshots, in bytes.
     pub bytes: u64,
-    /// Maximum entries of a log segment.
+    /// Maximum number of entries in a log segment.
     pub segment_entries: u32,
-    /// Maximum bytes of entries in a log segment.
+    /// Maximum size of the entries in a log segment, in bytes.
     pub segment_bytes: u64,
-    /// Memory of the snapshot function in MB; CPU power is proportional to it. The default gives
-    /// one full vCPU.
+    /// Memory of the snapshot function in MB. CPU power is proportional to the memory; the default
+    /// gives one full vCPU.
     pub memory_mb: u32,
-    /// Timeout of the snapshot function in seconds. The next invocation resumes unfinished work.
+    /// Timeout of the snapshot function in seconds. Unfinished work is resumed by the next
+    /// invocation.
     pub timeout_s: u32,
 }
 
@@ -49,7 +50,7 @@ impl Default for Snapshots {
 }
 
 impl Snapshots {
-    /// Returns the thresholds for the API function, or `None` if snapshots are disabled.
+    /// Returns the thresholds that the API function uses, or `None` if snapshots are disabled.
     pub fn log_policy(&self) -> Option<LogPolicy> {
         self.enabled.then_some(LogPolicy {
             snapshot_entries: self.entries,

@@ -10,18 +10,19 @@ use super::fields::{Config, Stage};
 use super::limits::{STAGE_NAME_CHARS_MAX, STAGES_MAX};
 use super::parse::describe_error;
 
-/// The only field that a stage cannot override.
+/// Name of the only field that a stage cannot override.
 const STAGES: &str = "stages";
 
 impl Config {
     /// Returns the configuration of a stage, or `None` if the stage does not exist.
     ///
-    /// The configuration is this one with the overrides of the stage. Unless overridden, the stack
-    /// name and the token audience get the suffix `-NAME`, so that a stage rejects the tokens of
-    /// another stage. `file_name` is used in error messages only.
+    /// The overrides of the stage are applied to this configuration. Unless overridden, the stack
+    /// name and the token audience get the suffix `-NAME`, so that a stage rejects tokens of other
+    /// stages. `file_name` is used only in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the overrides are invalid, which [`Config::parse`] has excluded.
+    /// [`ConfigError`] if the overrides are invalid. [`Config::parse`] has already validated the
+    /// overrides of a parsed configuration.
     pub fn stage(&self, name: &str, file_name: &str) -> Result<Option<Self>, ConfigError> {
         let Some(Stage(overrides)) = self.stages.get(name) else { return Ok(None) };
         let file_name = format!("{file_name}, stage {name}");
@@ -52,17 +53,19 @@ impl Config {
         defaults.tokens.audience = format!("{}-{stage_name}", defaults.tokens.audience);
         let mut merged = serde_yaml::to_value(&defaults)?;
         merge(&mut merged, Value::Mapping(overrides));
-        // Only the text parser reports the section of an error, so the value is written as text.
+        // The value is converted to text because only the text parser reports the section of an
+        // error.
         let text = serde_yaml::to_string(&merged)?;
         serde_yaml::from_str(&text)
     }
 
-    /// Returns the names of the stages, sorted.
+    /// Returns the names of the stages in sorted order.
     pub fn stage_names(&self) -> impl Iterator<Item = &str> {
         self.stages.keys().map(String::as_str)
     }
 
-    /// Validates the configuration of every stage. Two stages must not be the same stack.
+    /// Validates the configuration of every stage. No two stages may have the same stack name and
+    /// region.
     pub(super) fn check_stages(&self, file_name: &str) -> Result<(), ConfigError> {
         let mut stage_by_stack: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
         for name in self.stage_names() {
@@ -77,8 +80,8 @@ impl Config {
     }
 }
 
-/// Removes the position from an error, because the position refers to the merged text, which the
-/// user has never seen.
+/// Removes the position from an error. The position refers to the merged text, which the user
+/// cannot see.
 fn without_position(error: ConfigError) -> ConfigError {
     match error {
         ConfigError::UnknownField(unknown) => {
@@ -102,13 +105,13 @@ pub(super) fn check_stages(stages: &BTreeMap<String, Stage>, problems: &mut Vec<
     problems.extend(invalid_names.map(|name| ConfigProblem::StageName { value: name.clone() }));
 }
 
-/// Returns whether `name` can be part of a stack name.
+/// Returns whether `name` can be used as part of a stack name.
 fn is_stage_name(name: &str) -> bool {
     (1..=STAGE_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Applies `overrides` to `value`. Maps are merged recursively; any other value is replaced.
+/// Applies `overrides` to `value`. Maps are merged recursively; all other values are replaced.
 fn merge(value: &mut Value, overrides: Value) {
     match (value, overrides) {
         (Value::Mapping(fields), Value::Mapping(overrides)) => {

@@ -1,4 +1,5 @@
-//! The `tags:` section of `cellar.yaml`, within limits that every AWS service in the stack accepts.
+//! The `tags:` section of `cellar.yaml`. Its limits are those that every AWS service in the stack
+//! accepts.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -27,12 +28,13 @@ pub(super) fn check_tags(tags: &BTreeMap<String, String>, problems: &mut Vec<Con
     }
 }
 
-/// Returns whether a key starts with `aws:` in any case, a prefix that AWS reserves.
+/// Returns whether a key starts with `aws:` in any letter case. AWS reserves this prefix.
 fn is_reserved(key: &str) -> bool {
     key.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("aws:"))
 }
 
-/// Returns whether a text has the allowed length and only characters that every service accepts.
+/// Returns whether a text has an allowed length and contains only characters that every service
+/// accepts.
 fn is_valid_text(text: &str, min_chars: usize, max_chars: usize) -> bool {
     let is_allowed = |letter: char| {
         letter.is_alphanumeric()

@@ -3,7 +3,6 @@
 use cellar_catalog::oidc::OidcIssuer;
 use serde::{Deserialize, Serialize};
 
-/// The tokens that the API accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tokens {
@@ -11,22 +10,24 @@ pub struct Tokens {
     pub issuer: String,
     /// Required audience (`aud`) of tokens; default `cellar`.
     pub audience: String,
-    /// Public keys that verify tokens. During a rotation, this lists the old and the new key.
+    /// Public keys that verify tokens. During a key rotation, the list contains both the old and
+    /// the new key.
     pub keys: Vec<TokenKey>,
     /// `OpenID Connect` issuers whose tokens are also accepted; default none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub oidc: Vec<OidcIssuer>,
-    /// Unix seconds; tokens issued before this time are rejected. If `None`, tokens of any age are
-    /// accepted.
+    /// Tokens issued before this time, in Unix seconds, are rejected. If `None`, the issue time is
+    /// not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before_s: Option<u64>,
 }
 
-/// A public key that verifies tokens. Its JSON is an element of the `CELLAR_TOKEN_KEYS` variable.
+/// A public key that verifies tokens. Serialized to JSON as an element of the `CELLAR_TOKEN_KEYS`
+/// variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenKey {
-    /// Key id, the `kid` in the header of a token.
+    /// Key id, which a token contains as `kid` in its header.
     pub id: String,
     /// The 32 bytes of an Ed25519 public key in unpadded base64url.
     pub public_key: String,
@@ -45,13 +46,13 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// Returns the public keys as compact JSON, the format of the API function's environment.
+    /// Returns the public keys as compact JSON for an environment variable of the API function.
     pub(crate) fn keys_json(&self) -> String {
         serde_json::json!(self.keys).to_string()
     }
 
-    /// Returns the `OpenID Connect` issuers as compact JSON, the format of the API function's
-    /// environment.
+    /// Returns the `OpenID Connect` issuers as compact JSON for an environment variable of the API
+    /// function.
     pub(crate) fn oidc_json(&self) -> String {
         serde_json::json!(self.oidc).to_string()
     }

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::error::ConfigProblem;
 use super::limits::WEBHOOK_URL_CHARS_MAX;
 
-/// The receiver of the feed.
+/// Settings of the feed's receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// HTTPS URL with a public host, or a URL on this machine for development.
+    /// HTTPS URL with a public host. For development, a URL on the local machine is accepted.
     pub url: String,
-    /// Whether deliveries include the payloads of events, such as names and people; default false.
+    /// Whether deliveries include event payloads, which contain data such as names and users;
+    /// default false.
     #[serde(default)]
     pub payloads: bool,
 }

@@ -8,10 +8,10 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An alarm on a metric of a resource. The first ten alarms of an account are free; each further one
-/// costs $0.10 a month.
+/// An alarm on a metric of a resource. The first ten alarms of an account are free; each additional
+/// alarm costs $0.10 a month.
 ///
-/// Missing data does not trigger the alarm, because an idle stack has no data.
+/// Missing data does not trigger the alarm, because an idle stack produces no data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     description: String,
@@ -26,8 +26,8 @@ impl Alarm {
     /// Length of a period in seconds.
     pub const PERIOD_S: u32 = 300;
 
-    /// Creates an alarm that triggers when the metric exceeds `threshold` in each of `periods`
-    /// consecutive periods of [`Alarm::PERIOD_S`].
+    /// Creates an alarm that triggers when the metric exceeds `threshold` in `periods` consecutive
+    /// periods, each [`Alarm::PERIOD_S`] long.
     pub fn new(
         description: &str,
         metric: Metric,
@@ -39,7 +39,7 @@ impl Alarm {
         Self { description, metric, watched, threshold, periods, topics: Vec::new() }
     }
 
-    /// Adds ARNs of SNS topics to notify when the alarm triggers and when it is over.
+    /// Adds the ARNs of SNS topics to notify when the alarm triggers and when it returns to normal.
     #[must_use]
     pub fn notify(mut self, topics: &[Expression]) -> Self {
         self.topics.extend_from_slice(topics);

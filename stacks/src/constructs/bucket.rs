@@ -9,7 +9,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// An S3 bucket with versioning, which allows point-in-time recovery, and without access control lists.
+/// An S3 bucket without access control lists. Versioning is enabled, which makes point-in-time
+/// recovery possible.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     lifecycle: Vec<LifecycleRule>,
@@ -17,18 +18,18 @@ pub struct Bucket {
     kms_key: Option<String>,
 }
 
-/// CORS settings of a bucket, for browsers that use presigned URLs.
+/// CORS settings of a bucket, which apply to browsers that use presigned URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCors {
     /// Allowed web origins.
     pub origins: Vec<String>,
     /// Allowed HTTP methods.
     pub methods: Vec<String>,
-    /// Headers that a page may send in a request.
+    /// Request headers that a page may send.
     pub request_headers: Vec<String>,
-    /// Headers of a response that a page may read.
+    /// Response headers that a page may read.
     pub exposed_headers: Vec<String>,
-    /// Seconds for which a browser may cache the CORS settings.
+    /// Number of seconds for which a browser may cache the CORS settings.
     pub max_age_s: u32,
 }
 
@@ -43,21 +44,23 @@ impl Bucket {
         self
     }
 
-    /// Allows pages of other origins to use presigned URLs.
+    /// Allows pages of other origins to access the bucket through presigned URLs.
     #[must_use]
     pub fn cors(mut self, cors: BucketCors) -> Self {
         self.cors = Some(cors);
         self
     }
 
-    /// Encrypts the bucket with the customer's KMS key, given its ARN; with `None`, with a key of S3.
+    /// Encrypts the bucket with the customer's KMS key, given its ARN. If `None`, S3 encrypts the
+    /// bucket with its own key.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
         self
     }
 
-    /// Returns the encryption settings. A bucket key reduces the number of KMS requests, which are billed.
+    /// Returns the encryption settings. The bucket key is enabled because it reduces the number of
+    /// billed KMS requests.
     fn encryption(&self) -> Value {
         let rule = match &self.kms_key {
             Some(key) => json!({
@@ -81,7 +84,7 @@ impl Bucket {
 }
 
 impl Handle<Bucket> {
-    /// Returns the physical name.
+    /// Returns the physical name of the bucket.
     pub fn name(&self) -> Expression {
         self.reference()
     }

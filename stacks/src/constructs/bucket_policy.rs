@@ -10,8 +10,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// The policy of a bucket. The policy is retained together with the bucket, because otherwise the
-/// retained data could be read over plain HTTP.
+/// The policy of a bucket. The policy is retained together with the bucket; otherwise, the retained
+/// data could be read over plain HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPolicy {
     bucket: Expression,
@@ -19,7 +19,7 @@ pub struct BucketPolicy {
 }
 
 impl BucketPolicy {
-    /// Creates a policy that rejects every request without TLS.
+    /// Creates a policy that denies every request without TLS.
     pub fn tls_only(bucket: &Handle<Bucket>) -> Self {
         let objects = Expression::concatenation([bucket.arn(), "/*".into()]);
         let statement = Statement::deny_everyone(

@@ -1,4 +1,4 @@
-//! The interface of constructs: what a stack writes into its template for each of them.
+//! The trait of all constructs, which defines what a stack writes into its template.
 
 use serde_json::{Map, Value};
 
@@ -12,35 +12,37 @@ pub trait Construct: Sized {
     /// Returns the `Properties` of the resource.
     fn properties(self) -> Map<String, Value>;
 
-    /// Returns what CloudFormation does with the resource when it is removed or replaced. `None`, for
-    /// resources without data, writes no policy into the template.
+    /// Returns the action of CloudFormation when the resource is removed or replaced. `None` is for
+    /// resources without data and writes no policy into the template.
     fn removal(&self) -> Option<RemovalPolicy> {
         None
     }
 
-    /// Returns pairs of a statement id and a reason, which become the `Metadata.Reasons` of the
-    /// resource.
+    /// Returns pairs of a statement id and a reason. The stack writes them into `Metadata.Reasons`
+    /// of the resource.
     fn reasons(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 }
 
-/// CloudFormation's action on a resource when its stack is deleted or an update replaces it.
+/// The action of CloudFormation on a resource when the stack is deleted or an update replaces the
+/// resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalPolicy {
-    /// Deletes the resource, whose contents can be recreated or are no longer needed.
+    /// Deletes the resource. Its contents can be recreated or are no longer needed.
     Delete,
     /// Keeps the resource, which contains or protects a customer's data.
     Retain,
-    /// Like [`RemovalPolicy::Retain`], but deletes the resource if the deployment that creates it fails.
+    /// Like [`RemovalPolicy::Retain`], but deletes the resource if the deployment that creates it
+    /// fails.
     ///
-    /// Only for resources that CloudFormation can delete: a table with deletion protection would leave
-    /// the stack in `ROLLBACK_FAILED`.
+    /// Use this policy only for resources that CloudFormation can delete. A table with deletion
+    /// protection would leave the stack in the state `ROLLBACK_FAILED`.
     RetainExceptOnCreate,
 }
 
 impl RemovalPolicy {
-    /// Returns the value of `DeletionPolicy`.
+    /// Returns the value of the `DeletionPolicy` attribute.
     pub const fn deletion_policy(self) -> &'static str {
         match self {
             Self::Delete => "Delete",
@@ -49,7 +51,8 @@ impl RemovalPolicy {
         }
     }
 
-    /// Returns the value of `UpdateReplacePolicy`, which has no `RetainExceptOnCreate`.
+    /// Returns the value of the `UpdateReplacePolicy` attribute, which does not support
+    /// `RetainExceptOnCreate`.
     pub const fn update_replace_policy(self) -> &'static str {
         match self {
             Self::Delete => "Delete",

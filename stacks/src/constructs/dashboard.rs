@@ -9,7 +9,7 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// Number of columns in the grid of a dashboard (CloudWatch).
+/// Number of columns in a dashboard's grid (CloudWatch).
 const GRID_COLUMNS: usize = 24;
 const WIDGETS_PER_ROW: usize = 3;
 /// Width of a widget in grid columns.
@@ -17,10 +17,10 @@ const WIDGET_COLUMNS: usize = GRID_COLUMNS / WIDGETS_PER_ROW;
 /// Height of a widget in grid rows.
 const WIDGET_ROWS: usize = 6;
 
-/// A dashboard with rows of three widgets. The first three dashboards of an account are free; each
-/// further one costs $3 a month.
+/// A dashboard with three widgets in each row. The first three dashboards of an account are free;
+/// each additional dashboard costs $3 a month.
 ///
-/// The body is a single `Fn::Sub`, which refers to the resources and the region.
+/// The body is a single `Fn::Sub` that refers to the resources and the region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dashboard {
     widgets: Vec<Widget>,
@@ -60,19 +60,19 @@ impl Dashboard {
 }
 
 impl Widget {
-    /// Creates a chart without lines. `title` must not contain `${`.
+    /// Creates an empty chart. `title` must not contain `${`.
     pub fn new(title: &'static str) -> Self {
         Self { title, series: Vec::new() }
     }
 
-    /// Adds a line for a metric of a resource, with the default statistic of the metric.
+    /// Adds a line for a metric of a resource. The line shows the metric's default statistic.
     #[must_use]
     pub fn line(self, label: &'static str, metric: Metric, watched: Watched) -> Self {
         let statistic = metric.statistic();
         self.add_series(Series { label, metric, watched, statistic })
     }
 
-    /// Adds a line for a metric of a resource, with a statistic such as `p99`.
+    /// Adds a line for a metric of a resource. The line shows `statistic`, such as `p99`.
     #[must_use]
     pub fn percentile(
         self,
@@ -89,7 +89,7 @@ impl Widget {
         self
     }
 
-    /// Returns the JSON of the widget, where `index` is its position in the dashboard.
+    /// Returns the JSON of the widget at position `index` of the dashboard.
     fn to_json(&self, index: usize) -> Value {
         let metrics: Vec<Value> = self.series.iter().map(Series::to_json).collect();
         json!({

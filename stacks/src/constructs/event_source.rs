@@ -11,7 +11,8 @@ use super::resource_type::ResourceType;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// A filter that selects records of a change stream. Invocations are billed for selected records only.
+/// A filter that selects records of a change stream. Only selected records cause invocations, which
+/// are billed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamFilter {
     pattern: Value,
@@ -24,10 +25,12 @@ impl StreamFilter {
     }
 }
 
-/// Invokes a function with the changes of a table, starting with the oldest record in the change stream.
+/// Invokes a function with the changes of a table, starting with the oldest record in the change
+/// stream.
 ///
-/// To keep a failing record from blocking the others, the function reports failures for each record, a
-/// failed batch is split, and records that fail too often or are too old go to a dead-letter queue.
+/// Three settings keep a failing record from blocking the others: the function reports failures per
+/// record, a failed batch is split, and records that fail too often or are too old are sent to a
+/// dead-letter queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSource {
     stream: Expression,
@@ -36,15 +39,15 @@ pub struct StreamSource {
     filters: Vec<StreamFilter>,
     batch_size: u32,
     batching_window_s: u32,
-    /// Maximum number of retries; −1 means until the records are too old.
+    /// Maximum number of retries. −1 means that only the age of the records limits the retries.
     max_retries: i32,
     max_record_age_s: u32,
     splits_failed_batches: bool,
 }
 
 impl StreamSource {
-    /// Creates a mapping with batches of 100 records, each retried up to 10 times within 12 hours, half
-    /// of the retention of a change stream.
+    /// Creates a mapping with batches of 100 records. Each batch is retried up to 10 times within
+    /// 12 hours, which is half of a change stream's retention.
     pub fn new(
         table: &Handle<Table>,
         function: &Handle<Function>,
@@ -63,26 +66,29 @@ impl StreamSource {
         }
     }
 
-    /// Retries batches until their records are too old, without splitting them. For functions that fail
-    /// for all records at once, for example because a receiver is down.
+    /// Retries batches until their records are too old, without splitting the batches. This is for
+    /// functions that fail for all records at the same time, for example because a receiver is
+    /// down.
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
         Self { max_retries: -1, splits_failed_batches: false, ..self }
     }
 
-    /// Sets the maximum number of records of a batch, at most 10,000. Lambda limits a batch to 6 MB too.
+    /// Sets the maximum number of records in a batch, at most 10,000. Lambda also limits the size
+    /// of a batch to 6 MB.
     #[must_use]
     pub fn batch_size(self, batch_size: u32) -> Self {
         Self { batch_size, ..self }
     }
 
-    /// Sets how many seconds to wait for a full batch, at most 300; the default is 0.
+    /// Sets the maximum delay in seconds for collecting a full batch, at most 300; the default is
+    /// 0.
     #[must_use]
     pub fn batching_window_s(self, batching_window_s: u32) -> Self {
         Self { batching_window_s, ..self }
     }
 
-    /// Adds a filter. A record must match at least one filter.
+    /// Adds a filter. A record is selected if it matches at least one filter.
     #[must_use]
     pub fn filter(mut self, filter: StreamFilter) -> Self {
         self.filters.push(filter);
@@ -90,7 +96,7 @@ impl StreamSource {
     }
 
     fn filter_criteria(&self) -> Value {
-        // A pattern is JSON inside a string.
+        // Lambda expects the pattern as a string that contains JSON.
         let patterns = self.filters.iter().map(|filter| filter.pattern.to_string());
         let filters: Vec<Value> = patterns.map(|pattern| json!({ "Pattern": pattern })).collect();
         json!({ "Filters": filters })

@@ -11,15 +11,15 @@ use super::role::Role;
 use crate::config::Architecture;
 use crate::expression::Expression;
 
-/// S3 location of the Lambda bundle.
+/// Location of the Lambda bundle in S3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCode {
     pub bucket: Expression,
     pub key: Expression,
 }
 
-/// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON to its own log
-/// group. The function has neither reserved nor provisioned concurrency.
+/// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON to a
+/// separate log group. The function has neither reserved nor provisioned concurrency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     description: String,
@@ -61,14 +61,14 @@ impl Function {
         self
     }
 
-    /// Sets the timeout of an invocation in seconds.
+    /// Sets the timeout of the function in seconds.
     #[must_use]
     pub fn timeout_s(mut self, timeout_s: u32) -> Self {
         self.timeout_s = timeout_s;
         self
     }
 
-    /// Sets whether X-Ray traces invocations. The role must allow writing traces.
+    /// Sets whether X-Ray traces invocations. The function's role must allow writing traces.
     #[must_use]
     pub fn traced(mut self, is_traced: bool) -> Self {
         self.is_traced = is_traced;
@@ -92,7 +92,7 @@ impl Function {
 }
 
 impl Handle<Function> {
-    /// Returns the physical name.
+    /// Returns the physical name of the function.
     pub fn name(&self) -> Expression {
         self.reference()
     }
@@ -111,7 +111,8 @@ impl Construct for Function {
             .set("S3Key", self.code.key.clone());
         let logging =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
-        // Always written, because CloudFormation does not reset a property that is removed.
+        // This property is always written, because CloudFormation does not reset a property that is
+        // removed.
         let tracing = if self.is_traced { "Active" } else { "PassThrough" };
         let environment = if self.environment.is_empty() { None } else { Some(self.variables()) };
         Properties::new()

@@ -9,10 +9,10 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A public URL of a function. The function verifies the token of each request itself, because IAM does
-/// not know the customer's users.
+/// A public URL of a function. IAM does not know the customer's users, so the function itself
+/// verifies the token of each request.
 ///
-/// The URL requires both kinds of [`Permission`](super::Permission).
+/// Calls through the URL require both kinds of [`Permission`](super::Permission).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionUrl {
     function: Expression,
@@ -24,13 +24,14 @@ pub struct FunctionUrl {
 pub struct FunctionUrlCors {
     /// Allowed web origins.
     pub origins: Vec<String>,
-    /// Allowed HTTP methods, without `OPTIONS`, which Lambda answers itself and rejects in this list.
+    /// Allowed HTTP methods, except `OPTIONS`. Lambda handles `OPTIONS` requests itself and does
+    /// not accept this method in the list.
     pub methods: Vec<String>,
-    /// Headers that a page may send in a request.
+    /// Request headers that a page may send.
     pub request_headers: Vec<String>,
-    /// Headers of a response that a page may read.
+    /// Response headers that a page may read.
     pub exposed_headers: Vec<String>,
-    /// Seconds for which a browser may cache the CORS settings.
+    /// Number of seconds for which a browser may cache the CORS settings.
     pub max_age_s: u32,
 }
 
@@ -49,7 +50,7 @@ impl FunctionUrl {
 }
 
 impl Handle<FunctionUrl> {
-    /// Returns the URL, with a trailing slash.
+    /// Returns the URL, which ends with a slash.
     pub fn url(&self) -> Expression {
         self.attribute("FunctionUrl")
     }

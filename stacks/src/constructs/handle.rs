@@ -4,14 +4,15 @@ use std::marker::PhantomData;
 
 use crate::expression::Expression;
 
-/// A reference to a construct in a stack. Its methods return only references that the type supports.
+/// A reference to a construct in a stack. Only attributes that the construct's type supports can be
+/// referenced.
 #[derive(Debug)]
 pub struct Handle<C> {
     logical_id: String,
     construct: PhantomData<fn() -> C>,
 }
 
-// `#[derive(Clone)]` would require `C: Clone`, which a reference does not need.
+// `#[derive(Clone)]` would require `C: Clone`, which is not needed to copy a reference.
 impl<C> Clone for Handle<C> {
     fn clone(&self) -> Self {
         Self { logical_id: self.logical_id.clone(), construct: PhantomData }
@@ -27,12 +28,12 @@ impl<C> Handle<C> {
         &self.logical_id
     }
 
-    /// Returns `Ref` to the construct.
+    /// Returns an expression with `Ref` to the construct.
     pub(super) fn reference(&self) -> Expression {
         Expression::reference(&self.logical_id)
     }
 
-    /// Returns `Fn::GetAtt` of the construct.
+    /// Returns an expression with `Fn::GetAtt` of the construct.
     pub(super) fn attribute(&self, attribute: &str) -> Expression {
         Expression::attribute(&self.logical_id, attribute)
     }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-/// A lifecycle rule of a bucket. Each variant is a separate rule, because S3 does not support aborting
-/// multipart uploads by tag.
+/// A lifecycle rule of a bucket. Each variant is a separate rule, because S3 cannot abort multipart
+/// uploads in a rule that selects objects by tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleRule {
-    /// Deletes objects with a tag, some days after they were written.
+    /// Deletes objects with a tag, a number of days after they were written.
     ExpireTagged {
-        /// Name of the rule, unique in the bucket.
+        /// Id of the rule, unique in the bucket.
         id: String,
         /// Tag key.
         key: String,
@@ -17,19 +17,19 @@ pub enum LifecycleRule {
         /// Age in days.
         after_days: u32,
     },
-    /// Deletes object versions some days after they were replaced or deleted. Without this rule, a
-    /// versioned bucket keeps all versions.
+    /// Deletes object versions a number of days after the object was replaced or deleted. Without
+    /// this rule, a versioned bucket would keep all versions.
     ExpireNoncurrent {
-        /// Name of the rule, unique in the bucket.
+        /// Id of the rule, unique in the bucket.
         id: String,
-        /// Days since the version was current.
+        /// Number of days since the version was replaced or deleted.
         after_days: u32,
     },
     /// Deletes the parts of unfinished multipart uploads.
     AbortMultipart {
-        /// Name of the rule, unique in the bucket.
+        /// Id of the rule, unique in the bucket.
         id: String,
-        /// Days since the start of the upload.
+        /// Number of days since the upload was started.
         after_days: u32,
     },
 }
@@ -47,7 +47,7 @@ impl From<&LifecycleRule> for Value {
                 "Id": id,
                 "Status": "Enabled",
                 "NoncurrentVersionExpiration": { "NoncurrentDays": after_days },
-                // Removes the delete marker of an object whose last version has expired.
+                // Removes a delete marker after the last version of its object has expired.
                 "ExpiredObjectDeleteMarker": true,
             }),
             LifecycleRule::AbortMultipart { id, after_days } => json!({

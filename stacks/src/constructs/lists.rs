@@ -1,21 +1,22 @@
-//! Lists in a template that AWS treats as sets, so that reordering them is not a change.
+//! Template lists that AWS treats as sets. Reordering such a list is not a change.
 
 use super::resource_type::ResourceType;
 
-/// How the elements of a list are compared.
+/// The way in which two lists are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     /// By position.
     Ordered,
-    /// As a set: order and repetitions have no effect.
+    /// Lists are compared as sets: order and repetitions have no effect.
     Set,
-    /// By the value under this key, which is unique for each element. The order has no effect.
+    /// Elements are matched by the value of this key, which is unique in a list. The order has no
+    /// effect.
     Keyed(&'static str),
 }
 
-/// Returns the kind of the list at `path` in a resource.
+/// Returns the comparison to use for the list at `path` in a resource.
 ///
-/// A path starts with `Properties`, `Metadata` or `DependsOn`, followed by names of properties and keys
+/// A path starts with `Properties`, `Metadata` or `DependsOn`, followed by property names and keys
 /// of list elements. `resource_type` is `None` for types without a construct.
 pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> ListKind {
     if let Some(kind) = policy_list_kind(path) {
@@ -31,15 +32,16 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
     }
 }
 
-/// Returns whether a list with a single element at `path` may be written as the element itself.
+/// Returns whether a list at `path` that has one element may be written as the element alone.
 pub(crate) fn may_be_single(path: &[&str]) -> bool {
     path == ["DependsOn"] || policy_list_kind(path).is_some()
 }
 
-/// Properties that contain a policy document.
+/// Names of the properties that contain a policy document.
 pub(crate) const POLICY_DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
 
-/// Returns the kind of a list in a policy document: statements, and the fields of a statement.
+/// Returns the comparison to use for a list in a policy document: the statements, or a field of a
+/// statement.
 fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     let document_index = path.iter().position(|name| POLICY_DOCUMENTS.contains(name))?;
     match path.get(document_index + 1..)? {

@@ -8,8 +8,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// The log group of a function. A log group that Lambda creates itself would keep its lines, and their
-/// cost, forever.
+/// The log group of a function. If Lambda created the log group, its lines would never expire and
+/// would cost money forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogGroup {
     retention_days: u32,
@@ -23,8 +23,8 @@ impl LogGroup {
         Self { retention_days, kms_key: None }
     }
 
-    /// Encrypts the log group with the customer's KMS key, given its ARN; with `None`, with a key of AWS.
-    /// The key policy must allow CloudWatch Logs to use the key.
+    /// Encrypts the log group with the customer's KMS key, given its ARN. The key policy must allow
+    /// CloudWatch Logs to use the key. If `None`, AWS encrypts the log group with its own key.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
@@ -33,7 +33,7 @@ impl LogGroup {
 }
 
 impl Handle<LogGroup> {
-    /// Returns the physical name.
+    /// Returns the physical name of the log group.
     pub fn name(&self) -> Expression {
         self.reference()
     }
@@ -53,7 +53,7 @@ impl Construct for LogGroup {
             .into_map()
     }
 
-    /// Log lines of a deleted stack are not needed.
+    /// The log lines of a deleted stack are no longer needed.
     fn removal(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

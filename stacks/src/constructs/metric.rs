@@ -6,20 +6,20 @@ use super::queue::Queue;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// A metric that AWS provides by default and free of charge.
+/// A metric that AWS services provide free of charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Number of invocations of a function.
     Invocations,
     /// Number of failed invocations of a function.
     Errors,
-    /// Number of invocations that were rejected because the concurrency limit was reached.
+    /// Number of invocations that Lambda rejected because the concurrency limit was reached.
     Throttles,
     /// Number of concurrent invocations of a function.
     ConcurrentExecutions,
     /// Duration of an invocation in milliseconds.
     Duration,
-    /// Age in milliseconds of the last record that a function has read from a change stream.
+    /// Age in milliseconds of the change stream record that a function read last.
     IteratorAge,
     /// Number of requests to a function URL, including rejected ones.
     UrlRequests,
@@ -31,9 +31,9 @@ pub enum Metric {
     UrlLatency,
     /// Age of the oldest message in a queue, in seconds.
     OldestMessage,
-    /// Number of messages in a queue that can be received.
+    /// Number of messages in a queue that are visible to receivers.
     VisibleMessages,
-    /// Number of messages in a queue that were received and are hidden.
+    /// Number of in-flight messages: received from a queue, but not yet deleted or visible again.
     HiddenMessages,
     /// Read units consumed by a table.
     ReadUnits,
@@ -69,7 +69,8 @@ impl Metric {
         }
     }
 
-    /// Returns the default statistic: the sum of counts, the maximum of ages, lengths and durations.
+    /// Returns the default statistic: the sum for counts, and the maximum for ages, lengths and
+    /// durations.
     pub const fn statistic(self) -> &'static str {
         match self {
             Self::Invocations
@@ -119,12 +120,13 @@ impl Watched {
         Self { namespace: "AWS/DynamoDB", dimension: "TableName", name: table.name(), placeholder }
     }
 
-    /// Returns the CloudWatch namespace of the metrics.
+    /// Returns the CloudWatch namespace of the resource's metrics.
     pub(super) const fn namespace(&self) -> &'static str {
         self.namespace
     }
 
-    /// Returns the CloudWatch dimension whose value is the name of the resource.
+    /// Returns the name of the CloudWatch dimension that identifies the resource by its physical
+    /// name.
     pub(super) const fn dimension(&self) -> &'static str {
         self.dimension
     }
@@ -134,7 +136,7 @@ impl Watched {
         self.name.clone()
     }
 
-    /// Returns the physical name as a placeholder for `Fn::Sub`.
+    /// Returns a placeholder for the physical name, in the syntax of `Fn::Sub`.
     pub(super) fn placeholder(&self) -> &str {
         &self.placeholder
     }

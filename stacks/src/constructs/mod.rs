@@ -1,7 +1,8 @@
-//! A typed struct for each AWS resource type. Only this module spells the names of properties.
+//! A typed struct for each AWS resource type in use. Names of CloudFormation properties appear only
+//! in this module.
 //!
-//! No construct accepts a physical name: with fixed names, only one stack could exist in a region, and
-//! CloudFormation could not replace a resource.
+//! No construct accepts a physical name. With fixed names, a region could contain only one stack,
+//! and CloudFormation could not replace a resource.
 
 mod alarm;
 mod bucket;

@@ -9,8 +9,9 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A permission for everyone to invoke a function through its URL. AWS requires both kinds: without
-/// [`Permission::invocation_through_url`], URLs created since October 2025 respond with 403.
+/// A permission for everyone to invoke a function through its URL. AWS requires both kinds of
+/// permission: if [`Permission::invocation_through_url`] is missing, URLs created since October
+/// 2025 respond with 403.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
     function: Expression,
@@ -24,12 +25,13 @@ enum PermissionKind {
 }
 
 impl Permission {
-    /// Allows everyone to call the URL (`lambda:InvokeFunctionUrl`).
+    /// Creates the permission for everyone to call the URL (`lambda:InvokeFunctionUrl`).
     pub fn public_url(function: &Handle<Function>) -> Self {
         Self { function: function.arn(), kind: PermissionKind::Url }
     }
 
-    /// Allows everyone to invoke the function (`lambda:InvokeFunction`), but only through its URL.
+    /// Creates the permission for everyone to invoke the function through its URL only
+    /// (`lambda:InvokeFunction`).
     pub fn invocation_through_url(function: &Handle<Function>) -> Self {
         Self { function: function.arn(), kind: PermissionKind::InvocationThroughUrl }
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::properties::Properties;
 use crate::expression::Expression;
 
-/// Version of the IAM policy language, which looks like a date.
+/// Version of the IAM policy language. IAM uses dates as version numbers.
 const POLICY_VERSION: &str = "2012-10-17";
 
 /// Effect of a policy statement.
@@ -15,7 +15,7 @@ const POLICY_VERSION: &str = "2012-10-17";
 pub enum Effect {
     /// Permits the actions.
     Allow,
-    /// Forbids the actions, overriding any statement that permits them.
+    /// Forbids the actions and overrides all statements that permit them.
     Deny,
 }
 
@@ -24,9 +24,9 @@ pub enum Effect {
 pub enum Resources {
     /// Resources with these ARNs.
     Exactly(Vec<Expression>),
-    /// Every resource, for actions that do not support resource ARNs.
+    /// Every resource. Only for actions that do not support resource ARNs.
     Any {
-        /// Reason why no resource is named.
+        /// Reason why the statement cannot be restricted to specific resources.
         reason: String,
     },
 }
@@ -43,8 +43,8 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Permits the actions on the resources. Synthesis rejects wildcards in both. `id` consists of
-    /// letters and digits.
+    /// Creates a statement that permits the actions on the resources. Synthesis rejects wildcards
+    /// in actions and resources. `id` must consist of letters and digits.
     pub fn allow<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -53,8 +53,8 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Exactly(resources.into()))
     }
 
-    /// Permits the actions on any resource, for actions that do not support resource ARNs. `reason` is
-    /// written to the template.
+    /// Creates a statement that permits the actions on any resource. Only for actions that do not
+    /// support resource ARNs; `reason` is written to the template.
     pub fn allow_on_any_resource<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -70,7 +70,7 @@ impl Statement {
         self
     }
 
-    /// Forbids the actions for everyone when `condition` is met.
+    /// Creates a statement that forbids the actions for everyone when `condition` is met.
     pub fn deny_everyone<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -97,8 +97,8 @@ impl Statement {
         }
     }
 
-    /// Returns the statement id and the reason why the statement allows any resource; `None` if the
-    /// statement names its resources.
+    /// Returns the statement id, and the reason why the statement allows any resource. Returns
+    /// `None` if the statement is restricted to specific resources.
     pub(super) fn reason(&self) -> Option<(String, String)> {
         match &self.resources {
             Resources::Exactly(_) => None,
@@ -134,7 +134,7 @@ impl Effect {
     }
 }
 
-/// Returns a policy document with the statements.
+/// Returns a policy document that contains the statements.
 pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Value {
     json!({
         "Version": POLICY_VERSION,
@@ -142,7 +142,7 @@ pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Va
     })
 }
 
-/// Returns the statements of a policy document; none if `document` has another form.
+/// Returns the statements of a policy document. Returns no statements if `document` is malformed.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     document
         .get("Statement")

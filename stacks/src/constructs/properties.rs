@@ -1,8 +1,8 @@
-//! Builder of a resource's `Properties`.
+//! Builder for the `Properties` of a resource.
 
 use serde_json::{Map, Value};
 
-/// A map under construction.
+/// The properties that have been set so far.
 #[derive(Default)]
 pub(super) struct Properties(Map<String, Value>);
 

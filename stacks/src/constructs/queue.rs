@@ -8,43 +8,47 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A standard queue. A FIFO queue would have no advantage: no queue of the stack needs an order, and
-/// deduplication in FIFO queues ends after five minutes.
+/// A standard queue. No queue of the stack needs ordering, and a FIFO queue deduplicates messages
+/// for only five minutes, so a FIFO queue would have no advantage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     retention_s: u32,
     visibility_s: u32,
-    /// ARN of the dead-letter queue and the maximum number of receives.
+    /// ARN of the dead-letter queue, and the number of receives after which a message is moved to
+    /// it.
     dead_letters: Option<(Expression, u32)>,
     kms_key: Option<String>,
 }
 
 impl Queue {
-    /// Maximum retention of a message in seconds (SQS): 14 days.
+    /// Maximum retention period of a message in seconds, which SQS limits to 14 days.
     pub const RETENTION_S_MAX: u32 = 14 * 24 * 60 * 60;
 
-    /// Creates a queue with the maximum retention and a visibility timeout of 30 s.
+    /// Creates a queue with the maximum retention period and a visibility timeout of 30 s.
     pub fn new() -> Self {
         let retention_s = Self::RETENTION_S_MAX;
         Self { retention_s, visibility_s: 30, dead_letters: None, kms_key: None }
     }
 
-    /// Sets the visibility timeout in seconds. A queue that invokes a function needs 6 times the timeout
-    /// of the function, which [`Stack::synthesize`](crate::stack::Stack::synthesize) enforces.
+    /// Sets the visibility timeout in seconds. If the queue invokes a function, the visibility
+    /// timeout must be at least six times the function's timeout;
+    /// [`Stack::synthesize`](crate::stack::Stack::synthesize) enforces this.
     #[must_use]
     pub fn visibility_s(mut self, visibility_s: u32) -> Self {
         self.visibility_s = visibility_s;
         self
     }
 
-    /// Moves a message to another queue after `max_receive_count` failed receives.
+    /// Sets the dead-letter queue to which a message is moved after `max_receive_count` failed
+    /// receives.
     #[must_use]
     pub fn dead_letters(mut self, queue: &Handle<Self>, max_receive_count: u32) -> Self {
         self.dead_letters = Some((queue.arn(), max_receive_count));
         self
     }
 
-    /// Encrypts the queue with the customer's KMS key, given its ARN; with `None`, with a free key of SQS.
+    /// Encrypts the queue with the customer's KMS key, given its ARN. If `None`, SQS encrypts the
+    /// queue with a free key of its own.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
@@ -59,7 +63,7 @@ impl Default for Queue {
 }
 
 impl Handle<Queue> {
-    /// Returns the queue URL, which SQS requests contain.
+    /// Returns the queue URL, which identifies the queue in requests to SQS.
     pub fn url(&self) -> Expression {
         self.reference()
     }
@@ -68,7 +72,7 @@ impl Handle<Queue> {
         self.attribute("Arn")
     }
 
-    /// Returns the physical name, which is a dimension of metrics.
+    /// Returns the physical name of the queue, which is the dimension of its metrics.
     pub fn name(&self) -> Expression {
         self.attribute("QueueName")
     }
@@ -93,7 +97,7 @@ impl Construct for Queue {
             .into_map()
     }
 
-    /// Messages are jobs of this stack, which can be recreated from the logs.
+    /// The messages are jobs of this stack and can be recreated from the logs.
     fn removal(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

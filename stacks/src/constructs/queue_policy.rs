@@ -10,7 +10,8 @@ use super::queue::Queue;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// The policy of a queue. Roles grant access to the queue; this policy only denies.
+/// The resource-based policy of a queue. It contains only deny statements, because access is
+/// granted by roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePolicy {
     queue: Expression,
@@ -18,7 +19,7 @@ pub struct QueuePolicy {
 }
 
 impl QueuePolicy {
-    /// Creates a policy that rejects every request without TLS.
+    /// Creates a policy that denies every request without TLS.
     pub fn tls_only(queue: &Handle<Queue>) -> Self {
         let statement = Statement::deny_everyone(
             "DenyPlainHttp",

@@ -53,7 +53,7 @@ impl ResourceType {
         Self::Topic,
     ];
 
-    /// Returns the value of `Type` in a template.
+    /// Returns the name that is used for `Type` in a template.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Alarm => "AWS::CloudWatch::Alarm",
@@ -73,12 +73,12 @@ impl ResourceType {
         }
     }
 
-    /// Returns the type with the given `Type` value, or `None` if it has no construct.
+    /// Parses the value of `Type` in a template. Returns `None` if the type has no construct.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|resource_type| resource_type.name() == name)
     }
 
-    /// Returns the attributes that `Fn::GetAtt` supports.
+    /// Returns the names of the attributes that `Fn::GetAtt` supports.
     pub const fn attributes(self) -> &'static [&'static str] {
         match self {
             Self::Table => &["Arn", "StreamArn"],
@@ -95,7 +95,8 @@ impl ResourceType {
         }
     }
 
-    /// Returns whether resources of the type have the property `Tags`, a list of keys and values.
+    /// Returns whether resources of the type have a `Tags` property that is a list of keys and
+    /// values.
     pub const fn is_taggable(self) -> bool {
         match self {
             Self::Alarm
@@ -112,7 +113,8 @@ impl ResourceType {
         }
     }
 
-    /// Returns the property that must be set for an attribute to exist, if any.
+    /// Returns the property that must be set for `attribute` to exist, or `None` if the attribute
+    /// always exists.
     pub fn required_property(self, attribute: &str) -> Option<&'static str> {
         match (self, attribute) {
             (Self::Table, "StreamArn") => Some("StreamSpecification"),

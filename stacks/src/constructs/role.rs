@@ -9,15 +9,15 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A service that can assume a role.
+/// An AWS service that can assume a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// AWS Lambda.
     Lambda,
 }
 
-/// A role with inline policies only. Inline policies are deleted with the role, and no change of a
-/// managed policy can extend the role.
+/// A role with inline policies only. Inline policies are deleted together with the role. Managed
+/// policies are not used, because changing one would silently change the role's permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     service: Service,
@@ -25,7 +25,7 @@ pub struct Role {
 }
 
 impl Role {
-    /// Creates a role without permissions that only `service` can assume.
+    /// Creates a role without permissions. Only `service` can assume the role.
     pub fn assumed_by(service: Service) -> Self {
         Self { service, policies: Vec::new() }
     }
@@ -57,7 +57,7 @@ impl Role {
 }
 
 impl Handle<Role> {
-    /// Returns the physical name.
+    /// Returns the physical name of the role.
     pub fn name(&self) -> Expression {
         self.reference()
     }

@@ -1,4 +1,5 @@
-//! Suppressions: linter rules that do not apply to a resource, with reasons in the template.
+//! Suppressions of linter rules that do not apply to a resource. The reasons are written to the
+//! template.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +28,7 @@ impl Rule {
     }
 }
 
-/// A linter rule that does not apply to a resource.
+/// A linter rule to be suppressed for a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppression {
     pub rule: Rule,
@@ -35,10 +36,11 @@ pub struct Suppression {
     pub reason: String,
 }
 
-/// Adds suppressions to a resource's `Metadata`, in the format of each linter.
+/// Adds suppressions to the `Metadata` of a resource, in the format of each linter.
 ///
-/// cfn-lint has no field for reasons, so they are written next to its list. cloudformation-validate does
-/// not read suppressions; `tests/integration/template_linters.rs` applies them to its findings.
+/// cfn-lint has no field for reasons, so they are written next to its list of rules.
+/// cloudformation-validate does not read suppressions; `tests/integration/template_linters.rs`
+/// applies them to its findings.
 pub(crate) fn write_suppressions(suppressions: &[Suppression], metadata: &mut Map<String, Value>) {
     let mut checkov_rules = Vec::new();
     let mut cloudformation_rules = Vec::new();

@@ -1,4 +1,4 @@
-//! `AWS::DynamoDB::Table`: on-demand, encrypted, with point-in-time recovery, always retained.
+//! `AWS::DynamoDB::Table`: on-demand, encrypted, retained, and with point-in-time recovery.
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ use crate::expression::Expression;
 
 /// A DynamoDB table.
 ///
-/// Capacity is always on demand, so an idle table only costs its storage. Recovery, encryption and
-/// retention are not optional either.
+/// Capacity is always on demand, so an idle table incurs only storage costs. Recovery, encryption
+/// and retention cannot be disabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     attributes: Vec<(String, AttributeType)>,
@@ -46,7 +46,8 @@ pub enum StreamView {
 }
 
 impl Table {
-    /// Creates a table with a partition key. Its type must be set with [`Table::attribute`].
+    /// Creates a table with a partition key. The type of the key must be set with
+    /// [`Table::attribute`].
     pub fn new(partition_key: impl Into<String>) -> Self {
         Self {
             attributes: Vec::new(),
@@ -58,37 +59,37 @@ impl Table {
         }
     }
 
-    /// Adds a sort key. Its type must be set with [`Table::attribute`].
+    /// Adds a sort key. The type of the key must be set with [`Table::attribute`].
     #[must_use]
     pub fn sort_key(mut self, name: impl Into<String>) -> Self {
         self.sort_key = Some(name.into());
         self
     }
 
-    /// Sets the type of a key attribute. [`Stack::synthesize`](crate::stack::Stack::synthesize) checks
-    /// that all keys, and no other attributes, have a type.
+    /// Sets the type of a key attribute. [`Stack::synthesize`](crate::stack::Stack::synthesize)
+    /// checks that exactly the key attributes have a type.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<String>, attribute_type: AttributeType) -> Self {
         self.attributes.push((name.into(), attribute_type));
         self
     }
 
-    /// Enables the change stream.
+    /// Enables the change stream of the table.
     #[must_use]
     pub fn stream(mut self, view: StreamView) -> Self {
         self.stream = Some(view);
         self
     }
 
-    /// Sets whether the table is protected from deletion; the default is true.
+    /// Sets whether the table has deletion protection; the default is true.
     #[must_use]
     pub fn deletion_protection(mut self, is_protected: bool) -> Self {
         self.deletion_protection = is_protected;
         self
     }
 
-    /// Encrypts the table with the customer's KMS key, given its ARN; with `None`, with a key that
-    /// DynamoDB owns.
+    /// Encrypts the table with the customer's KMS key, given its ARN. If `None`, DynamoDB encrypts
+    /// the table with its own key.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
@@ -117,7 +118,7 @@ impl Table {
 }
 
 impl Handle<Table> {
-    /// Returns the physical name.
+    /// Returns the physical name of the table.
     pub fn name(&self) -> Expression {
         self.reference()
     }
@@ -126,7 +127,7 @@ impl Handle<Table> {
         self.attribute("Arn")
     }
 
-    /// Returns the ARN of the change stream. Synthesis fails if the table has no change stream.
+    /// Returns the ARN of the change stream. If the table has no change stream, synthesis fails.
     pub fn stream_arn(&self) -> Expression {
         self.attribute("StreamArn")
     }

@@ -1,4 +1,4 @@
-//! Types of the changes that a comparison finds.
+//! Types of changes between two templates.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,23 @@ use super::permissions::PermissionChanges;
 use super::risk::Risk;
 use crate::constructs::Update;
 
-/// Severity of a change, in increasing order.
+/// Severity of a change. The variants are in order of increasing severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// No change.
     None,
-    /// A resource is added, changed in place, or removed; it contains no data.
+    /// A resource that contains no data is added, changed in place, or removed.
     Update,
-    /// A resource is or may be replaced; it contains no data.
+    /// A resource that contains no data is replaced, or may be replaced.
     Replacement,
-    /// A permission is added or extended.
+    /// A permission is added or broadened.
     Broadening,
     /// Data is removed, replaced, or less protected than before.
     Destructive,
 }
 
-/// The action of CloudFormation on a resource.
+/// The action that CloudFormation takes on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAction {
@@ -37,18 +37,18 @@ pub enum ChangeAction {
     Abandon,
     /// Changes the resource in place.
     Update,
-    /// Changes the resource in place or replaces it.
+    /// Changes the resource in place or replaces it; it is not known which of the two.
     MayReplace,
-    /// Replaces the resource by a new one.
+    /// Replaces the resource with a new one.
     Replace,
 }
 
-/// A property of a resource, or another field of a template, whose value changes.
+/// A changed value: a property of a resource, or another field of the template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PropertyChange {
-    /// Path in the style of a JSON pointer, relative to the resource (`/Properties/MemorySize`) or, outside
-    /// of resources, starting with the section. List elements with a name appear under that name, elements
-    /// of sets as `-`.
+    /// Path in the style of a JSON pointer. In a resource, the path is relative to the resource,
+    /// such as `/Properties/MemorySize`; elsewhere, it starts with the section. List elements that
+    /// have a name appear under their name, elements of sets as `-`.
     pub path: String,
     /// Old value; `None` if the property is added.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct PropertyChange {
     /// New value; `None` if the property is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// Effect of the change on the resource.
+    /// Effect of the change on the resource that contains the value.
     pub update: Update,
 }
 
@@ -64,18 +64,19 @@ pub struct PropertyChange {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResourceChange {
     pub logical_id: String,
-    /// CloudFormation type; the new one if the type changes.
+    /// CloudFormation type of the resource. If the type changes, this is the new type.
     #[serde(rename = "type")]
     pub resource_type: String,
     pub action: ChangeAction,
     pub severity: Severity,
-    /// Whether the resource contains a customer's data.
+    /// Whether the resource contains customer data.
     pub holds_data: bool,
     /// Risks for the data.
     pub risks: Vec<Risk>,
-    /// Logical ids of replaced resources to which the resource refers, so that it changes too.
+    /// Logical ids of the changed resources to which this resource refers and because of which it
+    /// changes too.
     pub follows: BTreeSet<String>,
-    /// Changed properties; empty if the whole resource is added or removed.
+    /// Changed properties. Empty if the whole resource is added or removed.
     pub properties: Vec<PropertyChange>,
 }
 
@@ -84,22 +85,22 @@ pub struct ResourceChange {
 pub struct Difference {
     /// The highest severity of all changes.
     pub severity: Severity,
-    /// Changed resources, most severe first.
+    /// Changed resources, in order of decreasing severity.
     pub resources: Vec<ResourceChange>,
     pub permissions: PermissionChanges,
-    /// Changes of parameters, outputs, conditions and other sections.
+    /// Changes outside of resources: parameters, outputs, conditions and other sections.
     pub sections: Vec<PropertyChange>,
 }
 
 impl Difference {
-    /// Returns whether the templates are equal.
+    /// Returns whether there are no differences.
     pub fn is_empty(&self) -> bool {
         self.severity == Severity::None
     }
 }
 
 impl Severity {
-    /// Returns the name, as in JSON.
+    /// Returns the name that is used in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -1,4 +1,4 @@
-//! Compares two values in normal form, property by property.
+//! Compares two values in normal form and reports each changed property.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::normal::{effective_kind, names, sorted_text};
 use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 
-/// Path segment of an element in a set.
+/// Path segment for an element of a set.
 const SET_ELEMENT: &str = "-";
 
 /// Returns the changes between two versions of a resource. `resource_type` is `None` for types without a
@@ -35,7 +35,7 @@ pub(super) fn section_changes(
     let empty = Value::Object(Map::new());
     let mut path = vec![name.to_owned()];
     match (old, new) {
-        // If a whole section is added or removed, its entries are reported one by one.
+        // If a whole section is added or removed, each of its entries is reported separately.
         (Some(old @ Value::Object(_)), None) => comparison.compare_values(&mut path, old, &empty),
         (None, Some(new @ Value::Object(_))) => comparison.compare_values(&mut path, &empty, new),
         (Some(old), Some(new)) => comparison.compare_values(&mut path, old, new),
@@ -44,7 +44,7 @@ pub(super) fn section_changes(
     comparison.changes
 }
 
-/// The part of the template that is compared.
+/// The part of the template in which two values are compared.
 #[derive(Clone, Copy)]
 enum Subject {
     Resource(Option<ResourceType>),
@@ -92,7 +92,8 @@ impl Comparison {
         path.push(name.to_owned());
         match (old, new) {
             (Some(old), Some(new)) => self.compare_values(path, old, new),
-            // CloudFormation treats empty metadata, properties and conditions as absent.
+            // CloudFormation does not distinguish between empty and missing metadata, properties
+            // and conditions.
             (Some(only), None) | (None, Some(only)) if is_empty(only) => {}
             (old, new) => self.record_change(path, old, new),
         }
@@ -111,8 +112,9 @@ impl Comparison {
         }
     }
 
-    /// Compares ordered lists. After removing the common prefix and suffix, elements are compared pairwise
-    /// if the same number remains on both sides, and otherwise reported as removed and added.
+    /// Compares ordered lists after removing their common prefix and suffix. If the same number of
+    /// elements remains on both sides, they are compared pairwise; otherwise they are reported as
+    /// removed and added.
     fn compare_ordered(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
         let is_equal_pair = |pair: &(&Value, &Value)| is_equal(pair.0, pair.1);
         let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
@@ -144,7 +146,7 @@ impl Comparison {
         removed.retain(|text, _| added.remove(text).is_none());
         let removed: Vec<&Value> = removed.values().collect();
         let added: Vec<&Value> = added.values().collect();
-        // A single replaced map is compared entry by entry.
+        // If a single map was replaced, the old and the new map are compared entry by entry.
         if let ([old], [new]) = (removed.as_slice(), added.as_slice())
             && old.is_object()
             && new.is_object()
@@ -177,8 +179,8 @@ impl Comparison {
         }
     }
 
-    /// Records an added or removed element of a list. Unlike an entry of a map, an element is recorded even
-    /// if it is empty.
+    /// Records an added or removed element of a list. An element is recorded even if it is empty,
+    /// unlike an entry of a map.
     fn record_element(
         &mut self,
         path: &mut Vec<String>,
@@ -207,7 +209,7 @@ impl Comparison {
             ["Properties", path @ ..] => resource_type
                 .map_or(Update::MayReplace, |resource_type| resource_type.update_of(path)),
             ["Type"] => Update::Replace,
-            // Another condition can add or remove the resource.
+            // A different condition can add or remove the resource.
             ["Condition"] => Update::MayReplace,
             _ => Update::InPlace,
         }
@@ -220,8 +222,8 @@ fn elements_by_key(list: &[Value], key: &str) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Returns whether CloudFormation treats two values as equal. It accepts `"true"` for `true` and `"30"` for
-/// `30`.
+/// Returns whether CloudFormation treats two values as equal. For example, CloudFormation accepts
+/// the string `"true"` for `true` and `"30"` for `30`.
 fn is_equal(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::String(text), Value::Bool(bool)) | (Value::Bool(bool), Value::String(text)) => {
@@ -233,7 +235,7 @@ fn is_equal(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// Returns whether a value is a text, including an intrinsic function that returns a text.
+/// Returns whether a value is a string or an intrinsic function that returns a string.
 fn is_text(value: &Value) -> bool {
     substitution_text(value).is_some()
 }
@@ -247,7 +249,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Returns a path as a JSON pointer.
+/// Formats path segments as a JSON pointer.
 fn to_pointer(path: &[String]) -> String {
     path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }
@@ -266,7 +268,7 @@ mod tests {
     use super::super::normal::normalize;
     use super::*;
 
-    /// Returns the changes of a resource's properties, each as `path old -> new`.
+    /// Returns the changes of a resource's properties, each in the form `path old -> new`.
     fn changes(resource_type: ResourceType, old: Value, new: Value) -> Vec<String> {
         let normal =
             |value| normalize(Some(resource_type), &mut Vec::new(), json!({ "Properties": value }));

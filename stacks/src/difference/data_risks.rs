@@ -1,4 +1,5 @@
-//! Finds risks for data: removal of resources that contain data, and weaker protection.
+//! Finds changes that put data at risk: resources with data that are removed or replaced, and
+//! protection that is weakened.
 
 use serde_json::Value;
 
@@ -6,8 +7,8 @@ use super::change::ChangeAction;
 use super::document::{is_retained, known_type, property, removal_policy};
 use super::risk::Risk;
 
-/// Returns whether a resource contains data. A resource of an unknown type contains data if its
-/// `DeletionPolicy` preserves any.
+/// Returns whether a resource contains data. A resource of an unknown type is assumed to contain
+/// data if its `DeletionPolicy` preserves the resource or a backup.
 pub(super) fn holds_data(resource: &Value) -> bool {
     match known_type(resource) {
         Some(known) => known.holds_data(),
@@ -29,7 +30,7 @@ pub(super) fn find_risks(
         return vec![Risk::Removed { kept: action == ChangeAction::Abandon }];
     };
     let mut risks = Vec::new();
-    // CloudFormation applies the policy of the new template.
+    // CloudFormation applies the removal policy of the new template.
     let kept = is_retained(removal_policy(new, "UpdateReplacePolicy"));
     match action {
         ChangeAction::Replace => risks.push(Risk::Replaced { certain: true, kept }),
@@ -45,7 +46,7 @@ pub(super) fn find_risks(
     risks
 }
 
-/// The data that a removal policy preserves, in increasing order.
+/// The data that a removal policy preserves. The variants are in increasing order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Preservation {
     Nothing,
@@ -58,7 +59,7 @@ enum Preservation {
 impl Preservation {
     fn of(policy: &str) -> Self {
         match policy {
-            // Both have the same meaning for an existing resource.
+            // For a resource that already exists, both policies have the same meaning.
             "Retain" | "RetainExceptOnCreate" => Self::Resource,
             "Snapshot" => Self::Backup,
             _ => Self::Nothing,
@@ -81,7 +82,7 @@ fn weakened(protection: &str, old: &str, new: &str) -> Risk {
     Risk::Weakened { protection: protection.to_owned(), old: old.to_owned(), new: new.to_owned() }
 }
 
-/// Settings that protect data while they have the given value.
+/// Settings that protect data, each with its protective value.
 const PROTECTIVE_SETTINGS: [(&[&str], &str); 4] = [
     (&["DeletionProtectionEnabled"], "true"),
     (&["PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"], "true"),
@@ -106,7 +107,7 @@ fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
 /// Returns a risk if point-in-time recovery covers fewer days than before.
 fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     const PATH: [&str; 2] = ["PointInTimeRecoverySpecification", "RecoveryPeriodInDays"];
-    /// Recovery period of DynamoDB if none is set.
+    /// Recovery period that DynamoDB uses if the template sets none.
     const DEFAULT_DAYS: f64 = 35.0;
     let recovery_days =
         |resource| property(resource, &PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS);
@@ -117,13 +118,13 @@ fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     Some(weakened(&PATH.join("."), &old_days.to_string(), &new_days.to_string()))
 }
 
-/// Returns a setting as text. CloudFormation accepts a string in place of a boolean or a number.
+/// Returns a setting as text. A template may contain a string instead of a boolean or a number.
 fn setting(resource: &Value, path: &[&str]) -> Option<String> {
     let value = property(resource, path)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// Returns a number, which may be written as a string.
+/// Returns a number. The template may contain it as a string.
 fn to_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -138,8 +139,9 @@ fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
     Some(Risk::Expires { by: "TimeToLiveSpecification".to_owned() })
 }
 
-/// Returns the attribute with the expiry time of items, which may be missing in an invalid template. The
-/// outer `None` means that time to live is disabled.
+/// Returns the name of the attribute that contains the expiry time of items. The outer `None` means
+/// that time to live is disabled; the inner `None` means that an invalid template specifies no
+/// attribute.
 fn time_to_live(table: &Value) -> Option<Option<String>> {
     let enabled = setting(table, &["TimeToLiveSpecification", "Enabled"])?;
     if enabled == "false" {
@@ -148,7 +150,8 @@ fn time_to_live(table: &Value) -> Option<Option<String>> {
     Some(setting(table, &["TimeToLiveSpecification", "AttributeName"]))
 }
 
-/// Returns a risk for each lifecycle rule of a bucket that deletes more than the old rule of the same name.
+/// Returns a risk for each lifecycle rule of a bucket that deletes more objects than the old rule
+/// with the same id, or deletes them earlier.
 fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
     let old_rules = enabled_rules(old);
     let mut risks = Vec::new();
@@ -162,8 +165,8 @@ fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
     risks
 }
 
-/// Returns whether a rule deletes objects that the old rule does not delete, or deletes them earlier. A
-/// number of days that cannot be read counts as earlier.
+/// Returns whether a rule deletes objects that the old rule keeps, or deletes objects earlier. If a
+/// number of days cannot be read, the rule is assumed to delete objects earlier.
 fn deletes_more(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     let old_deletions = match old_rule {
         Some(old_rule) if scope(old_rule) == scope(new_rule) => deletions(old_rule),
@@ -184,7 +187,8 @@ fn enabled_rules(bucket: &Value) -> Vec<&Value> {
     rules.filter(|rule| rule.get("Status").is_none_or(|status| status != "Disabled")).collect()
 }
 
-/// Returns the kinds of deletion that a rule makes, each with the number of days if it is a number.
+/// Returns the kinds of deletion that a rule performs, each with the value of its field. The value is
+/// `None` if it is not a number.
 fn deletions(rule: &Value) -> Vec<(&'static str, Option<f64>)> {
     const FIELDS: [(&str, &[&str]); 5] = [
         ("current", &["ExpirationInDays"]),
@@ -202,7 +206,7 @@ fn deletions(rule: &Value) -> Vec<(&'static str, Option<f64>)> {
     found
 }
 
-/// Returns the fields of a rule that select objects.
+/// Returns the fields of a rule that restrict the objects to which the rule applies.
 fn scope(rule: &Value) -> [Option<&Value>; 4] {
     ["Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan"]
         .map(|name| rule.get(name))

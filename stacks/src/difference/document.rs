@@ -1,4 +1,5 @@
-//! One side of a comparison: any template, in a normal form in which equivalent templates are equal.
+//! One side of a comparison: a template in a normal form. Equivalent templates have the same normal
+//! form.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,11 +16,11 @@ use crate::constructs::ResourceType;
 use crate::template::Template;
 use crate::template::limits::TEMPLATE_BYTES_MAX;
 
-/// Section that is ignored, because only one format version exists.
+/// Name of the section that is ignored, because only one format version exists.
 const FORMAT_VERSION: &str = "AWSTemplateFormatVersion";
 const RESOURCES: &str = "Resources";
 
-/// Reason why a text cannot be compared.
+/// Reason why a template could not be read for comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
     /// The text is larger than CloudFormation accepts.
@@ -28,16 +29,16 @@ pub enum DocumentError {
     /// The text is neither JSON nor YAML.
     #[error("not a template in JSON or YAML: {message}")]
     Malformed {
-        /// Message of the parser, with the position.
+        /// Message of the parser, including the position.
         message: String,
     },
-    /// The text is JSON or YAML, but not a template.
+    /// The text is JSON or YAML, but its structure is not that of a template.
     #[error("not a template: {reason}")]
     NoTemplate { reason: String },
 }
 
-/// A template in normal form. Unlike [`Template`], a document may contain sections and types that Cellar
-/// does not write, for example after manual changes.
+/// A template in normal form. Unlike a [`Template`], a document may contain sections and resource
+/// types that Cellar does not write, for example because the template was edited manually.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// All sections except the resources.
@@ -93,7 +94,7 @@ impl Document {
         self.resources.keys().map(String::as_str)
     }
 
-    /// Returns an empty template, which stands for a stack that does not exist yet.
+    /// Returns an empty template, which represents a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }
     }
@@ -139,22 +140,22 @@ pub(super) fn type_name(resource: &Value) -> &str {
     resource.get("Type").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the type of a resource, or `None` if the type has no construct.
+/// Returns the type of a resource, or `None` if there is no construct for the type.
 pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
     ResourceType::named(type_name(resource))
 }
 
-/// Returns the property at `path` of a resource.
+/// Returns the value at `path` in the properties of a resource.
 pub(super) fn property<'a>(resource: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(resource.get("Properties")?, |value, name| value.get(name))
 }
 
-/// Returns the value of `DeletionPolicy` or `UpdateReplacePolicy`, whose default is `Delete`.
+/// Returns the value of `DeletionPolicy` or `UpdateReplacePolicy`. The default is `Delete`.
 pub(super) fn removal_policy<'a>(resource: &'a Value, name: &str) -> &'a str {
     resource.get(name).and_then(Value::as_str).unwrap_or("Delete")
 }
 
-/// Returns whether CloudFormation keeps the resource under a removal policy.
+/// Returns whether a removal policy makes CloudFormation keep the resource.
 pub(super) fn is_retained(removal_policy: &str) -> bool {
     removal_policy.starts_with("Retain")
 }

@@ -1,5 +1,5 @@
-//! Changes that follow from other changes: if a bucket is replaced, a policy that refers to the bucket
-//! changes too.
+//! Finds changes that follow from other changes. For example, if a bucket is replaced, a policy
+//! that refers to the bucket also changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::document::{Document, known_type};
 use crate::constructs::Update;
 use crate::expression::{Intrinsic, SubstitutionPart, intrinsic_in, parse_substitution};
 
-/// A reference from a property: a logical id, and the attribute for `Fn::GetAtt`.
+/// The target of a reference: a logical id and, for `Fn::GetAtt`, an attribute.
 type Reference = (String, Option<String>);
 
 /// Changes of a resource that is in both templates.
@@ -19,7 +19,7 @@ type Reference = (String, Option<String>);
 pub(super) struct RetainedChange {
     /// The most severe effect on the resource; `None` if the resource is unchanged.
     pub(super) update: Option<Update>,
-    /// Changed properties of the resource itself.
+    /// Changed properties in the definition of the resource.
     pub(super) properties: Vec<PropertyChange>,
     /// Logical ids of changed resources to which the resource refers.
     pub(super) follows: BTreeSet<String>,
@@ -32,15 +32,17 @@ struct ReferringProperty {
     references: BTreeSet<Reference>,
 }
 
-/// Adds changes that follow from the changes of other resources, until none is left.
+/// Adds changes that follow from the changes of other resources, and repeats this until no more
+/// changes are found.
 ///
-/// Each pass adds a followed resource or increases an effect. Both are bounded, so the loop ends.
+/// Each pass adds a followed resource or increases the severity of an effect. Both are bounded, so
+/// the loop ends.
 pub(super) fn propagate_changes(new: &Document, changes: &mut BTreeMap<String, RetainedChange>) {
     let referring = find_referring_properties(new, changes);
     while propagate_once(new, &referring, changes) {}
 }
 
-/// Returns the properties that refer to other resources in both templates.
+/// Returns the properties that refer to another resource in both templates.
 fn find_referring_properties(
     new: &Document,
     changes: &BTreeMap<String, RetainedChange>,
@@ -77,7 +79,8 @@ fn propagate_once(
             let Some(certainty) = value_change(new, target, attribute.as_deref(), cause) else {
                 continue;
             };
-            // If the value only may change, the resource only may be replaced.
+            // If it is uncertain whether the value changes, it is also uncertain whether the
+            // resource is replaced.
             let update =
                 if property_update == Update::Replace { certainty } else { property_update };
             let Some(follower) = changes.get_mut(logical_id) else { continue };
@@ -91,8 +94,8 @@ fn propagate_once(
     has_changed
 }
 
-/// Returns whether the value of a reference changes: [`Update::Replace`] if it certainly changes,
-/// [`Update::MayReplace`] if it may change, `None` if it stays the same.
+/// Returns how certain it is that the value of a reference changes: [`Update::Replace`] if it
+/// changes, [`Update::MayReplace`] if it may change, `None` if it does not change.
 fn value_change(
     new: &Document,
     target: &str,
@@ -138,7 +141,7 @@ fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
                 collect_references(value, references);
             }
         }
-        // `Fn::Join`, functions that Cellar does not write, and plain values.
+        // `Fn::Join`, functions that Cellar does not use, and plain values.
         _ => match value {
             Value::Array(items) => {
                 items.iter().for_each(|item| collect_references(item, references));

@@ -47,27 +47,27 @@ pub use permissions::{Grant, PermissionChanges, PermissionKind};
 pub use risk::Risk;
 pub use text::{printable, readable};
 
-/// Reason why two templates cannot be compared.
+/// Reason why two templates could not be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DifferenceError {
-    /// A template has more than [`limits::PERMISSIONS_MAX`] single permissions.
+    /// A template contains more than [`limits::PERMISSIONS_MAX`] individual permissions.
     #[error(
         "the template has more than {} single permissions (principal, action and resource), exceeded \
          at `{logical_id}`; name fewer actions and resources",
         limits::PERMISSIONS_MAX
     )]
     TooManyPermissions {
-        /// The resource at which the limit was exceeded.
+        /// Logical id of the resource at which the limit was exceeded.
         logical_id: String,
     },
 }
 
 impl Difference {
-    /// Compares two templates: the changes of a deployment of `new` over `old`. If `old` is `None`,
-    /// everything is added.
+    /// Compares two templates and returns the changes that deploying `new` over `old` would make.
+    /// If `old` is `None`, everything is added.
     ///
     /// # Errors
-    /// [`DifferenceError`] if a template has more permissions than AWS accepts in any stack.
+    /// [`DifferenceError`] if a template contains more permissions than AWS accepts in any stack.
     pub fn between(old: Option<&Document>, new: &Document) -> Result<Self, DifferenceError> {
         let empty = Document::empty();
         let old = old.unwrap_or(&empty);
@@ -92,7 +92,7 @@ impl Difference {
     }
 }
 
-/// Returns the changes of the resources that are in both templates, by logical id.
+/// Returns the changes of the resources that exist in both templates, by logical id.
 fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String, RetainedChange> {
     let mut changes = BTreeMap::new();
     for (logical_id, new_resource) in &new.resources {
@@ -107,7 +107,7 @@ fn compare_retained_resources(old: &Document, new: &Document) -> BTreeMap<String
     changes
 }
 
-/// Returns the change of a resource, or `None` if the resource is in both templates and unchanged.
+/// Returns the change of a resource. Returns `None` if the resource is the same in both templates.
 fn resource_change(
     logical_id: &str,
     old: Option<&Value>,

@@ -1,5 +1,5 @@
-//! Normal form of template values. Equivalent notations have the same normal form, so that a change without
-//! an effect is not reported.
+//! Converts template values to a normal form. Equivalent notations have the same normal form, so
+//! that a change of notation is not reported.
 
 use serde_json::{Map, Value, json};
 
@@ -7,10 +7,10 @@ use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, list_kind, may_be_single};
 use crate::expression::{SubstitutionPart, intrinsic, parse_substitution};
 
-/// Returns the normal form of the value at `path` of a resource.
+/// Returns the normal form of the value at `path` in a resource.
 ///
-/// Sets are sorted and deduplicated, single values become lists where both are allowed, and texts use the
-/// simplest intrinsic function.
+/// Sets are sorted and deduplicated. A single value becomes a list where both are allowed. Texts
+/// use the simplest intrinsic function.
 pub(super) fn normalize(
     resource_type: Option<ResourceType>,
     path: &mut Vec<String>,
@@ -30,13 +30,13 @@ pub(super) fn normalize(
     }
 }
 
-/// Borrows the segments of a path.
+/// Borrows the segments of a path as string slices.
 pub(super) fn names(path: &[String]) -> Vec<&str> {
     path.iter().map(String::as_str).collect()
 }
 
-/// Returns how to compare lists of a kind. Keyed lists are compared as sets if an element has no key or two
-/// elements have the same key.
+/// Returns the comparison to use for `lists`. Lists with keys are compared as sets if an element
+/// has no key or if two elements have the same key.
 pub(super) fn effective_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
     let ListKind::Keyed(key) = kind else { return kind };
     let has_unique_keys = |list: &&[Value]| {
@@ -74,7 +74,7 @@ fn normalize_list(
     let kind = effective_kind(list_kind(resource_type, &names(path)), &[&items]);
     let mut normalized = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        // Path patterns accept any name for an element, so the index is sufficient.
+        // In path patterns, any name matches an element, so the index can be used.
         path.push(index.to_string());
         normalized.push(normalize(resource_type, path, item));
         path.pop();
@@ -86,8 +86,8 @@ fn normalize_list(
     Value::Array(normalized)
 }
 
-/// Returns a literal, `Ref` or `Fn::GetAtt` if one is equivalent to `Fn::Sub` of `text`, otherwise `Fn::Sub`.
-/// `None` if the text is malformed.
+/// Returns the simplest equivalent of `Fn::Sub` with `text`: a literal, `Ref`, `Fn::GetAtt`, or
+/// `Fn::Sub` itself. Returns `None` if `text` is malformed.
 fn simplest_intrinsic(text: &str) -> Option<Value> {
     let parts = parse_substitution(text).ok()?;
     Some(match parts.as_slice() {
@@ -102,7 +102,7 @@ fn simplest_intrinsic(text: &str) -> Option<Value> {
     })
 }
 
-/// Returns the joined parts if all of them are literal text.
+/// Returns the concatenated parts, or `None` if a part is not literal text.
 fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
     let texts = parts.iter().map(|part| match part {
         SubstitutionPart::Text(text) => Some(text.as_str()),
@@ -117,7 +117,7 @@ fn is_filter_pattern(resource_type: Option<ResourceType>, path: &[String]) -> bo
         && matches!(*names(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])
 }
 
-/// Sorts the keys of a filter pattern. A text that is not JSON stays unchanged.
+/// Sorts the keys of a filter pattern. Text that is not JSON is returned unchanged.
 fn normalize_filter_pattern(text: String) -> Value {
     match serde_json::from_str::<Value>(&text) {
         Ok(pattern) => Value::String(sorted_text(&pattern)),

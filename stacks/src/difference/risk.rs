@@ -4,32 +4,32 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A risk for a customer's data.
+/// A risk that customer data is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Risk {
-    /// The resource with the data is removed from the template.
+    /// A resource that contains data is removed from the template.
     Removed {
-        /// Whether the resource stays in the account, outside of the stack.
+        /// Whether the resource is kept in the account, outside of the stack.
         kept: bool,
     },
-    /// An empty resource replaces the one with the data.
+    /// A resource that contains data is replaced with an empty one.
     Replaced {
         /// Whether the replacement is certain.
         certain: bool,
-        /// Whether the old resource stays in the account, outside of the stack.
+        /// Whether the old resource is kept in the account, outside of the stack.
         kept: bool,
     },
     /// A protection is weakened or removed.
     Weakened {
-        /// The property or policy that protects the data.
+        /// Name of the property or policy that protects the data.
         protection: String,
         old: String,
         new: String,
     },
-    /// Data that was kept, or kept for longer, is deleted automatically.
+    /// Data is deleted automatically that was previously kept, or kept for longer.
     Expires {
-        /// The rule or setting that deletes the data.
+        /// Name of the rule or setting that deletes the data.
         by: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Tests of the whole comparison, on Cellar's own template with one change or random changes.
+//! Tests of the whole comparison. They apply single or random changes to Cellar's own template.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn between(old: &Value, new: &Value) -> Difference {
     Difference::between(Some(&document(old)), &document(new)).unwrap()
 }
 
-/// Returns the difference between Cellar's template and an edited copy.
+/// Returns the difference between Cellar's template and an edited copy of it.
 fn difference_after(edit: impl FnOnce(&mut Value)) -> Difference {
     let old = cellar();
     let mut new = old.clone();
@@ -118,7 +118,7 @@ fn a_replaced_bucket_replaces_its_policy() {
 
 #[test]
 fn removed_data_is_destructive_even_when_it_is_kept() {
-    // The two resources have different removal policies that keep data.
+    // The two resources have different removal policies, but both policies keep data.
     for id in ["SegmentTable", "Bucket"] {
         let difference = difference_after(|new| remove(new, "/Resources", id));
         let change = change(&difference, id);
@@ -230,7 +230,7 @@ fn json_has_the_documented_shape() {
     );
 }
 
-/// A change at a random place of Cellar's template; `None` removes the entry.
+/// A change at a random place of Cellar's template. `None` as the new value removes the entry.
 #[derive(Clone, Debug)]
 struct Mutation {
     place: prop::sample::Index,
@@ -248,13 +248,14 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     (any::<prop::sample::Index>(), value).prop_map(|(place, with)| Mutation { place, with })
 }
 
-/// Collects the paths and keys of all map entries inside of sections.
+/// Collects the paths and keys of all map entries within the sections of a template.
 fn places(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
                 let escaped = key.replace('~', "~0").replace('/', "~1");
-                // A type must stay a string, and an intrinsic function must stay valid.
+                // The edited value of a type must be a string, and an intrinsic function must stay
+                // valid.
                 let is_fixed = ["Type", "Ref"].contains(&key.as_str()) || key.starts_with("Fn::");
                 if !is_fixed && path.split('/').count() > 2 {
                     found.push((path.to_owned(), key.clone()));
@@ -286,7 +287,7 @@ fn mutated(old: &Value, mutations: &[Mutation]) -> Value {
     new
 }
 
-/// Reverses all lists that are sets.
+/// Reverses all lists that are compared as sets.
 fn reverse_sets(value: &mut Value, is_set: bool) {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! Values of a template that are only known when it is deployed, and their intrinsic functions.
+//! Values of a template that are computed during deployment, with their intrinsic functions.
 
 mod read;
 mod substitution;
@@ -11,7 +11,7 @@ pub use substitution::{SubstitutionError, SubstitutionPart, parse_substitution};
 
 /// Names of the intrinsic functions in a template.
 pub mod intrinsic {
-    /// Value of a parameter, or name of a resource.
+    /// Value of a parameter, or physical name of a resource.
     pub const REF: &str = "Ref";
     /// Attribute of a resource.
     pub const GET_ATT: &str = "Fn::GetAtt";
@@ -19,11 +19,11 @@ pub mod intrinsic {
     pub const JOIN: &str = "Fn::Join";
     /// Text with `${…}` placeholders.
     pub const SUB: &str = "Fn::Sub";
-    /// All functions that this crate writes, checks and resolves.
+    /// All intrinsic functions that this crate writes, checks and resolves.
     pub const ALL: [&str; 4] = [REF, GET_ATT, JOIN, SUB];
 }
 
-/// Parameters that CloudFormation sets, each a single string.
+/// Pseudo parameters, whose values are set by CloudFormation. Each is a single string.
 pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::AccountId",
     "AWS::Partition",
@@ -33,23 +33,24 @@ pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::URLSuffix",
 ];
 
-/// A string in a template: literal, or computed when the template is deployed.
+/// A string in a template. The string is either literal or computed when the template is deployed.
 ///
-/// A reference from the [`Handle`](crate::constructs::Handle) of a construct always names an existing
-/// resource. References from plain strings are validated when the stack is synthesized.
+/// A reference that was created with a construct's [`Handle`](crate::constructs::Handle) always
+/// refers to an existing resource. A reference that was created from a string is validated when the
+/// stack is synthesized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// A literal text.
     Literal(String),
-    /// `Ref`: value of a parameter, or name of a resource.
+    /// `Ref`: the value of a parameter, or the name of a resource.
     Reference {
-        /// Name of a resource, a parameter or a pseudo parameter.
+        /// Name of a parameter or a pseudo parameter, or logical id of a resource.
         logical_id: String,
     },
     /// `Fn::GetAtt`.
     Attribute {
         logical_id: String,
-        /// Attribute of the resource, such as `Arn`.
+        /// Name of the attribute, such as `Arn`.
         attribute: String,
     },
     /// `Fn::Join`.
@@ -57,7 +58,7 @@ pub enum Expression {
     /// `Fn::Sub`: a text with `${LogicalId}`, `${LogicalId.Attribute}` or `${variable}`.
     Substitution {
         text: String,
-        /// Values of placeholders that are neither resources nor parameters.
+        /// Values of the placeholders that refer to neither resources nor parameters.
         variables: Vec<(String, Expression)>,
     },
 }
@@ -83,7 +84,7 @@ impl Expression {
         Self::Join { separator: String::new(), parts: parts.into() }
     }
 
-    /// Creates a `Fn::Sub` whose placeholders are all resources or parameters.
+    /// Creates a `Fn::Sub` whose placeholders refer only to resources and parameters.
     pub fn substitution(text: impl Into<String>) -> Self {
         Self::Substitution { text: text.into(), variables: Vec::new() }
     }

@@ -1,11 +1,11 @@
-//! Recognizes intrinsic functions in the JSON of a template.
+//! Parses intrinsic functions in the JSON of a template.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::intrinsic;
 
-/// Maximum nesting depth of values. Real templates stay below 15.
+/// Maximum nesting depth of values. Real templates use fewer than 15 levels.
 pub const NESTING_MAX: usize = 64;
 
 /// An intrinsic function in a template.
@@ -21,22 +21,22 @@ pub(crate) enum Intrinsic<'a> {
     Substitution { text: &'a str, variables: Option<&'a Map<String, Value>> },
 }
 
-/// Reason why an intrinsic function cannot be read.
+/// Reason why an intrinsic function could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IntrinsicError {
-    /// Cellar never writes this function.
+    /// Cellar does not use this function.
     #[error("`{name}` is not supported: use one of {}", intrinsic::ALL.join(", "))]
     Unsupported { name: String },
     /// The arguments of the function have the wrong form.
     #[error("`{name}` expects {expected}")]
     Malformed {
         name: &'static str,
-        /// Form of the arguments that the function expects.
+        /// Description of the expected arguments.
         expected: &'static str,
     },
 }
 
-/// Parses an intrinsic function. Returns `None` if the value is not a function.
+/// Parses an intrinsic function. Returns `None` if the value is not an intrinsic function.
 ///
 /// # Errors
 /// [`IntrinsicError`] if the function is not supported or its arguments have the wrong form.

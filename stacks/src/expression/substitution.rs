@@ -5,11 +5,11 @@ use thiserror::Error;
 /// A part of the text of `Fn::Sub`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubstitutionPart {
-    /// Literal text. The escape `${!x}` is already replaced by `${x}`.
+    /// Literal text. The escape sequence `${!x}` has been replaced with `${x}`.
     Text(String),
-    /// `${Name}`: a variable of the `Fn::Sub`, a parameter or a resource.
+    /// `${Name}`, which refers to a variable of the `Fn::Sub`, a parameter or a resource.
     Name(String),
-    /// `${LogicalId.Attribute}`.
+    /// `${LogicalId.Attribute}`, which refers to an attribute of a resource.
     Attribute { logical_id: String, attribute: String },
 }
 
@@ -19,7 +19,7 @@ pub enum SubstitutionError {
     /// A `${` has no `}`.
     #[error("`${{` has no closing `}}`: add it, or write `${{!` for a literal `${{`")]
     Unclosed,
-    /// A placeholder is `${}`, `${.x}` or `${x.}`.
+    /// A placeholder has an empty name, such as `${}`, `${.x}` or `${x.}`.
     #[error(
         "`${{{name}}}` has no name: write a logical id, or a logical id, a dot and an attribute"
     )]
@@ -32,7 +32,7 @@ pub enum SubstitutionError {
 /// Splits the text of `Fn::Sub` into literal text and placeholders.
 ///
 /// # Errors
-/// [`SubstitutionError`] if a brace is missing or a name is empty.
+/// [`SubstitutionError`] if a closing brace is missing or a name is empty.
 pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, SubstitutionError> {
     let mut parts = Vec::new();
     let mut rest = text;

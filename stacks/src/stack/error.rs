@@ -1,4 +1,4 @@
-//! Errors of a stack. Each error names the part of the template that contains the fault.
+//! Errors of a stack. Each error identifies the part of the template that contains the fault.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::template::limits::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub logical_id: String,
-    /// Type of the resource, `parameter` or `output`.
+    /// CloudFormation type of a resource, `parameter` or `output`.
     pub kind: String,
 }
 
@@ -48,19 +48,19 @@ pub enum SynthesisError {
     )]
     DuplicateLogicalId {
         holder: Holder,
-        /// Type of the part that has the logical id.
+        /// Type of the part that already uses the logical id.
         taken_by: String,
     },
-    /// A reference names something that does not exist in the stack.
+    /// The target of a reference does not exist in the stack.
     #[error("{holder}: {path} refers to `{target}`, which does not exist in the stack{}", hint(suggestion.as_deref()))]
     UnknownReference {
         holder: Holder,
         path: String,
         target: String,
-        /// The most similar existing name.
+        /// The most similar existing name, if there is one.
         suggestion: Option<String>,
     },
-    /// `Fn::GetAtt` names an attribute that the type of the resource does not have.
+    /// `Fn::GetAtt` refers to an attribute that the resource's type does not have.
     #[error(
         "{holder}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
         attributes_text(available)
@@ -70,10 +70,11 @@ pub enum SynthesisError {
         path: String,
         target: Box<Holder>,
         attribute: String,
-        /// All attributes of the type.
+        /// All attributes of the resource's type.
         available: &'static [&'static str],
     },
-    /// `Fn::GetAtt` names an attribute that requires a property that is not set.
+    /// `Fn::GetAtt` refers to an attribute that exists only if a property is set, but the property
+    /// is not set.
     #[error(
         "{holder}: {path} refers to `{attribute}` of {target}, which requires the property `{property}`; set that property"
     )]
@@ -90,7 +91,7 @@ pub enum SynthesisError {
     /// The text of `Fn::Sub` is malformed.
     #[error("{holder}: {path}: {fault}")]
     Substitution { holder: Holder, path: String, fault: SubstitutionError },
-    /// Values are nested too deep.
+    /// Values are nested too deeply.
     #[error("{holder}: {path} is nested more than {NESTING_MAX} levels deep; reduce the nesting")]
     TooDeep { holder: Holder, path: String },
     /// A key of a table has no attribute definition.
@@ -103,12 +104,13 @@ pub enum SynthesisError {
         "{holder}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
     )]
     UnusedAttribute { holder: Holder, attribute: String },
-    /// A role allows a wildcard.
+    /// A role allows actions or resources with a wildcard.
     #[error(
         "{holder}: statement `{statement}` allows `{pattern}`; name each action and each resource"
     )]
     WildcardPermission { holder: Holder, statement: String, pattern: String },
-    /// A statement in the policy of a bucket or queue allows something. Only roles may allow.
+    /// The resource-based policy of a bucket or a queue allows something. Permissions may be
+    /// granted only by roles.
     #[error(
         "{holder}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
     )]
@@ -134,12 +136,12 @@ pub enum SynthesisError {
         /// Logical ids along the cycle; the first one is repeated at the end.
         path: Vec<String>,
     },
-    /// A section has more entries than CloudFormation accepts.
+    /// A section contains more entries than CloudFormation accepts.
     #[error(
         "the stack has {count} {section}, but CloudFormation accepts at most {limit}; `{first_beyond}` is the first one over the limit"
     )]
     TooMany {
-        /// `resources`, `parameters` or `outputs`.
+        /// Name of the section: `resources`, `parameters` or `outputs`.
         section: &'static str,
         count: usize,
         limit: usize,

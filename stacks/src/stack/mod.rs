@@ -1,4 +1,5 @@
-//! Collects constructs under logical ids, creates typed references, and validates the whole stack.
+//! Builds a stack: stores constructs under logical ids, creates typed references to them, and
+//! validates the whole stack.
 
 mod check;
 mod error;
@@ -48,7 +49,7 @@ impl Stack {
     /// Adds a construct under a logical id.
     ///
     /// The template records the source line of the caller. Helper functions that call this method
-    /// are `#[track_caller]` too, so that the line of their caller is recorded.
+    /// must be `#[track_caller]` as well, so that the line of their own caller is recorded.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -61,8 +62,8 @@ impl Stack {
         self.add_at(Place::caller(), logical_id, construct)
     }
 
-    /// Like [`Stack::add`], but records `place` as the source line, for constructs that a list
-    /// describes.
+    /// Like [`Stack::add`], but records `place` as the source line. This is for constructs that are
+    /// defined by a list.
     pub(crate) fn add_at<C: Construct>(
         &mut self,
         place: Place,
@@ -85,8 +86,8 @@ impl Stack {
         Ok(Handle::new(logical_id))
     }
 
-    /// Adds a parameter, whose value is passed in when the stack is deployed. Returns a reference
-    /// to it.
+    /// Adds a parameter, whose value is supplied when the stack is deployed, and returns a
+    /// reference to it.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -100,8 +101,8 @@ impl Stack {
         Ok(Expression::reference(logical_id))
     }
 
-    /// Adds an output, a value that can be read from the deployed stack. An output and a resource
-    /// may have the same name.
+    /// Adds an output, a value that can be read from the deployed stack. An output may have the
+    /// same name as a resource.
     ///
     /// # Errors
     /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -116,14 +117,15 @@ impl Stack {
         Ok(())
     }
 
-    /// Declares that a linter rule does not apply to a resource. `reason` is written to the
+    /// Suppresses a linter rule that does not apply to a resource. `reason` is written to the
     /// template.
     pub fn suppress<C: Construct>(&mut self, handle: &Handle<C>, rule: Rule, reason: &str) {
         let suppression = Suppression { rule, reason: reason.to_owned() };
         self.suppressions.entry(handle.logical_id().to_owned()).or_default().push(suppression);
     }
 
-    /// Makes CloudFormation create `earlier` before `later`, which need not refer to it.
+    /// Makes CloudFormation create `earlier` before `later`, even if `later` does not refer to
+    /// `earlier`.
     pub fn depends_on<C: Construct, D: Construct>(
         &mut self,
         later: &Handle<C>,
@@ -134,7 +136,7 @@ impl Stack {
         }
     }
 
-    /// Sets tags on all taggable resources, including those that are added later.
+    /// Sets the tags of all taggable resources, including resources that are added later.
     pub fn tag(&mut self, tags: &BTreeMap<String, String>) {
         self.tags.extend(tags.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
@@ -156,8 +158,8 @@ impl Stack {
     /// Validates the stack and returns its template.
     ///
     /// # Errors
-    /// All faults of the stack: unknown references and attributes, table keys without a definition,
-    /// wildcard permissions, dependency cycles, and violated limits of CloudFormation.
+    /// Returns all faults of the stack: unknown references and attributes, table keys without a
+    /// definition, wildcard permissions, dependency cycles, and exceeded limits of CloudFormation.
     pub fn synthesize(mut self) -> Result<Template, SynthesisErrors> {
         self.write_tags();
         for (logical_id, suppressions) in &self.suppressions {
@@ -169,7 +171,8 @@ impl Stack {
         if faults.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(faults)) }
     }
 
-    /// Checks that a logical id is valid and unused. Resources and parameters share one namespace.
+    /// Checks that a logical id is valid and not yet used. Resources and parameters share a
+    /// namespace.
     fn check_available(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
         let holder = Holder::new(logical_id, kind);
         check_logical_id(&holder)?;
@@ -183,7 +186,7 @@ impl Stack {
     }
 }
 
-/// Metadata section of a role with the reasons for statements that allow any resource.
+/// Metadata section of a role. It contains the reasons for statements that allow any resource.
 pub(crate) const REASONS: &str = "Reasons";
 
 fn check_logical_id(holder: &Holder) -> Result<(), SynthesisError> {

@@ -1,10 +1,10 @@
-//! Writes JSON with an indent of two spaces, in the order of [`ordered`].
+//! Serializes to JSON with an indent of two spaces. Entries are in the order of [`ordered`].
 
 use serde_json::Value;
 
 use super::order::ordered;
 
-/// Returns a whole document with a final newline.
+/// Returns a document as JSON with a final newline.
 pub(super) fn to_document(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, 0, &mut out);
@@ -21,7 +21,7 @@ fn write_value(value: &Value, level: usize, out: &mut String) {
         Value::Array(items) if !items.is_empty() => {
             write_container('[', ']', items.iter().map(|inner| (None, inner)), level, out);
         }
-        // Scalars and empty containers have the same form in serde_json.
+        // serde_json writes scalars and empty containers in the required form.
         value => out.push_str(&value.to_string()),
     }
 }

@@ -1,9 +1,9 @@
-//! A finished template: written as JSON for deployment and as YAML for people, read back, and
-//! resolved.
+//! Finished templates. A template can be written as JSON for deployment and as YAML for people,
+//! read from JSON, and resolved.
 //!
-//! Sections are in CloudFormation's usual order. Entries inside sections are sorted by name, except
-//! that the `Type` of a resource is first. The bytes therefore do not depend on the order in which
-//! the parts of a stack were added.
+//! Sections are in CloudFormation's usual order. The entries of a section are sorted by name,
+//! except that the `Type` of a resource is first. The output therefore does not depend on the order
+//! in which the parts of a stack were added.
 
 mod json;
 pub mod limits;
@@ -27,10 +27,10 @@ pub use place::Place;
 pub use read::TemplateError;
 pub use resolve::{Lookup, ResolveError, ResolveFault};
 
-/// The only format version of CloudFormation templates.
+/// The only existing format version of CloudFormation templates.
 const FORMAT_VERSION: &str = "2010-09-09";
 
-/// Kind of a parameter in error messages, where a resource has its type.
+/// Text that error messages about a parameter contain instead of a resource type.
 pub(crate) const PARAMETER_KIND: &str = "parameter";
 
 /// A CloudFormation template, created by [`Stack::synthesize`](crate::stack::Stack::synthesize) or
@@ -43,32 +43,33 @@ pub struct Template {
     pub(crate) outputs: BTreeMap<String, Output>,
 }
 
-/// A resource of a template. Equality ignores `made_in`.
+/// A resource of a template. Comparisons for equality ignore `made_in`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Resource {
     /// CloudFormation type, such as `AWS::DynamoDB::Table`.
     #[serde(rename = "Type")]
     pub resource_type: String,
-    /// CloudFormation's action on the resource when it leaves the stack; `None` means the
+    /// Action on the resource when it is removed from the stack. `None` is CloudFormation's
     /// default, `Delete`.
     #[serde(default)]
     pub deletion_policy: Option<String>,
-    /// CloudFormation's action on the old resource when an update replaces it; `None` means
+    /// Action on the old resource when an update replaces it. `None` is CloudFormation's default,
     /// `Delete`.
     #[serde(default)]
     pub update_replace_policy: Option<String>,
-    /// Logical ids of resources that are created first, in addition to those that the properties
-    /// refer to.
+    /// Logical ids of resources that must be created before this one. Resources to which the
+    /// properties refer need not be listed.
     #[serde(default)]
     pub depends_on: Vec<String>,
-    /// Reasons for wildcard permissions, and suppressions of linter rules.
+    /// Metadata: reasons for wildcard permissions, and suppressions of linter rules.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Properties, which may contain intrinsic functions; see [`Template::resolve`].
+    /// Properties of the resource, which may contain intrinsic functions (see
+    /// [`Template::resolve`]).
     #[serde(default)]
     pub properties: Map<String, Value>,
-    /// Source line that added the resource; `None` if the template was read from JSON.
+    /// Source line that added the resource, or `None` if the template was read from JSON.
     #[serde(skip)]
     pub made_in: Option<Place>,
 }
@@ -126,8 +127,8 @@ impl Template {
         self.outputs.iter().map(|(name, output)| (name.as_str(), output))
     }
 
-    /// Returns the type of a resource, or [`PARAMETER_KIND`] for a parameter; `None` for an unknown
-    /// id.
+    /// Returns the type of a resource, [`PARAMETER_KIND`] for a parameter, or `None` for an unknown
+    /// logical id.
     pub(crate) fn kind_of(&self, logical_id: &str) -> Option<&str> {
         match self.resources.get(logical_id) {
             Some(resource) => Some(&resource.resource_type),
@@ -135,19 +136,18 @@ impl Template {
         }
     }
 
-    /// Returns the template as JSON with a final newline. The same stack always gives the same
-    /// bytes.
+    /// Returns the template as JSON with a final newline. Equal stacks give identical bytes.
     pub fn to_json(&self) -> String {
         json::to_document(&self.to_value())
     }
 
-    /// Returns the template as YAML for people. Every string is quoted where YAML 1.1 or 1.2 could
-    /// read it as another type. Intrinsic functions have their long names.
+    /// Returns the template as readable YAML. Strings that YAML 1.1 or 1.2 could read as another
+    /// type are quoted. Intrinsic functions are written with their long names.
     pub fn to_yaml(&self) -> String {
         yaml::to_document(&self.to_value())
     }
 
-    /// Returns the template as a JSON value, whose order may differ from that of
+    /// Returns the template as a JSON value. Its entries may be in another order than those of
     /// [`Template::to_json`].
     pub fn to_value(&self) -> Value {
         let mut document = json!({
@@ -163,7 +163,7 @@ impl Template {
     }
 }
 
-/// Inserts a section unless it is empty, because CloudFormation rejects empty sections.
+/// Inserts a section unless the section is empty. CloudFormation rejects empty sections.
 fn insert_section<'a, T>(
     sections: &mut Map<String, Value>,
     name: &str,
@@ -191,8 +191,8 @@ impl Resource {
         }
     }
 
-    /// Sets what CloudFormation does when the resource leaves the stack and when an update replaces
-    /// it.
+    /// Sets the actions of CloudFormation when the resource is removed from the stack and when an
+    /// update replaces it.
     pub(crate) fn set_removal_policy(&mut self, removal: RemovalPolicy) {
         self.deletion_policy = Some(removal.deletion_policy().to_owned());
         self.update_replace_policy = Some(removal.update_replace_policy().to_owned());

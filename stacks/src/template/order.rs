@@ -1,10 +1,10 @@
-//! Order of keys in a written template.
+//! The order of keys in a serialized template.
 
 use serde_json::{Map, Value};
 
-/// Nesting level of the keys of the document.
+/// Nesting level of the document's keys.
 const DOCUMENT_LEVEL: usize = 0;
-/// Nesting level of the keys of a resource.
+/// Nesting level of a resource's keys.
 const RESOURCE_LEVEL: usize = 2;
 
 const SECTIONS: [&str; 5] =
@@ -14,8 +14,8 @@ const RESOURCE_FIELDS: [&str; 6] =
 
 /// Returns the entries of a map at nesting level `level` in the order in which they are written.
 ///
-/// Sorts explicitly, because a feature that any crate of the build can enable decides whether
-/// `serde_json` keeps maps sorted or in insertion order.
+/// The entries are sorted explicitly, because the order of `serde_json` maps depends on a feature
+/// that any crate in the build can enable.
 pub(super) fn ordered(map: &Map<String, Value>, level: usize) -> Vec<(&String, &Value)> {
     let leading_keys: &[&str] = match level {
         DOCUMENT_LEVEL => &SECTIONS,

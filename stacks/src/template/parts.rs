@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use crate::expression::Expression;
 
-/// A value that is passed in when the stack is deployed.
+/// A value that is supplied when the stack is deployed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Parameter {
     #[serde(default)]
     pub description: String,
-    /// CloudFormation type of the parameter; this crate writes `String` only.
+    /// CloudFormation type of the parameter. This crate only writes `String`.
     #[serde(rename = "Type")]
     pub parameter_type: String,
-    /// Value that is used if none is passed. Parameters of the Cellar stack have no default.
+    /// Default value, if the parameter has one. The parameters of the Cellar stack have no default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
@@ -25,12 +25,12 @@ pub struct Parameter {
 pub struct Output {
     #[serde(default)]
     pub description: String,
-    /// The value, which may contain intrinsic functions.
+    /// The value of the output, which may contain intrinsic functions.
     pub value: Value,
 }
 
 impl Parameter {
-    /// Creates a required string parameter.
+    /// Creates a string parameter without a default.
     pub fn text(description: &str) -> Self {
         Self {
             description: description.to_owned(),

@@ -1,20 +1,21 @@
-//! Source lines of resources, for the error messages of failed deployments.
+//! Source lines of resources, which are part of the error messages of failed deployments.
 
 use std::fmt;
 use std::panic::Location;
 
-/// Path of this crate's source in the workspace.
+/// Path of this crate's sources, relative to the workspace.
 const SOURCE: &str = "stacks/src/";
 
-/// A line of the source, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the
-/// workspace, wherever that was built.
+/// A line of source code, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the
+/// workspace and does not depend on the location of the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     location: &'static Location<'static>,
 }
 
 impl Place {
-    /// Returns the line that called the `#[track_caller]` function that calls this method.
+    /// Returns the line that called the caller of this method. The caller must be
+    /// `#[track_caller]`.
     #[track_caller]
     pub(crate) fn caller() -> Self {
         Self { location: Location::caller() }
@@ -25,7 +26,7 @@ impl Place {
         workspace_path(self.location.file())
     }
 
-    /// Returns the line number, from 1.
+    /// Returns the line number, counted from 1.
     pub fn line(&self) -> u32 {
         self.location.line()
     }
@@ -37,8 +38,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Removes the workspace folder from a path. Paths are absolute if this crate was built as a
-/// dependency of another workspace.
+/// Removes the path of the workspace folder from a path. Paths are absolute if this crate was built
+/// as a dependency of another workspace.
 fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
     match file.rfind(SOURCE) {

@@ -8,27 +8,27 @@ use thiserror::Error;
 use super::limits::TEMPLATE_BYTES_MAX;
 use super::{FORMAT_VERSION, Output, Parameter, Resource, Template};
 
-/// Reason why a text cannot be read as a template of Cellar.
+/// Reason why a text could not be read as a template of Cellar.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
     /// The text is larger than CloudFormation accepts.
     #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
-    /// The text is not JSON, or has a section or field that Cellar does not write.
+    /// The text is not JSON, or contains a section or field that Cellar does not write.
     #[error("not a template of Cellar: {message}; synthesize the template again")]
     Malformed {
-        /// Message of the parser, with the position.
+        /// Message of the parser, including the position.
         message: String,
     },
-    /// The format version does not exist.
+    /// The template has a format version that does not exist.
     #[error(
         "the format version of the template is `{version}`, but only `{FORMAT_VERSION}` exists; synthesize the template again"
     )]
     Version { version: String },
 }
 
-/// The sections that Cellar writes. Other sections, such as `Conditions`, would change the meaning
-/// of the template, so they are rejected.
+/// The sections that Cellar writes. Any other section is rejected, because sections such as
+/// `Conditions` would change the meaning of the template.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Document {
@@ -47,8 +47,8 @@ impl Template {
     /// Reads the JSON that [`Template::to_json`] has written.
     ///
     /// # Errors
-    /// [`TemplateError`] if the text is too large, malformed, or uses features that Cellar never
-    /// writes.
+    /// [`TemplateError`] if the text is too large or malformed, or if it uses features that Cellar
+    /// does not write.
     pub fn from_json(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError::TooLarge { bytes: text.len() });

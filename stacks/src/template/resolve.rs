@@ -1,4 +1,4 @@
-//! Replaces intrinsic functions by the values of a deployment.
+//! Replaces intrinsic functions with the values of a deployment.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -9,8 +9,8 @@ use crate::expression::{
     parse_substitution,
 };
 
-/// The values of a deployment: names and attributes of resources, parameters, and pseudo parameters
-/// such as `AWS::Region`.
+/// Lookup of values in a deployment: names and attributes of resources, parameters, and pseudo
+/// parameters such as `AWS::Region`.
 pub trait Lookup {
     /// Returns the value of `Ref`, or `None` if it is unknown.
     fn reference(&self, logical_id: &str) -> Option<String>;
@@ -19,11 +19,11 @@ pub trait Lookup {
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String>;
 }
 
-/// A value that could not be resolved.
+/// Error: a value could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{path}: {fault}")]
 pub struct ResolveError {
-    /// Path inside the value, such as `Environment.Variables.NAME`.
+    /// Path within the resolved value, such as `Environment.Variables.NAME`.
     pub path: String,
     pub fault: ResolveFault,
 }
@@ -43,7 +43,7 @@ pub enum ResolveFault {
     /// The text of `Fn::Sub` is malformed.
     #[error(transparent)]
     Substitution(#[from] SubstitutionError),
-    /// A part of `Fn::Join` or a variable of `Fn::Sub` that is a map, a list or null.
+    /// A part of `Fn::Join` or a variable of `Fn::Sub` is a map, a list or null.
     #[error("only text, numbers and booleans can be inserted into a text")]
     NoText,
     /// Values are nested more than [`NESTING_MAX`] levels deep.
@@ -52,13 +52,13 @@ pub enum ResolveFault {
 }
 
 impl Template {
-    /// Returns a copy of `value` in which intrinsic functions are replaced by values of the
+    /// Returns a copy of `value` in which intrinsic functions are replaced with values of the
     /// deployment.
     ///
-    /// A parameter without a value in `lookup` has its default, if the template declares one.
+    /// If `lookup` has no value for a parameter, the default from the template is used.
     ///
     /// # Errors
-    /// [`ResolveError`] with the path inside `value`.
+    /// [`ResolveError`] with the path within `value`.
     pub fn resolve(&self, value: &Value, lookup: &dyn Lookup) -> Result<Value, ResolveError> {
         Resolver { template: self, lookup }.resolve_value("", value, 0)
     }
@@ -66,7 +66,7 @@ impl Template {
     /// Returns the resolved properties of a resource, or `None` if the resource does not exist.
     ///
     /// # Errors
-    /// [`ResolveError`] with the path inside the properties.
+    /// [`ResolveError`] with the path within the properties.
     pub fn resolved_properties(
         &self,
         logical_id: &str,
@@ -168,7 +168,7 @@ impl Resolver<'_> {
         Ok(resolved)
     }
 
-    /// Resolves a value that is inserted into a text.
+    /// Resolves a value that is inserted into text.
     fn resolve_text(
         &self,
         path: &str,

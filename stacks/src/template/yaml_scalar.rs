@@ -1,13 +1,13 @@
-//! Writes YAML scalars so that every YAML reader reads a string as a string.
+//! Serializes YAML scalars in such a way that every YAML reader reads a string as a string.
 //!
-//! The rule lists the strings that may be unquoted, rather than those that need quotes: an omission
-//! from the list then costs two quotation marks instead of a wrong value.
+//! The rule defines which strings may be unquoted, and not which strings need quotes. If the rule
+//! omits a case, the output has two unnecessary quotation marks, but its value is right.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Words that YAML 1.1 or 1.2 reads as a boolean, null or a number, in any case.
+/// Words that YAML 1.1 or 1.2 reads, in any letter case, as a boolean, null or a number.
 const RESERVED_WORDS: [&str; 13] =
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
 
@@ -15,26 +15,28 @@ const RESERVED_WORDS: [&str; 13] =
 pub(super) fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => string(text),
-        // Numbers, booleans, null and empty containers have the same form in JSON and YAML.
+        // JSON and YAML have the same syntax for numbers, booleans, null and empty containers.
         other => other.to_string(),
     }
 }
 
-/// Returns a string, unquoted if that is safe and double-quoted otherwise.
+/// Returns a string without quotes if that is safe, and in double quotes otherwise.
 pub(super) fn string(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quote(text) }
 }
 
-/// Returns whether a string may be unquoted: it starts with a letter, so it is not a number, date,
-/// sign or indicator. Letters, digits and some punctuation follow, with single spaces in between. A
-/// colon must not end a key, and the string must not be one of [`RESERVED_WORDS`].
+/// Returns whether a string may be unquoted. The string must start with a letter, so that it is not
+/// a number, date, sign or indicator. Only letters, digits and some punctuation may follow, with
+/// single spaces in between. A colon must not be in a position where it ends a key. The string must
+/// not be one of [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
     let mut previous = ' ';
     for (index, c) in text.chars().enumerate() {
         let is_allowed = match c {
             'a'..='z' | 'A'..='Z' => true,
             '0'..='9' | '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' => index > 0,
-            // A colon before a space or at the end would end a key; both are rejected below.
+            // A colon ends a key if it is followed by a space or is the last character; both cases
+            // are rejected below.
             ':' => index > 0,
             ' ' => previous != ' ' && previous != ':',
             _ => false,
@@ -82,7 +84,7 @@ fn write_escape(code: u32, out: &mut String) {
 mod tests {
     use super::*;
 
-    /// Strings that some YAML reader reads as another type if they are unquoted.
+    /// Strings that some YAML readers would read as another type if they were unquoted.
     const AMBIGUOUS: &[&str] = &[
         "",
         " ",

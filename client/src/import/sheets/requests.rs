@@ -9,7 +9,7 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, TileIndex};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::index::Stripes;
-use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_apart};
+use cellar_snapshot::index::{IndexChunk, pack_import, pack_import_as_chunk};
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
@@ -100,7 +100,7 @@ impl FileSheets {
         let (mut index, mut chunks) = pack_import(&written.stripes)?;
         let direct = self.direct.plus(ReferencedObjects::of_index(&index)?);
         if direct.count > MAX_DIRECT_OBJECTS || direct.bytes > IMPORT_NAMED_BYTES {
-            (index, chunks) = pack_import_apart(&written.stripes)?;
+            (index, chunks) = pack_import_as_chunk(&written.stripes)?;
         }
         let objects = ReferencedObjects::of_index(&index)?;
         self.direct = self.direct.plus(objects);

@@ -3,32 +3,34 @@
 use super::api::{MAX_MUTATIONS_PER_REQUEST, MAX_REPLAY_BYTES};
 use super::log::SNAPSHOT_ENTRIES;
 
-/// Maximum bytes of a client's file cache of snapshot objects.
+/// Maximum size of a client's file cache of snapshot objects, in bytes.
 pub const MAX_CHUNK_CACHE_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum number of objects that a client downloads concurrently: each takes up to
+/// Maximum number of objects that a client downloads concurrently. Each object takes up to
 /// `MAX_STORED_CHUNK_BYTES`.
 pub const CHUNK_GETS_AT_ONCE: usize = 16;
-/// Maximum number of tiles that a client loads for one band of rows; a single row may intersect
-/// more. The tiles of a band are in memory together.
+/// Maximum number of tiles that a client loads for one band of rows; a band of a single row may
+/// need more. The tiles of a band are in memory together.
 pub const MAX_READ_BAND_TILES: usize = 32;
-/// Maximum number of attempts of a client to read a spreadsheet consistently while it changes.
+/// Maximum number of attempts to read a consistent version of a spreadsheet that changes during the
+/// read.
 pub const MAX_READ_BEGINNINGS: u32 = 4;
 
-/// Maximum number of entries that a live sheet keeps after its root; with more, it loads a newer
-/// root. Twice the distance between two snapshots.
+/// Maximum number of entries that a live sheet keeps after its root: twice the distance between two
+/// snapshots. If there are more entries, the live sheet loads a newer root.
 pub const MAX_LIVE_ENTRIES: usize = 2 * SNAPSHOT_ENTRIES as usize;
-/// Maximum bytes of the entries that a live sheet keeps after its root.
+/// Maximum total size of the entries that a live sheet keeps after its root, in bytes.
 pub const MAX_LIVE_ENTRY_BYTES: usize = 16 * 1024 * 1024;
-/// Maximum number of unsent edits of a live sheet. One request sends all of them, unless they are
+/// Maximum number of unsent edits of a live sheet. One request sends all of them unless they are
 /// long.
 pub const MAX_LIVE_PENDING: usize = MAX_MUTATIONS_PER_REQUEST;
-/// Maximum bytes of a live sheet's unsent edits as JSON, without uploaded bodies. The file with the
-/// unsent edits is always rewritten as a whole.
+/// Maximum size of a live sheet's unsent edits as JSON, in bytes, without uploaded bodies. Every
+/// change rewrites the whole file of unsent edits.
 pub const MAX_LIVE_PENDING_BYTES: usize = 2 * 1024 * 1024;
-/// Maximum memory in bytes of a live sheet's unsent edits that have uploaded bodies: the same as
-/// for one read.
+/// Maximum memory for a live sheet's unsent edits that have uploaded bodies, in bytes. It equals
+/// the memory limit of one read.
 pub const MAX_LIVE_OBJECT_BYTES: usize = MAX_REPLAY_BYTES;
-/// Shortest interval between two polls in milliseconds, used after a change.
+/// Minimum poll interval in milliseconds, used after a change.
 pub const POLL_MIN_MS: u64 = 1_000;
-/// Longest interval between two polls in milliseconds: half a read unit per minute.
+/// Maximum poll interval in milliseconds. At this interval, polling costs half a read unit per
+/// minute.
 pub const POLL_MAX_MS: u64 = 60_000;

@@ -1,5 +1,5 @@
-//! Limits and default sizes. Each limit is tested at its value and one above;
-//! `tests/promises/bounds.txt` names the tests.
+//! Limits and default sizes. Each limit is tested at its value and one above it;
+//! `tests/promises/bounds.txt` lists the tests.
 
 mod api;
 mod catalog;

@@ -1,14 +1,14 @@
 //! Bounds of cells, sheets and operations.
 
-/// Maximum number of rows of a sheet, numbered `0..MAX_ROWS`.
+/// Maximum number of rows of a sheet. Rows are numbered `0..MAX_ROWS`.
 pub const MAX_ROWS: u32 = 1 << 30;
-/// Maximum number of columns of a sheet, numbered `0..MAX_COLUMNS`.
+/// Maximum number of columns of a sheet. Columns are numbered `0..MAX_COLUMNS`.
 pub const MAX_COLUMNS: u32 = 1 << 22;
-/// Maximum bytes of one cell's text (UTF-8).
+/// Maximum length of a cell's text, in bytes (UTF-8).
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
-/// Maximum bytes of a formula's text.
+/// Maximum length of a formula's text, in bytes.
 pub const MAX_FORMULA_BYTES: usize = 8 * 1024;
-/// Maximum bytes of a number format.
+/// Maximum length of a number format, in bytes.
 pub const MAX_FORMAT_BYTES: usize = 255;
 /// Maximum number of cells of one `SetCells` operation.
 pub const MAX_CELLS_PER_OPERATION: usize = 10_000;
@@ -18,19 +18,20 @@ pub const MAX_SPANS: usize = 10_000;
 pub const MAX_INSERT: u32 = 1 << 20;
 /// Maximum number of characters of a sheet's name, as in Excel.
 pub const MAX_SHEET_NAME_CHARACTERS: usize = 31;
-/// Maximum number of sheets of a workbook; adding a further sheet changes nothing.
+/// Maximum number of sheets of a workbook. Adding another sheet has no effect.
 pub const MAX_SHEETS: usize = 1_000;
 /// Maximum difference between a new sheet's number and the next free number.
 pub const MAX_SHEET_NUMBER_STEP: u32 = 1 << 16;
-/// Maximum bytes of the detail of a rejected mutation.
+/// Maximum length of the detail text of a rejected mutation, in bytes.
 pub const MAX_REJECTION_BYTES: usize = 512;
-/// Maximum number of operations that one mutation is committed as. A split delete is one operation;
-/// an undo or revert may become several.
+/// Maximum number of operations as which one mutation can be committed. A split delete counts as
+/// one operation; an undo or revert may become several.
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
-/// Maximum number of runs of one axis map.
+/// Maximum number of runs in one axis map.
 pub const MAX_AXIS_RUNS: usize = 20_000;
-/// Maximum number of visible range formats of one sheet; setting a further one changes nothing.
+/// Maximum number of visible range formats of one sheet. Setting another range format has no
+/// effect.
 pub const MAX_RANGE_FORMATS: usize = 10_000;
-/// Maximum number of spans of rows and columns in all range formats of a sheet. The root of a
-/// snapshot contains them.
+/// Maximum total number of row and column spans in the range formats of a sheet. The root of a
+/// snapshot contains these spans.
 pub const MAX_RANGE_FORMAT_SPANS: usize = 100_000;

@@ -15,7 +15,7 @@ const HAS_FORMATS: u8 = 0x40;
 /// Flag in the first byte of formulas or formats: they are in every row that has a value.
 const IN_ALL_ROWS: u8 = 0x04;
 
-/// State that the columns so far provide for encoding the next column.
+/// State from the previous columns that is needed to encode or decode the next column.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
     /// The smallest index that the next column may have.
@@ -24,8 +24,8 @@ pub(super) struct ColumnContext {
     anchor: u32,
 }
 
-/// Encodes a column. `expansion_budget` is the remaining number of text bytes that decoding may produce beyond
-/// its input.
+/// Encodes a column. `expansion_budget` is the remaining number of text bytes that decoding may
+/// produce beyond its input.
 pub(super) fn write(
     out: &mut Vec<u8>,
     column: &TileColumn,
@@ -146,7 +146,7 @@ fn read_rows(
     match reader.byte()? {
         form @ 0..IN_ALL_ROWS => presence::read(reader, Form::from_bits(form), anchor, limit),
         IN_ALL_ROWS if !value_rows.is_empty() => {
-            reader.take_cells(value_rows.len())?;
+            reader.charge_cells(value_rows.len())?;
             Ok(value_rows.to_vec())
         }
         _ => Err(UnreadableChunk::Malformed("rows are encoded in an unknown form")),

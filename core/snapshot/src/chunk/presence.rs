@@ -64,8 +64,8 @@ pub(super) fn write(out: &mut Vec<u8>, rows: &[u32], anchor: u32) -> Form {
         let bitmap = to_bitmap(rows, *first, span_rows);
         let length_bytes = varint_bytes(u64::try_from(bitmap.len()).unwrap_or(u64::MAX));
         let bitmap_cost = length_bytes + estimate::packed_bytes(&bitmap);
-        // A bitmap may be a quarter larger than gaps, because it decodes faster and is shorter where
-        // zstd finds nothing to compress.
+        // A bitmap may be a quarter larger than gaps, because it decodes faster and is shorter
+        // where zstd finds nothing to compress.
         if bitmap_cost <= gaps_cost + gaps_cost / 4 {
             write_count(out, bitmap.len());
             out.extend_from_slice(&bitmap);
@@ -104,7 +104,7 @@ pub(super) fn read(
     if count == 0 {
         return Err(UnreadableChunk::Malformed("a stored layer has no rows"));
     }
-    reader.take_cells(count)?;
+    reader.charge_cells(count)?;
     let rows: Vec<u32> = match form {
         Form::One => vec![first],
         Form::Run => {

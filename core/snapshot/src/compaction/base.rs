@@ -1,4 +1,5 @@
-//! The starting point of a compaction step: a root, with everything loaded except the cells in chunks.
+//! The starting point of a compaction step: a root, with everything loaded except the cells in
+//! chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -18,8 +18,8 @@ pub(super) fn level_totals(level: &Level) -> Totals {
     totals
 }
 
-/// Returns the larger of the number of runs in an axis map and the number of cleared spans. Both are
-/// bounded in a level.
+/// Returns the larger of the number of runs in an axis map and the number of cleared spans. Both
+/// are bounded in a level.
 pub(super) fn count_changes(moves: &SheetMoves) -> usize {
     moves.clear_spans().max(moves.rows.runs().len()).max(moves.columns.runs().len())
 }

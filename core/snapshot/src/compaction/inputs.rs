@@ -16,8 +16,8 @@ pub(super) fn memory_inputs(
     level_0.into_iter().chain(entries).collect()
 }
 
-/// Returns the merge input of a sheet: `levels`, to be merged into one level that is placed above the
-/// `kept_levels` oldest levels of `base`.
+/// Returns the merge input of a sheet: `levels`, to be merged into one level that is placed above
+/// the `kept_levels` oldest levels of `base`.
 pub(super) fn sheet_input(
     base: &CompactionBase,
     folded: &FoldedEntries,

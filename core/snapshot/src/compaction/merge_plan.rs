@@ -41,16 +41,16 @@ impl MergePlan {
         Self { kept_levels, stripe_columns: MAX_STRIPE_COLUMNS }
     }
 
-    /// Returns the same plan with the narrowest stripes, for a sheet with a row that does not fit into
-    /// a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default width
-    /// depends on stored bytes only and cannot predict the longest row.
+    /// Returns the same plan with the narrowest stripes, for a sheet with a row that does not fit
+    /// into a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default
+    /// width depends on stored bytes only and cannot predict the longest row.
     #[must_use]
     pub fn narrowed(self) -> Self {
         Self { stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
-    /// Returns the inputs of the merge per sheet, or the objects that must be loaded first. Changes the
-    /// plan to merge all levels if the merged level would otherwise have too many moves.
+    /// Returns the inputs of the merge per sheet, or the objects that must be loaded first. Changes
+    /// the plan to merge all levels if the merged level would otherwise have too many moves.
     ///
     /// # Errors
     /// [`SnapshotError`] if a tile index is invalid.

@@ -1,8 +1,8 @@
 //! Compaction steps: each builds the next root from a root and newer entries.
 //!
-//! The end of a compaction step depends only on the entries, so that every worker that repeats the step
-//! builds the same root. Most steps rewrite level 0, which is stored inside the root. When level 0 has
-//! grown too large, it is merged with the newest levels into a level stored in chunks.
+//! The end of a compaction step depends only on the entries, so that every worker that repeats the
+//! step builds the same root. Most steps rewrite level 0, which is stored inside the root. When
+//! level 0 has grown too large, it is merged with the newest levels into a level stored in chunks.
 
 mod base;
 mod counts;

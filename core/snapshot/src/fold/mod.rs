@@ -1,8 +1,8 @@
 //! Folds a range of entries into one level in memory and new workbook metadata.
 //!
 //! Has the same semantics as applying the entries to a `Workbook`, but without the older cells.
-//! Whatever hides older cells is recorded instead: explicit blanks, cleared regions, and cell
-//! formats removed by range formats.
+//! Instead, the fold records everything that hides older cells: explicit blanks, cleared regions,
+//! and cell formats removed by range formats.
 
 mod delta;
 mod level;

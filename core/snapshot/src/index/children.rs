@@ -37,7 +37,7 @@ pub struct ChildTile {
 pub struct ChildIndex {
     /// Name and stored length of the chunk.
     pub chunk: ChunkRef,
-    /// What the chunk must contain.
+    /// Required contents of the chunk.
     pub part: ChildPart,
 }
 

@@ -22,13 +22,13 @@ pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>),
     pack_import_within(stripes, PackLimits::IMPORT)
 }
 
-/// Like [`pack_import`], but the entry refers to only one chunk, whatever the size of the sheet.
+/// Like [`pack_import`], but the entry refers to only one chunk for a sheet of any size.
 /// Used in an import of many sheets for all but the first sheets, because one request verifies the
 /// indexes of all sheets.
 ///
 /// # Errors
 /// See [`pack_import`].
-pub fn pack_import_apart(
+pub fn pack_import_as_chunk(
     stripes: &[Stripe],
 ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, ..PackLimits::IMPORT };
@@ -117,7 +117,7 @@ mod tests {
         for tiles in [0, 1, 30, 400] {
             let stripes = stripes(tiles);
             let (index, _) = pack_import(&stripes).unwrap();
-            let (apart, objects) = pack_import_apart(&stripes).unwrap();
+            let (apart, objects) = pack_import_as_chunk(&stripes).unwrap();
             assert_eq!(
                 Stripes::of_import(&apart).unwrap().children().unwrap().count(),
                 usize::from(tiles > 0)

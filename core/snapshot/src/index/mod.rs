@@ -8,7 +8,7 @@
 //! 3. The index is one chunk, a single part that the root refers to.
 //! 4. The index has many parts, each with the columns and rows of adjacent stripes. The list of parts is the
 //!    column index; it is in the root or in a chunk of its own.
-//! 5. Stripes are so tall that their rows are divided into parts, too.
+//! 5. Stripes are so tall that their rows are also divided into parts.
 //!
 //! A tile is at most four reads away from the root (list of parts, part, rows, tile), usually one.
 
@@ -29,7 +29,7 @@ pub use children::{ChildIndex, ChildPart, ChildTile, Children};
 pub use chunk::IndexChunk;
 #[cfg(test)]
 pub(crate) use import::pack_import_within;
-pub use import::{pack_import, pack_import_apart};
+pub use import::{pack_import, pack_import_as_chunk};
 pub use indexed::Indexed;
 pub use lookup::{Fetched, Loaded, Places};
 pub use pack::pack_level;

@@ -78,11 +78,12 @@ impl RowQueue {
     }
 }
 
-/// Merges queues, oldest first. Calls `visit(row, queue, index)` for each row, in order, with the newest
-/// queue that contains the row and the row's index in that queue's layer.
+/// Merges queues, oldest first. Calls `visit(row, queue, index)` for each row, in order, with the
+/// newest queue that contains the row and the row's index in that queue's layer.
 fn visit_newest(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
     loop {
-        // The next row, the newest queue that contains it, and the next row of any other queue after it.
+        // The next row, the newest queue that contains it, and the next row of any other queue
+        // after it.
         let (mut row, mut newest, mut next_other_row) = (NO_ROW, 0, NO_ROW);
         for (queue_index, queue) in queues.iter().enumerate() {
             if queue.next < row {

@@ -13,7 +13,7 @@ use cellar_sheet::operation::SheetId;
 pub struct SheetInput {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// What exists below the oldest of the levels.
+    /// Kind of contents below the oldest of the levels.
     pub below: Below,
     /// Number of columns that were ever written to, in the space of the newest level.
     pub columns: u32,

@@ -1,5 +1,5 @@
-//! The merge of several levels into one as a state machine. It requests the tiles that it needs, returns
-//! the tiles that it finished, and can be resumed after any finished tile.
+//! The merge of several levels into one as a state machine. It requests the tiles that it needs,
+//! returns the tiles that it finished, and can be resumed after any finished tile.
 
 use std::sync::Arc;
 
@@ -77,8 +77,8 @@ impl Merge {
         Self { inputs, sheet_index: 0, sheet, loaded, level: Level::default() }
     }
 
-    /// Resumes a merge of the same inputs at `cursor`. `finished` are all tiles before the cursor, in
-    /// the order in which they were returned.
+    /// Resumes a merge of the same inputs at `cursor`. `finished` are all tiles before the cursor,
+    /// in the order in which they were returned.
     #[must_use]
     pub fn resume(inputs: Vec<SheetInput>, finished: Vec<MergedTile>, cursor: MergeCursor) -> Self {
         let mut merge = Self::new(inputs);

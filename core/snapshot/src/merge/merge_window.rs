@@ -15,8 +15,8 @@ struct PlacedColumn<'a> {
     column: &'a TileColumn,
 }
 
-/// Merges the cells of a window from `parts`, oldest first. Rows and columns of the result are absolute,
-/// not relative to the window. Tiles of the same level must not overlap.
+/// Merges the cells of a window from `parts`, oldest first. Rows and columns of the result are
+/// absolute, not relative to the window. Tiles of the same level must not overlap.
 #[must_use]
 pub fn merge_window(parts: &[Part<'_>], window: &Window, below: Below) -> Tile {
     let runs_by_part: Vec<Vec<Run>> = parts.iter().map(|part| part.runs(window)).collect();

@@ -42,8 +42,8 @@ impl<'a> Part<'a> {
         Self { tile, first_row: 0, first_column: 0, place: PlaceSize::SHEET, source }
     }
 
-    /// Returns the runs of the tile's rows that map into the window. Source rows are relative to the
-    /// tile's top row.
+    /// Returns the runs of the tile's rows that map into the window. Source rows are relative to
+    /// the tile's top row.
     pub(super) fn runs(&self, window: &Window) -> Vec<Run> {
         let runs = self.source.rows.runs();
         let row_end = self.first_row.saturating_add(self.place.rows);
@@ -76,7 +76,8 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Returns the output rows in the window where the tile has a cell, unsorted and possibly repeated.
+    /// Returns the output rows in the window where the tile has a cell, unsorted and possibly
+    /// repeated.
     pub(super) fn rows(&self, window: &Window) -> Vec<u32> {
         let runs = self.runs(window);
         let mut output_rows = Vec::new();

@@ -17,7 +17,8 @@ pub(super) const DENSITY_CELLS: u64 = 1_024;
 /// Density assumed before the first tile is encoded: 4 bytes per cell.
 const INITIAL_DENSITY: u64 = 4 * DENSITY_CELLS;
 
-/// Merged cells of a stripe that are not part of an output tile yet, in rows and columns of the output.
+/// Merged cells of a stripe that are not part of an output tile yet, in rows and columns of the
+/// output.
 #[derive(Debug, Clone)]
 pub(super) struct PendingTile {
     columns: Span,
@@ -74,23 +75,23 @@ impl PendingTile {
         u64::try_from(self.cells).unwrap_or(u64::MAX).saturating_mul(self.density) / DENSITY_CELLS
     }
 
-    /// Returns whether there are cells for one and a half tiles, so that the rest after a cut is not too
-    /// small for a tile.
+    /// Returns whether there are cells for one and a half tiles, so that the rest after a cut is
+    /// not too small for a tile.
     pub(super) fn is_full(&self) -> bool {
         let target = self.target_bytes();
         self.expected_bytes() >= target.saturating_add(target / 2) || self.cells > MAX_TILE_CELLS
     }
 
-    /// Returns the target size of the next tile. The first tile of a sheet is smaller, so that a reader
-    /// gets the first screen sooner.
+    /// Returns the target size of the next tile. The first tile of a sheet is smaller, so that a
+    /// reader gets the first screen sooner.
     fn target_bytes(&self) -> u64 {
         let is_first_tile = self.columns.first == 0 && self.tile.first_row() == Some(0);
         let target = if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES };
         u64::try_from(target).unwrap_or(u64::MAX)
     }
 
-    /// Cuts a tile off the top; returns `None` if there are no cells. Encodes a second time if the first
-    /// tile is far from the target size.
+    /// Cuts a tile off the top; returns `None` if there are no cells. Encodes a second time if the
+    /// first tile is far from the target size.
     pub(super) fn cut_tile(
         &mut self,
         encode: TileEncoder<'_>,
@@ -127,8 +128,8 @@ impl PendingTile {
         }
     }
 
-    /// Returns how many cells the next tile should have: all, unless there are cells for more than one
-    /// tile.
+    /// Returns how many cells the next tile should have: all, unless there are cells for more than
+    /// one tile.
     fn next_tile_cells(&self) -> usize {
         if !self.is_full() {
             return self.cells;
@@ -149,8 +150,8 @@ impl PendingTile {
         self.density = (stored_bytes.saturating_mul(DENSITY_CELLS) / cells).max(1);
     }
 
-    /// Returns the exclusive end row of a tile that starts at `first` and has at most `max_cells` cells,
-    /// but at least one row. The tile never ends in empty rows.
+    /// Returns the exclusive end row of a tile that starts at `first` and has at most `max_cells`
+    /// cells, but at least one row. The tile never ends in empty rows.
     fn find_end_row(&self, first: u32, max_cells: usize) -> u32 {
         let (mut low, mut high) = (first.saturating_add(1), self.tile.end());
         while low < high {

@@ -28,8 +28,8 @@ impl SheetMerge {
         Self { sources, stripe_index: 0, stripe: None, output }
     }
 
-    /// Opens the current stripe, whose rows above `row` are finished. Leaves `stripe` empty after the
-    /// last stripe.
+    /// Opens the current stripe, whose rows above `row` are finished. Leaves `stripe` empty after
+    /// the last stripe.
     pub(super) fn open_stripe(&mut self, input: &SheetInput, row: u32, density: Option<u64>) {
         let levels =
             SheetLevels { inputs: &input.levels, sources: &self.sources, below: input.below };

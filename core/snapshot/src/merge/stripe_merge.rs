@@ -92,8 +92,8 @@ impl StripeMerge {
         merge
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells of the input tiles, as an estimate for output
-    /// tiles.
+    /// Returns the stored bytes per `DENSITY_CELLS` cells of the input tiles, as an estimate for
+    /// output tiles.
     fn input_density(&self) -> Option<u64> {
         let bytes = self.tiles.iter().map(|tile| u64::from(tile.chunk.bytes));
         let cells = self.tiles.iter().map(|tile| u64::from(tile.cells));
@@ -190,8 +190,8 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
-    /// Returns the tiles to load before the band can be merged, and a few tiles after the band. Returns
-    /// nothing if the band can be merged now.
+    /// Returns the tiles to load before the band can be merged, and a few tiles after the band.
+    /// Returns nothing if the band can be merged now.
     fn missing_tiles(&self, band_end: u32, loaded: &LoadedTiles) -> Vec<ChunkRef> {
         let is_missing = |tile: &&InputTile| !loaded.contains_key(&tile.chunk.hash);
         let (in_band, after_band): (Vec<&InputTile>, Vec<&InputTile>) =

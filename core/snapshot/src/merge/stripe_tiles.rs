@@ -98,8 +98,8 @@ impl OutputStripe {
     }
 }
 
-/// Returns the smallest output span that contains all kept lines of a span, including lines inserted
-/// between them; `None` if no line is kept.
+/// Returns the smallest output span that contains all kept lines of a span, including lines
+/// inserted between them; `None` if no line is kept.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
     let covered = map.covered(&Spans::one(span.first, span.count));
     covered.iter().next()

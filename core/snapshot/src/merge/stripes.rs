@@ -27,7 +27,8 @@ impl ColumnWeights {
     }
 
     /// Returns the stripes, from left to right. Widths are powers of two. A stripe is as wide as
-    /// possible, up to `max_columns`, while its cells fit into one tile. Empty columns get no stripe.
+    /// possible, up to `max_columns`, while its cells fit into one tile. Empty columns get no
+    /// stripe.
     pub(super) fn stripes(&self, max_columns: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
         self.push_stripes(Span { first: 0, count: MAX_COLUMNS }, max_columns, &mut stripes);

@@ -11,7 +11,8 @@ pub struct Window {
     pub columns: Range<u32>,
 }
 
-/// What exists below the merged levels. Decides which blanks and `General` formats must be kept.
+/// Kind of contents below the merged levels. Determines which blanks and `General` formats a merge
+/// must keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Below {
     /// Older levels: blanks and moves that affect older cells are kept.

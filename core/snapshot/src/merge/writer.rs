@@ -1,4 +1,5 @@
-//! Writes the tiles of a sheet whose rows arrive from top to bottom. Used for imports, which need no merge.
+//! Writes the tiles of a sheet whose rows arrive from top to bottom. Used for imports, which need
+//! no merge.
 
 use std::collections::BTreeMap;
 

@@ -11,8 +11,8 @@
 //! - *Completion is checked*: a worker that claims a record reads consistently whether the snapshot is
 //!   finished, so that a late message does not build the snapshot again.
 //! - *Losers keep their message*: a worker that loses a claim waits and later checks that the winner has
-//!   finished. The same message may have been delivered to both. If the loser deleted the message, no worker
-//!   would take over from a winner that dies.
+//! finished. The same message may have been delivered to both. If the loser deleted the message, no
+//! worker would take over from a winner that dies.
 //! - *Root before last*: `L`, the segment's last snapshot, is raised only after the root is set in the entry,
 //!   so that a reader of `L` always finds a root.
 //! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists. Otherwise its
@@ -26,8 +26,8 @@
 //! protect rebuilds from workers that freeze and wake up late; each has a test that fails without
 //! the guarantee:
 //! - *Old root*: a root is replaced only if the entry still has the root that the record names. If the entry
-//!   has another root, the worker first writes that root into the record. A worker that has lost the record
-//!   notices the loss at this point.
+//! has another root, the worker first writes that root into the record. A worker that has lost the
+//! record notices the loss at this point.
 //! - *Own record*: a record is deleted only by a worker of the same rebuild, or of no rebuild if the record is
 //!   not part of one.
 

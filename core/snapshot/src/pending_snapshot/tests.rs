@@ -106,7 +106,7 @@ fn the_own_record_is_claimed_if_it_is_free_or_its_lease_expired() {
         let own = PendingSnapshot { active, ..record(8, silent_s) };
         let claimed = replaced(action([SnapshotEvent::Found(Some(own))]));
         assert_eq!((claimed.increment, claimed.active), (6, true));
-        assert_eq!(claimed.progress, [9], "it goes on where the other was");
+        assert_eq!(claimed.progress, [9], "it resumes from the stored progress");
     }
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, 0)))]), wait(LEASE_S));
     assert_eq!(action([SnapshotEvent::Found(Some(record(8, LEASE_S - 1)))]), wait(1));
@@ -327,7 +327,11 @@ fn building_anew(replaces: Option<&str>) -> Vec<SnapshotEvent> {
 fn a_rebuild_is_not_dropped_as_finished() {
     let claimed = replaced(action([SnapshotEvent::Found(Some(anew(Some("old"), 0)))]));
     assert_eq!((claimed.increment, claimed.active), (RUN + 1, true));
-    assert_eq!(claimed.rebuild, anew(Some("old"), 0).rebuild, "whoever takes over knows, too");
+    assert_eq!(
+        claimed.rebuild,
+        anew(Some("old"), 0).rebuild,
+        "the record still requests the rebuild"
+    );
     // The worker does not check whether the snapshot is finished, because it is.
     assert_eq!(action(building_anew(Some("old"))), SnapshotAction::Build { progress: vec![9] });
     let progress =

@@ -144,8 +144,8 @@ impl Worker {
             self.phase = Phase::ReadingSegment;
             return SnapshotAction::ReadSegment { consistent: false };
         };
-        // Clocks may differ in both directions. The absolute difference ensures that a record from
-        // the future expires, too.
+        // Clocks may differ in both directions. With the absolute difference, a record from the
+        // future also expires.
         let silent_s = inputs.now_s().abs_diff(first.modified_s);
         if first.job.position < self.job.position {
             return self.wait_for_earlier(&first, silent_s);

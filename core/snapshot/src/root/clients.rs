@@ -111,8 +111,8 @@ impl ClientMap {
         last.entry_s = last.entry_s.max(entry_s);
     }
 
-    /// Drops clients that were idle for more than `CLIENT_IDLE_S` at `now_s`, the creation time of the
-    /// snapshot's last entry. Then drops the clients that were idle longest, until at most
+    /// Drops clients that were idle for more than `CLIENT_IDLE_S` at `now_s`, the creation time of
+    /// the snapshot's last entry. Then drops the clients that were idle longest, until at most
     /// `MAX_ROOT_CLIENTS` clients and `MAX_ROOT_CLIENT_NAME_BYTES` of names are left.
     pub fn prune(&mut self, now_s: u64) {
         self.last.retain(|_, last| now_s.saturating_sub(last.entry_s) <= CLIENT_IDLE_S);
@@ -152,7 +152,8 @@ impl ClientMap {
     /// Packs the clients into a chunk; returns `None` if there are no clients.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the map exceeds `MAX_ROOT_CLIENTS` or the limit of names; call [`ClientMap::prune`] first.
+    /// [`SnapshotError`] if the map exceeds `MAX_ROOT_CLIENTS` or the limit of names; call
+    /// [`ClientMap::prune`] first.
     pub fn pack(&self) -> Result<Option<PackedObject>, SnapshotError> {
         if self.last.is_empty() {
             return Ok(None);

@@ -427,7 +427,7 @@ fn the_maximum_number_of_clients_fits_into_a_chunk() {
     more.prune(2_000_000_000);
     assert_eq!((more.len(), more.get(longest_idle)), (MAX_ROOT_CLIENTS, None));
     assert!(more.pack().is_ok());
-    // Decoding one more client is an error, too.
+    // Decoding one more client is also an error.
     let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
     assert_eq!(ClientMap::decode(&bytes).unwrap(), most);
 }
@@ -470,6 +470,6 @@ fn the_names_of_clients_are_bounded() {
     map.note_name(clients[0], &name(0, 1));
     assert!(map.pack().is_err(), "two bytes more");
     map.prune(2_000_000_000);
-    assert_eq!(map.len(), count, "one is forgotten, whoever was idle longest");
+    assert_eq!(map.len(), count, "the client that was idle longest is dropped");
     assert!(map.pack().is_ok());
 }

@@ -28,8 +28,8 @@ pub(super) enum EntriesRead {
 pub(super) struct StepEntries<'a> {
     pub(super) job: SnapshotJob,
     pub(super) base: &'a CompactionBase,
-    /// Whether the snapshot is rebuilt from scratch. A rebuild starts from a given base and does not
-    /// wait for earlier snapshots.
+    /// Whether the snapshot is rebuilt from scratch. A rebuild starts from a given base and does
+    /// not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
     /// Whether a newer snapshot may become the base. A merge in progress depends on its base.
     pub(super) may_change_base: bool,
@@ -69,8 +69,9 @@ impl StepEntries<'_> {
         }
     }
 
-    /// Returns the result of the read if the step must end before this entry. Inherited Snapshot entries
-    /// are ignored because workers of the source build them; the first entry of a log needs no snapshot.
+    /// Returns the result of the read if the step must end before this entry. Inherited Snapshot
+    /// entries are ignored because workers of the source build them; the first entry of a log needs
+    /// no snapshot.
     fn end_of_step(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let at = entry.position;
         let is_own_earlier = at >= first_own && at != Position::FIRST && at != self.job.position;

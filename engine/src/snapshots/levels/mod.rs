@@ -1,7 +1,8 @@
 //! Builds snapshots: folds the log into levels, one compaction step after another.
 //!
-//! The progress contains the root that the current compaction step starts from, and the progress of its
-//! merge. Everything else is read again from the log and the objects, so any worker can resume the work.
+//! The progress contains the root that the current compaction step starts from, and the progress of
+//! its merge. Everything else is read again from the log and the objects, so any worker can resume
+//! the work.
 
 #[cfg(test)]
 mod crashes;
@@ -55,8 +56,8 @@ impl LevelsBuilder {
         Self { logs, store: ObjectStore::new(blobs), cached: Mutex::new(None) }
     }
 
-    /// Returns the initial progress of a rebuild. The rebuild is based on the root that the Snapshot entry
-    /// at `base` has when the work starts; without `base`, on the log's first entry.
+    /// Returns the initial progress of a rebuild. The rebuild is based on the root that the
+    /// Snapshot entry at `base` has when the work starts; without `base`, on the log's first entry.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)
@@ -112,8 +113,8 @@ impl LevelsBuilder {
         Ok(OpenedWork::InProgress(Box::new(work)))
     }
 
-    /// Starts a rebuild. If the base's root was deleted or damaged in the meantime, rebuilds from the
-    /// log's first entry: the log itself always exists.
+    /// Starts a rebuild. If the base's root was deleted or damaged in the meantime, rebuilds from
+    /// the log's first entry: the log itself always exists.
     async fn start_rebuild(
         &self,
         job: &SnapshotJob,

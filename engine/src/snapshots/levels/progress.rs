@@ -21,13 +21,15 @@ pub(super) const MAX_RECENT_TILES: usize = 40;
 /// The progress of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
-    /// Key of the root that the current compaction step starts from; `None` at the beginning of a log.
+    /// Key of the root that the current compaction step starts from; `None` at the beginning of a
+    /// log.
     pub(super) root: Option<String>,
     /// Progress of the compaction step's merge; `None` before its first tile.
     pub(super) merge: Option<MergeProgress>,
     /// Whether the snapshot is rebuilt. A rebuild does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether the step merges into the narrowest stripes, because a row was too large for wide ones.
+    /// Whether the step merges into the narrowest stripes, because a row was too large for wide
+    /// ones.
     pub(super) has_narrow_stripes: bool,
 }
 
@@ -36,7 +38,8 @@ pub(super) struct BuildProgress {
 pub(super) enum StoredProgress {
     /// The work has started.
     InProgress(BuildProgress),
-    /// A rebuild has not started. It is based on the snapshot at `base`, or on the log's first entry.
+    /// A rebuild has not started. It is based on the snapshot at `base`, or on the log's first
+    /// entry.
     RebuildStart { base: Option<Position> },
 }
 

@@ -119,10 +119,10 @@ impl SnapshotWork {
         Ok(PieceResult::Finished { root })
     }
 
-    /// Reads the entries of the next compaction step. If a newer snapshot than the base exists, the step
-    /// starts from that snapshot instead. The base may be outdated because a replica was stale, or
-    /// because this worker was suspended while others built snapshots. A step that spans several
-    /// snapshots would write objects that no other worker writes (I11, I12).
+    /// Reads the entries of the next compaction step. If a newer snapshot than the base exists, the
+    /// step starts from that snapshot instead. The base may be outdated because a replica was
+    /// stale, or because this worker was suspended while others built snapshots. A step that spans
+    /// several snapshots would write objects that no other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
@@ -180,8 +180,8 @@ impl SnapshotWork {
         Ok(OpenMerge { folded, plan, merge, progress })
     }
 
-    /// Returns all finished tiles of a merge, in the order in which they were finished. Older tiles are
-    /// in a chain of objects.
+    /// Returns all finished tiles of a merge, in the order in which they were finished. Older tiles
+    /// are in a chain of objects.
     async fn load_finished_tiles(
         &self,
         store: &ObjectStore,
@@ -241,8 +241,8 @@ impl SnapshotWork {
         }
     }
 
-    /// Stores the root at the end of a compaction step. If the job's position is not reached, the next
-    /// step starts from this root.
+    /// Stores the root at the end of a compaction step. If the job's position is not reached, the
+    /// next step starts from this root.
     async fn finish_step(
         &mut self,
         store: &ObjectStore,
@@ -262,8 +262,8 @@ impl SnapshotWork {
         Ok(PieceResult::Progress(self.progress(None)))
     }
 
-    /// Restarts the compaction step with the narrowest stripes, where every row fits into a chunk. Every
-    /// worker encounters the same row and does the same.
+    /// Restarts the compaction step with the narrowest stripes, where every row fits into a chunk.
+    /// Every worker encounters the same row and does the same.
     fn handle_large_row(&mut self, error: &RowTooLarge) -> Result<PieceResult, BuildError> {
         if self.has_narrow_stripes {
             return Err(BuildError { temporary: false, message: error.to_string() });

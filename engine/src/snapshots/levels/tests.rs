@@ -372,7 +372,7 @@ async fn a_rebuild_does_not_wait_for_earlier_snapshots() {
     world.mark().await;
     world.append(block(9, 2, 10)).await;
     let second = world.mark().await;
-    // The rebuild does not need the first snapshot, in whatever compaction step its entry is.
+    // The rebuild does not need the first snapshot, in any compaction step.
     world.build_from(second, LevelsBuilder::rebuild_progress(None), true).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }

@@ -1,4 +1,5 @@
-//! Conditions of policy statements, and whether one condition permits all requests that another permits.
+//! Conditions of policy statements. Determines whether a condition permits all requests that
+//! another condition permits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,18 +9,18 @@ use serde_json::Value;
 use super::pattern::{Case, covers};
 use crate::difference::text::substitution_text;
 
-/// A condition: values by operator and key. All operators must match.
+/// A condition: lists of values by operator and key. A request must satisfy all operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Condition(BTreeMap<(String, String), BTreeSet<String>>);
 
-/// How an operator uses its values.
+/// The way in which an operator uses its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueSemantics {
-    /// One value must match, so more values permit more requests.
+    /// A request must match one of the values, so additional values permit more requests.
     AnyOf,
-    /// No value may match, so more values permit fewer requests.
+    /// A request must not match any value, so additional values permit fewer requests.
     NoneOf,
-    /// Unknown: only equal sets of values can be compared.
+    /// The effect of values is unknown, so only equal sets of values can be compared.
     Unknown,
 }
 
@@ -67,7 +68,7 @@ impl Condition {
         self.0.is_empty()
     }
 
-    /// Returns the values of an operator and a key. Keys are case-insensitive.
+    /// Returns the values for an operator and a key. Keys are compared case-insensitively.
     fn values_of(&self, operator: &str, key: &str) -> Option<&BTreeSet<String>> {
         let mut entries = self.0.iter();
         let entry = entries.find(|((entry_operator, entry_key), _)| {
@@ -76,7 +77,8 @@ impl Condition {
         entry.map(|(_, values)| values)
     }
 
-    /// Returns whether this condition permits every request that `other` permits; `false` if unknown.
+    /// Returns whether this condition permits every request that `other` permits. Returns `false`
+    /// if this cannot be determined.
     pub(super) fn permits_all_of(&self, other: &Self) -> bool {
         self.0.iter().all(|((operator, key), values)| {
             let Some(other_values) = other.values_of(operator, key) else { return false };

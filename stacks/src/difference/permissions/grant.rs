@@ -1,4 +1,4 @@
-//! Groups single permissions into readable grants.
+//! Groups individual permissions into readable grants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::rule::{PermissionKind, SinglePermission};
 use crate::constructs::Effect;
 
-/// Permissions of a resource with the same kind, effect and condition. Each principal has each action on
-/// each resource.
+/// Permissions that are defined by one resource and have the same kind, effect and condition. Every
+/// principal has every action on every resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Grant {
-    /// The template resource that defines the permissions.
+    /// Logical id of the resource that defines the permissions.
     pub logical_id: String,
     pub kind: PermissionKind,
     pub effect: Effect,
@@ -20,18 +20,19 @@ pub struct Grant {
     pub actions: Vec<String>,
     /// Resources on which the actions are permitted or forbidden.
     pub resources: Vec<String>,
-    /// Condition of the permissions, if any.
+    /// Condition that applies to all of the permissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
-/// The fields that all permissions of a grant share: logical id, kind, effect and condition.
+/// The fields that all permissions of a grant have in common: logical id, kind, effect and
+/// condition.
 type GrantKey = (String, PermissionKind, Effect, Option<String>);
 
 type Names = BTreeSet<String>;
 
-/// Groups permissions into grants: first the actions on the same resource, then resources with the same
-/// actions, then principals with the same actions and resources.
+/// Groups permissions into grants in three steps: actions on the same resource are combined, then
+/// resources with the same actions, and then principals with the same actions and resources.
 pub(super) fn group_permissions<'a>(
     permissions: impl IntoIterator<Item = SinglePermission<'a>>,
 ) -> Vec<Grant> {

@@ -1,9 +1,10 @@
 //! Compares the permissions of two templates.
 //!
-//! Each rule is split into single permissions of one principal, one action and one resource. A permission is
-//! broadened if the new template permits it and no single rule of the old one covers it, or if the old
-//! template forbids it and no rule of the new one covers it. The comparison may report too much, but not too
-//! little: it does not detect that two rules cover a third one only together.
+//! Each rule is split into individual permissions for one principal, one action and one resource. A
+//! permission is broadened if the new template permits it and no single rule of the old template
+//! covers it, or if the old template forbids it and no rule of the new template covers it. The
+//! comparison can report an unchanged permission as broadened, because it does not detect that two
+//! rules together cover a third one. It never misses a broadened permission.
 
 mod condition;
 mod grant;
@@ -39,7 +40,7 @@ impl PermissionChanges {
         self.broadened.is_empty() && self.narrowed.is_empty()
     }
 
-    /// Returns whether a resource defines a broadened permission.
+    /// Returns whether a permission that the resource defines is broadened.
     pub fn are_broadened_by(&self, logical_id: &str) -> bool {
         self.broadened.iter().any(|grant| grant.logical_id == logical_id)
     }
@@ -48,7 +49,8 @@ impl PermissionChanges {
 /// Compares the permissions of two templates.
 ///
 /// # Errors
-/// [`TooManyPermissions`] if a template has more than [`PERMISSIONS_MAX`] single permissions.
+/// [`TooManyPermissions`] if a template contains more than [`PERMISSIONS_MAX`] individual
+/// permissions.
 pub(super) fn compare_permissions(
     old: &Document,
     new: &Document,
@@ -59,7 +61,8 @@ pub(super) fn compare_permissions(
     let no_longer_forbidden = old
         .permissions_beyond(&new, Effect::Deny)
         .filter(|it| !new.has_lost_resource(&it.rule.scope, &old));
-    // A resource that stays in the account still permits. Whether it still forbids is unknown.
+    // If a resource is removed from the stack but stays in the account, what it permits stays
+    // permitted. What it forbids may no longer be forbidden.
     let no_longer_permitted = old
         .permissions_beyond(&new, Effect::Allow)
         .filter(|it| !old.abandons(&it.rule.holder, &new));
@@ -76,9 +79,9 @@ pub(super) fn compare_permissions(
 struct RuleSet<'a> {
     document: &'a Document,
     rules: BTreeSet<&'a Rule>,
-    /// Rules without wildcards in their actions, by lowercase action.
+    /// Rules whose actions contain no wildcard, by lowercase action.
     rules_by_action: BTreeMap<String, Vec<&'a Rule>>,
-    /// Rules with wildcards or exclusions in their actions.
+    /// Rules whose actions contain wildcards or exclusions.
     wildcard_rules: Vec<&'a Rule>,
 }
 
@@ -99,7 +102,7 @@ impl<'a> RuleSet<'a> {
         Self { document, rules: rules.iter().collect(), rules_by_action, wildcard_rules }
     }
 
-    /// Returns the single permissions of these rules that no rule of `other` covers.
+    /// Returns the individual permissions of these rules that no rule of `other` covers.
     fn permissions_beyond<'b>(
         &'b self,
         other: &'b Self,
@@ -117,16 +120,15 @@ impl<'a> RuleSet<'a> {
         plain_rules.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
     }
 
-    /// Returns whether a resource of this template is removed from the stack in `new`, but kept in the
-    /// account.
+    /// Returns whether `new` removes a resource from the stack but keeps it in the account.
     fn abandons(&self, logical_id: &str, new: &Self) -> bool {
         let Some(resource) = self.document.resources.get(logical_id) else { return false };
         is_retained(removal_policy(resource, "DeletionPolicy"))
             && !new.document.resources.contains_key(logical_id)
     }
 
-    /// Returns whether a resource of `other` does not exist in this template and is not kept in the account
-    /// either, so that it needs no rule.
+    /// Returns whether a resource of `other` is missing in this template and is not kept in the
+    /// account. A rule for such a resource is not needed.
     fn has_lost_resource(&self, logical_id: &str, other: &Self) -> bool {
         if self.document.resources.contains_key(logical_id) {
             return false;
@@ -136,10 +138,10 @@ impl<'a> RuleSet<'a> {
     }
 }
 
-/// A template has too many single permissions.
+/// Error: a template contains too many individual permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TooManyPermissions {
-    /// The resource at which the limit was exceeded.
+    /// Logical id of the resource at which the limit was exceeded.
     pub(super) logical_id: String,
 }
 

@@ -1,4 +1,4 @@
-//! Names and patterns of policy statements, and whether one pattern covers another.
+//! Names and patterns in policy statements. Determines whether a pattern covers another pattern.
 
 pub(super) use crate::wildcard::Case;
 use crate::wildcard::glob;
@@ -8,11 +8,11 @@ use crate::wildcard::glob;
 pub(super) enum Names {
     /// Exactly the listed names.
     Only(Vec<String>),
-    /// All names except the listed ones, as in `NotAction`.
+    /// All names except the listed ones, as in a `NotAction` field.
     AllBut(Vec<String>),
 }
 
-/// An element of [`Names`]. An exclusion list is a single element.
+/// An element of [`Names`]. All exclusions of a statement together are a single element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     Only(&'a str),
@@ -38,7 +38,8 @@ impl Names {
         }
     }
 
-    /// Returns whether these names cover everything that `element` matches; `false` if unknown.
+    /// Returns whether these names include everything that `element` matches. Returns `false` if
+    /// this cannot be determined.
     pub(super) fn cover(&self, element: Name<'_>, case: Case) -> bool {
         let covers = |pattern: &String, name: &str| covers(pattern, name, case);
         match (self, element) {
@@ -58,7 +59,7 @@ impl Names {
 }
 
 impl Name<'_> {
-    /// Returns the name for people.
+    /// Returns the name in readable form.
     pub(super) fn text(self) -> String {
         match self {
             Self::Only(name) => name.to_owned(),
@@ -67,8 +68,8 @@ impl Name<'_> {
     }
 }
 
-/// Returns whether `pattern` matches everything that `name` matches. If `name` contains `*`, only a `*` in
-/// `pattern` covers it.
+/// Returns whether `pattern` matches everything that `name` matches. A `*` in `name` is covered
+/// only by a `*` in `pattern`.
 pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
     if !pattern.contains(['*', '?']) {
         return match case {
@@ -76,7 +77,7 @@ pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
             Case::Sensitive => pattern == name,
         };
     }
-    // Names in AWS are ASCII, so `?` does not match bytes of other characters.
+    // AWS names are ASCII, so `?` need not match the bytes of other characters.
     let wildcard_len = |byte: u8| usize::from(byte.is_ascii() && byte != b'*');
     glob(pattern.as_bytes(), name.as_bytes(), case, wildcard_len)
 }

@@ -1,5 +1,5 @@
-//! Reads rules from policies: role policies, trust policies, and policies of buckets, queues and other
-//! resources.
+//! Reads rules from policies: role policies, trust policies, and resource-based policies of
+//! buckets, queues and other resources.
 use serde_json::{Map, Value};
 
 use super::condition::Condition;
@@ -9,17 +9,17 @@ use crate::constructs::{Effect, POLICY_DOCUMENTS, ResourceType};
 use crate::difference::document::{known_type, property};
 use crate::difference::text::substitution_text;
 
-/// The principal that means everyone.
+/// The principal that stands for everyone.
 pub(super) const EVERYONE: &str = "*";
 
-/// The context of a policy document.
+/// The context in which a policy document is read.
 struct PolicyContext<'a> {
     holder: &'a str,
     scope: String,
     kind: PermissionKind,
-    /// Principal of statements that name none.
+    /// Principal of statements without a principal.
     default_principal: &'a str,
-    /// Resource of statements that name none.
+    /// Resource of statements without a resource.
     default_resource: String,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     }
 }
 
-/// Returns the context of a policy that applies to the resource that contains it.
+/// Returns the context of a policy that is part of the resource to which it applies.
 fn own_policy(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     PolicyContext {
         holder: logical_id,
@@ -63,8 +63,8 @@ fn read_role(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a rule for each managed policy, which extends a role, and for the permissions boundary, which
-/// restricts the role. The contents of both are outside of the template.
+/// Returns a rule for each managed policy, which broadens a role, and a rule for the permissions
+/// boundary, which restricts it. The contents of both are not part of the template.
 fn read_managed_policies(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let rule = |effect, action: &str, policy: &Value| Rule {
         holder: logical_id.to_owned(),
@@ -88,7 +88,7 @@ fn read_managed_policies(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Reads a policy that is attached to other resources.
+/// Reads the rules of a policy resource that is attached to other resources.
 fn read_attached_policy<'a>(
     logical_id: &str,
     resource: &Value,
@@ -109,7 +109,7 @@ fn read_attached_policy<'a>(
         .collect()
 }
 
-/// Reads the policy documents in the properties of other types.
+/// Reads the rules of policy documents in the properties of other resource types.
 fn read_other_resource(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let context = own_policy(logical_id, PermissionKind::Resource);
     let properties = resource.get("Properties");
@@ -156,8 +156,8 @@ impl PolicyContext<'_> {
         }
     }
 
-    /// Returns a rule for a value that cannot be read, such as an `Fn::If`. The whole value becomes an
-    /// action, so that every change of the value is reported.
+    /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The text of the
+    /// value becomes the action of the rule, so that every change of the value is reported.
     fn unreadable_rule(&self, value: &Value) -> Rule {
         Rule { actions: Names::one(to_name(value)), ..self.default_rule(Effect::Allow) }
     }
@@ -176,7 +176,8 @@ impl PolicyContext<'_> {
     }
 }
 
-/// Reads a field of a statement or, if it is missing, the field that excludes names.
+/// Reads the names in a field of a statement. If the field is missing, reads the field with the
+/// excluded names instead.
 fn read_names(
     statement: &Map<String, Value>,
     field: &str,
@@ -190,7 +191,7 @@ fn read_names(
     }
 }
 
-/// Returns the logical id that a value refers to, or the text of another value.
+/// Returns the logical id to which a value refers. Returns the text of any other value.
 pub(super) fn referenced_id(value: &Value) -> String {
     let text = to_name(value);
     let inside = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
@@ -202,7 +203,7 @@ pub(super) fn referenced_id(value: &Value) -> String {
     }
 }
 
-/// Returns a name as text: a literal, or the equivalent text for `Fn::Sub`.
+/// Returns a name as text. Intrinsic functions become the equivalent text for `Fn::Sub`.
 pub(super) fn to_name(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
@@ -214,7 +215,7 @@ pub(super) fn to_names(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns principals, each with its kind, such as `Service lambda.amazonaws.com`.
+/// Returns principals with their kind as a prefix, such as `Service lambda.amazonaws.com`.
 fn to_principals(value: &Value) -> Vec<String> {
     let Value::Object(names_by_kind) = value else { return to_names(value) };
     if substitution_text(value).is_some() {

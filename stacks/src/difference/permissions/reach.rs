@@ -1,4 +1,5 @@
-//! Reads rules outside of policies: invocation permissions, function URLs, CORS and public access.
+//! Reads rules that are not defined by policies: invocation permissions, function URLs, CORS and
+//! public access.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
-/// Reads all rules of a resource that are not in policies.
+/// Reads all rules of a resource that are not defined by policies.
 pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Permission) => vec![read_permission(logical_id, resource)],
@@ -19,7 +20,7 @@ pub(super) fn read_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     }
 }
 
-/// Returns a rule for everyone and every action on the resource that defines the rule.
+/// Returns a rule for everyone and every action, on the resource that defines the rule.
 fn default_rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         holder: holder.to_owned(),
@@ -33,7 +34,8 @@ fn default_rule(holder: &str, kind: PermissionKind, effect: Effect) -> Rule {
     }
 }
 
-/// Properties that restrict an invocation permission, each with the equivalent condition operator and key.
+/// Properties that restrict an invocation permission, each with the equivalent operator and key of
+/// a condition.
 const RESTRICTIONS: [(&str, &str, &str); 6] = [
     ("EventSourceToken", "StringEquals", "lambda:EventSourceToken"),
     ("FunctionUrlAuthType", "StringEquals", "lambda:FunctionUrlAuthType"),
@@ -56,7 +58,7 @@ fn read_permission(logical_id: &str, resource: &Value) -> Rule {
             condition.add(operator, key, [value]);
         }
     }
-    // The name and the ARN of a function are treated as equal.
+    // The name and the ARN of a function identify the same function, so they are treated as equal.
     let function =
         property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
     Rule {
@@ -88,7 +90,7 @@ fn read_function_url(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Names of the CORS fields of a resource type.
+/// Names of the CORS properties of a resource type.
 struct CorsFields {
     origins: &'static str,
     methods: &'static str,
@@ -110,7 +112,8 @@ const BUCKET_CORS: CorsFields = CorsFields {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Returns the rule for pages of other origins. Each method and each header is an action.
+/// Returns the rule for pages of other origins. Each allowed method and each allowed header becomes
+/// an action.
 fn read_cors(
     logical_id: &str,
     cors: &Value,
@@ -148,8 +151,8 @@ fn read_bucket(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a denying rule for each kind of public access that a bucket blocks, and for access control lists
-/// if the bucket disables them.
+/// Returns a deny rule for each kind of public access that the bucket blocks, and one for access
+/// control lists if the bucket disables them.
 fn read_blocked_access(logical_id: &str, resource: &Value) -> Vec<Rule> {
     const BLOCK_SETTINGS: [(&str, &str); 4] = [
         ("BlockPublicAcls", "create a public access list"),
@@ -179,7 +182,8 @@ fn read_blocked_access(logical_id: &str, resource: &Value) -> Vec<Rule> {
     blocked_actions.into_iter().map(to_rule).collect()
 }
 
-/// Returns the rule of a canned access control list that permits access to others.
+/// Returns the rule that is equivalent to a canned access control list, if the list permits access
+/// to others.
 fn read_access_list(logical_id: &str, resource: &Value) -> Option<Rule> {
     let access_list = property(resource, &["AccessControl"]).map(to_name)?;
     let (principal, actions): (&str, &[&str]) = match access_list.as_str() {

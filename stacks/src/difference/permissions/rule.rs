@@ -1,4 +1,5 @@
-//! Rules of a template: which principals may or may not perform which actions on which resources.
+//! Rules of a template. A rule defines which principals may or may not perform which actions on
+//! which resources.
 
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ pub enum PermissionKind {
     Role,
     /// Trust policy of a role, which defines the principals that can assume the role.
     Trust,
-    /// Policy of a bucket, a queue or another resource.
+    /// Resource-based policy of a bucket, a queue or another resource.
     Resource,
     /// Permission to invoke a function.
     Invocation,
@@ -22,17 +23,18 @@ pub enum PermissionKind {
     Url,
     /// CORS settings for pages of other origins.
     Cors,
-    /// Public access settings of a bucket, which override its policy and its access control lists.
+    /// Settings for public access to a bucket, which override its policy and its access control
+    /// lists.
     PublicAccess,
 }
 
-/// A rule, which combines several principals, actions and resources.
+/// A rule that combines several principals, actions and resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rule {
     /// Logical id of the resource that defines the rule.
     pub(super) holder: String,
-    /// Resource to which the rule applies, for example the bucket of a bucket policy. Rules only cover other
-    /// rules with the same scope.
+    /// Resource to which the rule applies, for example the bucket of a bucket policy. A rule can
+    /// cover another rule only if both have the same scope.
     pub(super) scope: String,
     pub(super) kind: PermissionKind,
     pub(super) effect: Effect,
@@ -42,7 +44,7 @@ pub(super) struct Rule {
     pub(super) condition: Condition,
 }
 
-/// A permission of a rule for one principal, one action and one resource.
+/// A part of a rule: one principal, one action and one resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SinglePermission<'a> {
     pub(super) rule: &'a Rule,
@@ -52,7 +54,7 @@ pub(super) struct SinglePermission<'a> {
 }
 
 impl Rule {
-    /// Returns the number of single permissions.
+    /// Returns the number of individual permissions in the rule.
     pub(super) fn permission_count(&self) -> usize {
         let counts = [&self.principals, &self.actions, &self.resources].map(Names::count);
         counts.into_iter().fold(1, usize::saturating_mul)
@@ -72,7 +74,7 @@ impl Rule {
         })
     }
 
-    /// Returns the actions, or `None` if an action has a wildcard or is excluded.
+    /// Returns the actions, or `None` if there are wildcards or exclusions.
     pub(super) fn plain_actions(&self) -> Option<&[String]> {
         match &self.actions {
             Names::Only(names) if !names.iter().any(|name| name.contains(['*', '?'])) => {
@@ -87,7 +89,8 @@ impl Rule {
         self.kind == other.kind && self.effect == other.effect && self.scope == other.scope
     }
 
-    /// Returns whether this rule has at least the effect of a single permission of another rule.
+    /// Returns whether this rule permits or forbids everything that a permission of another rule
+    /// does.
     pub(super) fn covers(&self, permission: SinglePermission<'_>) -> bool {
         self.is_comparable_to(permission.rule)
             && self.principals.cover(permission.principal, Case::Sensitive)

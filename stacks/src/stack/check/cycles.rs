@@ -10,11 +10,11 @@ use crate::expression::{
 use crate::stack::error::{Holder, SynthesisError};
 use crate::template::{Resource, Template};
 
-/// Resources by logical id, each with the resources that must be created first.
+/// Dependencies by logical id: the resources that must be created before each resource.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
-/// Returns one error for each dependency cycle. Cycles that share a resource may be reported as
-/// one.
+/// Returns one error for each dependency cycle. Cycles that have a resource in common may be
+/// reported as a single cycle.
 pub(super) fn find_cycles(template: &Template) -> Vec<SynthesisError> {
     let graph: Graph<'_> = template
         .resources
@@ -43,8 +43,8 @@ fn dependencies(resource: &Resource, template: &Template) -> BTreeSet<String> {
     names
 }
 
-/// Collects all names that a value refers to. Ignores malformed and too deeply nested values, which
-/// other checks report.
+/// Collects all names to which a value refers. Malformed values and values that are nested too
+/// deeply are ignored, because other checks report them.
 fn collect_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     if depth > NESTING_MAX {
         return;
@@ -87,11 +87,11 @@ fn collect_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the first cycle on a depth-first walk from `start`. Adds all resources on the way to
-/// `visited`.
+/// Walks depth-first from `start` and returns the first cycle. All resources that were reached are
+/// added to `visited`.
 ///
-/// The walk uses an explicit stack, because a chain as long as a template allows could overflow the
-/// stack of the thread.
+/// The walk uses an explicit stack, because a recursive walk along a maximum-length chain could
+/// overflow the thread's stack.
 fn find_cycle_from<'a>(
     start: &'a str,
     graph: &'a Graph<'a>,

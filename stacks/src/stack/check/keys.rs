@@ -1,4 +1,4 @@
-//! Checks that the keys of a table and its attribute definitions are the same set.
+//! Checks that a table defines exactly those attributes that its keys use.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use crate::constructs::ResourceType;
 use crate::stack::error::{Holder, SynthesisError};
 use crate::template::{Resource, Template};
 
-/// Returns keys without a definition and definitions without a key. CloudFormation rejects both.
+/// Returns the keys without a definition and the definitions without a key. CloudFormation rejects
+/// both.
 pub(super) fn find_key_faults(template: &Template) -> Vec<SynthesisError> {
     let tables = template
         .resources

@@ -1,4 +1,4 @@
-//! Checks that every reference names something in the stack.
+//! Checks that the target of every reference exists in the stack.
 
 use serde_json::Value;
 
@@ -121,7 +121,7 @@ impl ReferenceChecker<'_> {
         }
     }
 
-    /// Checks that a resource, a parameter or a pseudo parameter has the name.
+    /// Checks that a resource, a parameter or a pseudo parameter is called `name`.
     fn check_name(&mut self, path: &str, name: &str) {
         let template = self.template;
         if template.kind_of(name).is_some() || PSEUDO_PARAMETERS.contains(&name) {
@@ -153,7 +153,7 @@ impl ReferenceChecker<'_> {
         let Some(resource) = self.template.resources.get(logical_id) else {
             return self.check_resource(path, logical_id);
         };
-        // Stacks contain only types with a construct; the attributes of other types are unknown.
+        // A type without a construct cannot occur in a stack, and its attributes are unknown.
         let Some(resource_type) = ResourceType::named(&resource.resource_type) else { return };
         let holder = self.holder.clone();
         let target = Box::new(Holder::new(logical_id, resource_type.name()));
@@ -188,7 +188,8 @@ mod tests {
     use crate::stack::Stack;
     use crate::template::{Output, Parameter};
 
-    /// Returns the faults of a stack with a table, a parameter and an output with `value`.
+    /// Returns the faults of a stack that consists of a table, a parameter, and an output whose value
+    /// is `value`.
     fn faults(value: impl Into<Expression>) -> String {
         let mut stack = Stack::new("test");
         let table = Table::new("id").attribute("id", AttributeType::String);

@@ -1,5 +1,5 @@
-//! Checks that queues hide a message for longer than the function that processes the message may
-//! run.
+//! Checks that the visibility timeout of a queue is long enough for the function that processes its
+//! messages.
 
 use serde_json::Value;
 
@@ -9,12 +9,13 @@ use crate::stack::error::{Holder, SynthesisError};
 use crate::template::limits::VISIBILITY_TIMEOUTS;
 use crate::template::{Resource, Template};
 
-/// Visibility timeout of SQS if none is set.
+/// Visibility timeout in seconds that SQS uses if none is set.
 const DEFAULT_VISIBILITY_S: u64 = 30;
-/// Timeout of Lambda if none is set.
+/// Timeout in seconds that Lambda uses if none is set.
 const DEFAULT_TIMEOUT_S: u64 = 3;
 
-/// Returns queues that could deliver a message again while a function still processes it.
+/// Returns an error for each queue that could deliver a message again while a function still
+/// processes it.
 pub(super) fn find_short_visibility_timeouts(template: &Template) -> Vec<SynthesisError> {
     let event_sources = template
         .resources
@@ -39,7 +40,8 @@ fn check_event_source(template: &Template, source: &Resource) -> Option<Synthesi
     Some(SynthesisError::VisibilityTooShort { holder, visibility_s, function, timeout_s })
 }
 
-/// Returns the resource that a `Ref` or `Fn::GetAtt` names, if the resource has the type.
+/// Returns the resource to which a `Ref` or `Fn::GetAtt` refers, if the resource has the given
+/// type.
 fn find_target<'a>(
     template: &'a Template,
     value: &'a Value,

@@ -60,8 +60,8 @@ struct Written {
     expanded: usize,
 }
 
-/// Encodes texts in the form that is expected to be smallest. `expansion_budget` is the remaining number of
-/// text bytes that decoding may produce beyond its input.
+/// Encodes texts in the form that is expected to be smallest. `expansion_budget` is the remaining
+/// number of text bytes that decoding may produce beyond its input.
 pub(super) fn write(out: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
     let written = encode_best(texts, *expansion_budget, None);
     *expansion_budget -= written.expanded.min(*expansion_budget);

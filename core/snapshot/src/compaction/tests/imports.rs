@@ -1,5 +1,5 @@
-//! Imported sheets equal a replay of their cells, whatever is edited on top of them and whenever
-//! they are merged.
+//! Imported sheets equal a replay of their cells, for any edits on top of them and any time at
+//! which they are merged.
 
 use super::*;
 use crate::PackLimits;

@@ -43,7 +43,8 @@ struct Store {
 }
 
 impl Store {
-    /// Calls `ask` until no object is missing. Returns the number of sequential requests, too.
+    /// Calls `ask` until no object is missing. Also returns the number of sequential
+    /// requests.
     fn ready<T>(&self, mut ask: impl FnMut(&Objects) -> Fetch<T>) -> (T, usize) {
         let (mut objects, mut rounds) = (Objects::default(), 0);
         loop {

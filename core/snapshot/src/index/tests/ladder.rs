@@ -48,7 +48,7 @@ fn larger_levels_use_deeper_packaging() {
     // Rows in parts of their own.
     let tall = ("chunk", vec!["tiles", "stripes", "parts"], 3);
     assert_eq!(rung(&grid(4, 100), limits(20, 1_000)), tall);
-    // Axis maps in a chunk, too.
+    // Axis maps in a chunk as well.
     let tall = ("chunk", vec!["moves", "tiles", "stripes", "parts"], 3);
     assert_eq!(rung(&grid(4, 100), limits(0, 1_000)), tall);
 }

@@ -76,7 +76,8 @@ fn store(objects: &[PackedObject]) -> HashMap<ChunkHash, IndexChunk> {
     objects.iter().map(chunk).collect()
 }
 
-/// Calls `ask` until no chunk is missing. Returns the number of sequential requests, too.
+/// Calls `ask` until no chunk is missing. Also returns the number of sequential
+/// requests.
 fn fetch<T>(
     store: &HashMap<ChunkHash, IndexChunk>,
     ask: impl Fn(&Loaded<'_>) -> Result<Fetched<T>, SnapshotError>,
