@@ -1,4 +1,4 @@
-//! Access: roles, the spreadsheets that a token covers, and the access decision.
+//! Access control: roles, the spreadsheets that a token covers, and access decisions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::{
 };
 use cellar_base::identity::{LogId, SubjectKey};
 
-/// Role of a member or token. Roles are ordered by their permissions.
+/// Role of a member or token. A higher role includes the permissions of the lower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -48,16 +48,16 @@ impl FromStr for Role {
     }
 }
 
-/// Spreadsheets that a token covers.
+/// The spreadsheets that a token covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// All spreadsheets of the stack: an operator token.
+    /// All spreadsheets of the stack, for an operator token.
     All,
-    /// These spreadsheets, regardless of sharing.
+    /// These spreadsheets, whether or not they are shared with the caller.
     Only(Vec<LogId>),
     /// Spreadsheets shared with the token's subject.
     Shared,
-    /// The spreadsheet of a share link.
+    /// The spreadsheet that the share link belongs to.
     Link {
         /// Spreadsheet of the link.
         log: LogId,
@@ -69,9 +69,10 @@ pub enum Scope {
 /// The caller: the subject of a verified token, or the holder of a share link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// Hash of the issuer and the subject.
+    /// Hash of the issuer and subject of the token.
     pub subject: SubjectKey,
-    /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`: the author in the history.
+    /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`. It is recorded as the author in the
+    /// history.
     pub author: String,
     /// Issuer of the token.
     pub issuer: String,
@@ -95,24 +96,24 @@ pub enum Need {
 pub enum Access {
     /// The request is allowed.
     Allowed,
-    /// The response must be the same as for a spreadsheet that does not exist.
+    /// Access is denied. The response must be the same as for a spreadsheet that does not exist.
     Hidden,
-    /// The caller's role allows reading but not editing.
+    /// The caller may read but not edit the spreadsheet.
     Forbidden(Role),
     /// The spreadsheet is archived and cannot be edited.
     Archived,
     /// The spreadsheet is deleted, and the caller may undelete it.
     Deleted {
-        /// Time until which the spreadsheet can be undeleted, Unix seconds.
+        /// Time until which the spreadsheet can be undeleted, in Unix seconds.
         until_s: u64,
     },
 }
 
-/// Issuer of principals with a share link.
+/// Issuer that identifies callers with a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {
-    /// Creates the principal of a share link's holder.
+    /// Creates the principal for the holder of a share link.
     #[must_use]
     pub fn of_link(link: &LinkToken) -> Self {
         let hash = link.secret.hash();
@@ -126,13 +127,13 @@ impl Principal {
         }
     }
 
-    /// Returns the person that the catalog records for this principal.
+    /// Returns the person that the catalog records for this caller.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
     }
 
-    /// Returns the source of the principal's role on a spreadsheet; `None` if the token does not
+    /// Returns the source of the caller's role on a spreadsheet, or `None` if the token does not
     /// cover the spreadsheet.
     #[must_use]
     pub fn right(&self, log: LogId) -> Option<Right> {
@@ -144,15 +145,15 @@ impl Principal {
         }
     }
 
-    /// Returns the person and the source of the person's role on a spreadsheet; `None` if the token
-    /// does not cover the spreadsheet.
+    /// Returns the person and the source of the person's role on a spreadsheet, or `None` if the
+    /// token does not cover the spreadsheet.
     #[must_use]
     pub fn by(&self, log: LogId) -> Option<By> {
         Some(By { person: self.person(), right: self.right(log)?, cap: self.role })
     }
 
-    /// Decides whether the principal has the permission `need` on the spreadsheet `log`. `listing`
-    /// is its record in the catalog; without a record, only operator tokens have access.
+    /// Decides whether the caller has the permission `need` on the spreadsheet `log`. `listing` is
+    /// the catalog's record of the spreadsheet. Without it, only operator tokens have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -169,8 +170,8 @@ impl Principal {
         }
     }
 
-    /// Returns whether the principal may create spreadsheets. A token for single spreadsheets may
-    /// not, because it does not cover the new spreadsheet.
+    /// Returns whether the caller may create spreadsheets. A token for individual spreadsheets may
+    /// not, because it would not cover the new spreadsheet.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A place in the feed as one number: partition × [`FEED_PARTITION_ITEMS`] + offset. A consumer
-/// resumes at the item at this place. At most [`MAX_CHECKPOINT`], so that floating-point numbers
-/// are exact.
+/// A place in the feed, encoded as one number: partition × [`FEED_PARTITION_ITEMS`] + offset. A
+/// consumer resumes with the item at this place. The number is at most [`MAX_CHECKPOINT`], so that
+/// floating-point numbers represent it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
@@ -18,13 +18,13 @@ pub struct Checkpoint(u64);
 pub struct BadCheckpoint;
 
 impl Checkpoint {
-    /// Start of a stack's first feed.
+    /// First place in the first feed of a stack.
     pub const START: Self = Self(0);
 
     /// Creates a checkpoint from a number.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] above [`MAX_CHECKPOINT`].
+    /// Returns [`BadCheckpoint`] if the number exceeds [`MAX_CHECKPOINT`].
     pub fn new(number: u64) -> Result<Self, BadCheckpoint> {
         if number > MAX_CHECKPOINT { Err(BadCheckpoint) } else { Ok(Self(number)) }
     }
@@ -32,7 +32,7 @@ impl Checkpoint {
     /// Creates a checkpoint from a partition and an offset.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] for an offset or partition out of range.
+    /// Returns [`BadCheckpoint`] if the offset or the partition is out of range.
     pub fn at(partition: u64, offset: u64) -> Result<Self, BadCheckpoint> {
         if offset >= FEED_PARTITION_ITEMS {
             return Err(BadCheckpoint);
@@ -53,16 +53,16 @@ impl Checkpoint {
         self.0 / FEED_PARTITION_ITEMS
     }
 
-    /// Returns the offset in the partition.
+    /// Returns the offset within the partition.
     #[must_use]
     pub fn offset(self) -> u64 {
         self.0 % FEED_PARTITION_ITEMS
     }
 
-    /// Returns the place after this one.
+    /// Returns the next place in the feed.
     ///
     /// # Errors
-    /// [`BadCheckpoint`] at [`MAX_CHECKPOINT`].
+    /// Returns [`BadCheckpoint`] if this is [`MAX_CHECKPOINT`].
     pub fn next(self) -> Result<Self, BadCheckpoint> {
         Self::new(self.0.saturating_add(1))
     }
@@ -78,7 +78,7 @@ impl FromStr for Checkpoint {
     type Err = BadCheckpoint;
 
     fn from_str(text: &str) -> Result<Self, BadCheckpoint> {
-        // `u64::from_str` would accept a plus sign.
+        // `u64::from_str` would accept a plus sign, which a checkpoint must not have.
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(BadCheckpoint);
         }
@@ -86,7 +86,8 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Random id of a generation of the feed, by which checkpoints of another feed are recognized.
+/// Random id of a generation of the feed. Checkpoints of another feed are recognized by their
+/// different id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FeedId(pub [u8; 8]);
 
@@ -104,8 +105,8 @@ impl FromStr for FeedId {
     }
 }
 
-/// A generation of the feed and its first partition. A rebuilt feed starts in a new partition;
-/// earlier partitions do not belong to it.
+/// A generation of the feed and its first partition. Each rebuild of the feed starts a new
+/// generation in a new partition; earlier partitions do not belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
     /// Id of the generation.

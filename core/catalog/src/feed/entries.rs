@@ -1,8 +1,8 @@
-//! Log entries in the feed.
+//! Represents log entries as events in the feed.
 //!
-//! In the feed, each log segment is an event stream. The events are the entries of the segment,
-//! with the entry numbers as indexes. After the last event, of the kind `EndSegment`, the stream of
-//! the next segment continues.
+//! Each log segment is an event stream in the feed. Its events are the entries of the segment, and
+//! an event's index is the entry's number. The last event has the kind `EndSegment`; the log
+//! continues in the stream of the next segment.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -14,24 +14,25 @@ use cellar_base::schema::PARTITION_KEY;
 use cellar_log::entry::Content;
 use cellar_log::records::entry::{EDITS, END_SEGMENT, SNAPSHOT, decode_key_and_type};
 
-/// Category of the streams of log segments.
+/// Category of the event streams that represent log segments.
 pub const LOG_CATEGORY: &str = "Log";
 
 /// Separates the log id from the segment number in the name of a stream.
 const SEGMENT_MARK: char = '.';
-/// Number of digits of a segment number, padded so that stream names sort by segment.
+/// Number of digits of a segment number in a stream name. The number is padded with zeros so that
+/// the names sort by segment.
 const SEGMENT_DIGITS: usize = 7;
 
-/// Kind of an entry in the feed.
+/// Kind of a log entry in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A Snapshot entry.
     Snapshot,
-    /// Edits of a client, in the entry itself or in an external body.
+    /// Edits of a client, stored in the entry or in an external body.
     Edits,
     /// The last entry of a segment.
     EndSegment,
-    /// An entry that was offloaded before it was indexed.
+    /// An entry that was offloaded before it was indexed, so that its kind is unknown.
     Offloaded,
 }
 
@@ -39,7 +40,7 @@ impl EntryKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Snapshot, Self::Edits, Self::EndSegment, Self::Offloaded];
 
-    /// Returns the kind of the event in the feed.
+    /// Returns the event kind that represents this kind of entry.
     #[must_use]
     pub fn kind(self) -> Kind {
         Kind::own(match self {
@@ -60,7 +61,7 @@ impl EntryKind {
         }
     }
 
-    /// Returns the kind for an entry type as it is stored; `None` for an unknown type.
+    /// Returns the kind for a stored entry type, or `None` if the type is unknown.
     #[must_use]
     pub fn of_letter(letter: &str) -> Option<Self> {
         Some(match letter {
@@ -72,26 +73,26 @@ impl EntryKind {
     }
 }
 
-/// Decodes only the key and the kind of an entry's record.
+/// Decodes only the key and the kind from an entry's record.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute, or for an unknown type.
+/// Returns [`RecordError`] that names the invalid attribute or the unknown type.
 fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError> {
     let (log, position, letter) = decode_key_and_type(item)?;
     let kind = EntryKind::of_letter(&letter);
     Ok((log, position, kind.ok_or(RecordError::UnknownType { letter })?))
 }
 
-/// Returns the name of the stream of a log segment: `Log-{id}.{segment}`.
+/// Returns the name of the event stream that represents a log segment: `Log-{id}.{segment}`.
 ///
 /// # Errors
-/// Never, because these names are always valid.
+/// Never fails, because these names are always valid.
 pub fn stream_of_segment(log: LogId, segment: u32) -> Result<StreamName, InvalidStreamName> {
     StreamName::new(LOG_CATEGORY, &format!("{log}{SEGMENT_MARK}{segment:0SEGMENT_DIGITS$}"))
 }
 
-/// Returns the log and the segment number of a stream name; `None` if it is not the stream of a
-/// segment.
+/// Returns the log and the segment number from a stream name, or `None` if the stream does not
+/// represent a segment.
 #[must_use]
 pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     if stream.category() != LOG_CATEGORY {
@@ -106,19 +107,19 @@ pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     Some((log.parse().ok()?, segment))
 }
 
-/// Returns the event for the record of an entry that was put.
+/// Returns the event that represents a newly written entry record.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn entry_span(image: &Item) -> Result<Span, RecordError> {
     let (log, position, kind) = decode_kind(image)?;
     entries_span(log, position, vec![kind])
 }
 
-/// Returns the events of consecutive entries of one segment.
+/// Returns the events that represent consecutive entries of one segment.
 ///
 /// # Errors
-/// Never, because the names of the streams are always valid.
+/// Never fails, because the names of the streams are always valid.
 pub fn entries_span(
     log: LogId,
     first: Position,

@@ -13,11 +13,11 @@ use cellar_base::limits::{
 /// An item of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Item {
-    /// Time of indexing, Unix milliseconds.
+    /// Time of indexing, in Unix milliseconds.
     pub time_ms: u64,
-    /// Total bytes of the partition's items up to this item, inclusive.
+    /// Total bytes of the partition's items up to and including this item.
     pub partition_bytes: u64,
-    /// Appended events, or the end of the partition.
+    /// The appended events, or the mark of the partition's end.
     pub content: Content,
 }
 
@@ -26,16 +26,16 @@ pub struct Item {
 pub enum Content {
     /// Appended events.
     Spans(Vec<Span>),
-    /// The end of the partition. This generation of the feed continues in the next partition.
+    /// The end of the partition. The same generation of the feed continues in the next partition.
     End(Feed),
 }
 
-/// Limits above which a partition ends.
+/// Limits that end a partition when they are exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartitionPolicy {
-    /// Maximum total bytes of the items.
+    /// Maximum total size of the items, in bytes.
     pub bytes: u64,
-    /// Maximum number of items, including the end.
+    /// Maximum number of items, including the item that ends the partition.
     pub items: u64,
 }
 
@@ -63,10 +63,10 @@ struct StoredSpans<'a>(
     #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_SPANS>")] Vec<StoredSpan<'a>>,
 );
 
-/// Encodes event ranges with postcard, compressed if that is smaller.
+/// Encodes ranges of events with postcard, compressed if that makes them smaller.
 ///
 /// # Errors
-/// [`UnreadableItem`] above the limits of an item.
+/// Returns [`UnreadableItem`] if the events exceed the limits of an item.
 pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
     let stored = spans.iter().map(|span| StoredSpan {
         stream: span.stream.as_str(),
@@ -78,10 +78,10 @@ pub fn encode_spans(spans: &[Span]) -> Result<Payload, UnreadableItem> {
     Payload::pack(bytes).map_err(|_| UnreadableItem)
 }
 
-/// Decodes event ranges.
+/// Decodes ranges of events.
 ///
 /// # Errors
-/// [`UnreadableItem`] for other bytes.
+/// Returns [`UnreadableItem`] if the bytes are not a list of event ranges.
 pub fn decode_spans(payload: &Payload) -> Result<Vec<Span>, UnreadableItem> {
     let bytes = payload.unpack().map_err(|_| UnreadableItem)?;
     let (stored, rest) =

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::stream::{Kind, StreamName};
 
-/// Consecutive events of one event stream.
+/// A range of consecutive events of one event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Name of the stream.
     pub stream: StreamName,
     /// Index of the first event.
     pub first: u64,
-    /// Kind of each event; not empty.
+    /// Kind of each event. Not empty.
     pub kinds: Vec<Kind>,
 }
 
@@ -22,7 +22,7 @@ impl Span {
         self.first.saturating_add(u64::try_from(self.kinds.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the events at or after an index; `None` if there are none.
+    /// Returns the events from an index on, or `None` if the range ends before the index.
     #[must_use]
     pub fn starting_at(mut self, index: u64) -> Option<Self> {
         if self.next() <= index {
@@ -36,7 +36,7 @@ impl Span {
     }
 }
 
-/// Groups event ranges by stream, sorts and deduplicates them, and joins adjacent ranges.
+/// Groups event ranges by stream, sorts and deduplicates them, and merges adjacent ranges.
 #[must_use]
 pub fn join_spans(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
     let mut spans = spans;

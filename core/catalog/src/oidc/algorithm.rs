@@ -1,13 +1,13 @@
-//! Signature algorithms of issuers.
+//! Signature algorithms of token issuers.
 
 use serde::{Deserialize, Serialize};
 
-/// Signature algorithm of an issuer's tokens (RFC 7518 §3.1, RFC 8037). Only asymmetric algorithms:
-/// shared secrets and unsigned tokens are not supported.
+/// Signature algorithm of an issuer's tokens (RFC 7518 §3.1, RFC 8037). All supported algorithms
+/// are asymmetric; shared secrets and unsigned tokens are not supported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TokenAlgorithm {
-    /// RSA (PKCS #1) with SHA-256, the most common one.
+    /// RSA (PKCS #1) with SHA-256, the most common algorithm.
     #[default]
     Rs256,
     /// RSA (PKCS #1) with SHA-384.

@@ -1,4 +1,4 @@
-//! Records of the Feed table that form the feed.
+//! Records of the feed in the Feed table.
 
 use crate::feed::{self, Checkpoint, Content, Feed, FeedId, Mark};
 use crate::stream::{Payload, StreamName};
@@ -12,7 +12,7 @@ const ITEM: &str = "item of the feed";
 const PARTITION: &str = "partition of the feed";
 const MARK: &str = "mark of a stream";
 
-/// Sort key of a stream's mark.
+/// Sort key of the record that stores a stream's mark.
 const MARK_SORT: &str = "mark";
 /// Partition key of the list of feed partitions.
 pub const PARTITIONS: &str = "$AppendsIndex-0";
@@ -20,16 +20,16 @@ pub const PARTITIONS: &str = "$AppendsIndex-0";
 /// Prefix of the partition keys of feed partitions.
 const PARTITION_PREFIX: &str = "$AppendsEpoch-0_";
 
-/// Returns the partition key of a feed partition.
+/// Returns the partition key of a feed partition's items.
 #[must_use]
 pub fn feed_partition_key(partition: u64) -> String {
     format!("{PARTITION_PREFIX}{partition}")
 }
 
-/// Returns the place of an item in the feed, from the key alone.
+/// Returns an item's place in the feed, decoded from the item's key.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let partition = reader.text(FEED_PARTITION_KEY)?;
@@ -40,14 +40,15 @@ pub fn place_of(record: &Item) -> Result<Checkpoint, RecordError> {
     place.ok_or_else(|| reader.fault(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
-/// Returns the sort key of an item, padded so that the keys sort by offset.
+/// Returns the sort key of a feed item. The offset is padded with zeros so that keys sort by
+/// offset.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// Returns the sort key of a partition in the list of partitions, padded so that the keys sort by
-/// number.
+/// Returns the sort key of a feed partition in the list of partitions. The number is padded with
+/// zeros so that keys sort by number.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")
@@ -66,22 +67,22 @@ pub fn item_key(at: Checkpoint) -> Item {
     key(&feed_partition_key(at.partition()), &offset_sort(at.offset()))
 }
 
-/// Returns the key of a partition in the list of partitions.
+/// Returns the key of a feed partition in the list of partitions.
 #[must_use]
 pub fn partition_key(partition: u64) -> Item {
     key(PARTITIONS, &partition_sort(partition))
 }
 
-/// Returns the key of a stream's mark.
+/// Returns the key of the record that stores a stream's mark.
 #[must_use]
 pub fn mark_key(stream: &StreamName) -> Item {
     key(stream.as_str(), MARK_SORT)
 }
 
-/// Encodes an item of the feed.
+/// Encodes a feed item.
 ///
 /// # Errors
-/// [`RecordError`] if the item has too many events.
+/// Returns [`RecordError`] if the item has too many events.
 pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordError> {
     let mut record = item_key(at);
     put_number(&mut record, TIME, item.time_ms);
@@ -100,17 +101,17 @@ pub fn encode_item(at: Checkpoint, item: &feed::Item) -> Result<Item, RecordErro
     Ok(record)
 }
 
-/// Returns the bytes of an item in the table.
+/// Returns the size of a feed item in the table, in bytes.
 #[must_use]
 pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
     let record = encode_item(at, item).unwrap_or_default();
     u64::try_from(item_bytes(&record)).unwrap_or(u64::MAX)
 }
 
-/// Decodes an item of the feed and its offset.
+/// Decodes a feed item and its offset.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
     let reader = Reader { record: ITEM, item: record };
     let content = match reader.optional_bytes(DATA)? {
@@ -127,7 +128,7 @@ pub fn decode_item(record: &Item) -> Result<(u64, feed::Item), RecordError> {
     Ok((offset, feed::Item { time_ms, partition_bytes, content }))
 }
 
-/// Encodes a partition in the list of partitions.
+/// Encodes the record of a feed partition in the list of partitions.
 #[must_use]
 pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     let mut record = partition_key(partition);
@@ -135,10 +136,10 @@ pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     record
 }
 
-/// Decodes a partition in the list of partitions.
+/// Decodes the record of a feed partition in the list of partitions.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     let reader = Reader { record: PARTITION, item: record };
     let feed = decode_feed(&reader)?;
@@ -149,10 +150,10 @@ pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     Ok((partition, feed))
 }
 
-/// Decodes a stream's mark.
+/// Decodes the mark of a stream, the index up to which its events are indexed.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_mark(record: &Item) -> Result<(StreamName, Mark), RecordError> {
     let reader = Reader { record: MARK, item: record };
     let name = reader.text(FEED_PARTITION_KEY)?;
@@ -180,7 +181,7 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
     Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
 }
 
-/// Decodes a sort key that is a number; `expected` names it in errors.
+/// Decodes a numeric sort key. `expected` describes the key in errors.
 fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
     let sort = reader.text(FEED_SORT_KEY)?;
     let is_number = !sort.is_empty() && sort.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,5 +1,5 @@
-//! Records of the catalog in the tables: one file per record, with functions `key`, `encode` and
-//! `decode`.
+//! Records of the catalog in the tables. Each kind of record has a file with functions `key`,
+//! `encode` and `decode`.
 
 pub mod feed;
 pub mod list;

@@ -17,7 +17,7 @@ const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// Returns the key of an item of a stream. `index` is `TIP_INDEX` for the tip, and the index of the
+/// Returns the key of an item of a stream. `index` is `TIP_INDEX` for the tip, or the index of the
 /// first event for an event batch.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
@@ -94,7 +94,8 @@ fn encode_unfold(unfold: &Unfold) -> Attribute {
     Attribute::Map(item)
 }
 
-/// Adds a payload. Omits empty data and the default encoding, because every byte is billed.
+/// Adds a payload to an item. Omits empty data and the default encoding, because every byte is
+/// billed.
 fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) {
     if !payload.stored.is_empty() {
         put_bytes(item, data, payload.stored.clone());
@@ -104,7 +105,7 @@ fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) 
     }
 }
 
-/// Returns the bytes that events and their kinds take in an item.
+/// Returns the size of events and their kinds in an item, in bytes.
 #[must_use]
 pub fn events_bytes(events: &[StreamEvent]) -> usize {
     let mut item = Item::new();
@@ -112,24 +113,24 @@ pub fn events_bytes(events: &[StreamEvent]) -> usize {
     item_bytes(&item)
 }
 
-/// Returns the bytes that unfolds take in an item.
+/// Returns the size of unfolds in an item, in bytes.
 #[must_use]
 pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
     item_bytes(&Item::from([(UNFOLDS.to_owned(), encode_unfolds(unfolds))]))
 }
 
-/// Decodes a tip. Ignores unfolds that cannot be decoded, because the events contain the same
-/// information.
+/// Decodes a tip. Ignores unfolds that cannot be decoded, because their state can be rebuilt from
+/// the events.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     let reader = Reader { record: TIP, item };
     if reader.number(STREAM_INDEX)? != TIP_INDEX {
         return Err(reader.fault(STREAM_INDEX, "the index of a tip"));
     }
     let events = decode_events(&reader)?;
-    // Unfolds are derived, so a missing or invalid list counts as empty.
+    // Unfolds can be rebuilt from events, so a missing or invalid list counts as empty.
     let unfolds = reader.list(UNFOLDS).unwrap_or_default();
     let tip = Tip {
         name: decode_name(&reader)?,
@@ -146,11 +147,11 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     Ok(tip)
 }
 
-/// Decodes from a tip which events its last write appended: the stream, the index of the first
-/// event, and the kinds. The attribute with the events may be absent.
+/// Decodes which events the last write to a tip appended: the stream, the index of the first event,
+/// and the kinds. The attribute that contains the events themselves may be absent.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
     let reader = Reader { record: TIP, item };
     let (next, appended) = (reader.number(NEXT_INDEX)?, reader.number(APPENDED)?);
@@ -177,7 +178,7 @@ pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), Reco
 /// Decodes an event batch.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode_event_batch(item: &Item) -> Result<EventBatch, RecordError> {
     let reader = Reader { record: EVENT_BATCH, item };
     let batch = EventBatch {
@@ -198,7 +199,7 @@ fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
     reader.text(STREAM)?.parse().map_err(|_| reader.fault(STREAM, "a stream name"))
 }
 
-/// Decodes the events of an item, of which at least one is required, with their kinds.
+/// Decodes the events of an item and their kinds. At least one event is required.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let (events, kinds) = (reader.list(EVENTS)?, reader.list(KINDS)?);
     if events.is_empty() {
@@ -215,7 +216,7 @@ fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     decoded.collect()
 }
 
-/// Returns a reader of an element that must be a map.
+/// Returns a reader for an element of a list, which must be a map.
 fn map_reader<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
     match value {
         Attribute::Map(item) => Ok(Reader { record, item }),

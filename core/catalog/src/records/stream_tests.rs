@@ -1,4 +1,4 @@
-//! Tests of the records of streams: golden files of a tip and an event batch, and invalid records.
+//! Tests of stream records with golden files of a tip and an event batch, and with invalid records.
 
 use std::fs;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ fn batch() -> EventBatch {
     EventBatch { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
 }
 
-/// Converts an item to DynamoDB's JSON, but with hexadecimal bytes.
+/// Converts an item to DynamoDB's JSON format, but with bytes as hexadecimal digits.
 fn to_json(item: &Item) -> Value {
     item.iter().map(|(name, value)| (name.clone(), value_to_json(value))).collect()
 }

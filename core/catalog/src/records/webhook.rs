@@ -1,4 +1,4 @@
-//! Progress of the webhook: a record in the Feed table.
+//! Record of the webhook's progress in the Feed table.
 
 use crate::feed::{Checkpoint, FeedId};
 use crate::webhook::WebhookProgress;
@@ -7,7 +7,7 @@ use cellar_base::schema::{FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, NEXT_INDEX};
 
 const PROGRESS: &str = "progress of the webhook";
 
-/// Returns the key of the record.
+/// Returns the key of the webhook's progress.
 #[must_use]
 pub fn key() -> Item {
     let mut item = Item::new();
@@ -25,10 +25,10 @@ pub fn encode(progress: WebhookProgress) -> Item {
     item
 }
 
-/// Decodes the progress.
+/// Decodes the webhook's progress.
 ///
 /// # Errors
-/// [`RecordError`] with the invalid attribute.
+/// Returns a [`RecordError`] that names the invalid attribute.
 pub fn decode(item: &Item) -> Result<WebhookProgress, RecordError> {
     let reader = Reader { record: PROGRESS, item };
     let next = Checkpoint::new(reader.number(NEXT_INDEX)?);

@@ -1,4 +1,4 @@
-//! Commands of the catalog and the reasons to reject them.
+//! Commands of the catalog, and the reasons to reject a command.
 
 use super::link::{Link, LinkId};
 use super::name::Name;
@@ -11,26 +11,26 @@ use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 /// A command that changes the catalog's record of one spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Caller and the source of the caller's role.
+    /// The caller and the source of the caller's role.
     pub by: By,
     /// Requested change.
     pub action: CatalogAction,
-    /// Current time, Unix seconds.
+    /// Current time in Unix seconds.
     pub now_s: u64,
-    /// Version of the details that the caller has seen. The command is rejected if a later version
-    /// exists, so that a late request does not override later changes.
+    /// Version of the spreadsheet's details that the caller has seen. If a later version exists,
+    /// the command is rejected, so that a late request does not override later changes.
     pub seen: Option<u64>,
 }
 
-/// Requested change. A change that the listing already shows has no effect, so every command is
+/// Requested change. A change that has already been made has no effect, so every command is
 /// idempotent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogAction {
-    /// List a new spreadsheet; the caller becomes its owner.
+    /// Add a new spreadsheet to the catalog. The caller becomes its owner.
     Create {
         /// Name of the spreadsheet; may be empty.
         name: Name,
-        /// Source, if the spreadsheet is a fork.
+        /// Source of the spreadsheet, if it is a fork.
         source: Option<LogId>,
     },
     /// Rename the spreadsheet.
@@ -42,7 +42,7 @@ pub enum CatalogAction {
         /// New role of the person.
         role: Role,
     },
-    /// Revoke a person's access. Every member may revoke their own access.
+    /// Revoke a person's access. Members may always revoke their own access.
     Unshare(Person),
     /// Add a share link.
     AddLink(Link),
@@ -50,21 +50,21 @@ pub enum CatalogAction {
     RemoveLink(LinkId),
     /// Make the spreadsheet read-only.
     Archive,
-    /// Delete the spreadsheet, which can be undeleted for a period.
+    /// Delete the spreadsheet. It can be undeleted for a limited time.
     Delete,
     /// Unarchive or undelete the spreadsheet.
     Activate,
-    /// Mark a spreadsheet that can no longer be undeleted as purged; operators only.
+    /// Mark a deleted spreadsheet as purged, once it can no longer be undeleted. Operators only.
     Purge,
 }
 
 impl CatalogAction {
-    /// Returns the role that `by` needs for this change.
+    /// Returns the role that the caller `by` needs for this change.
     #[must_use]
     pub fn needs(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Every member may leave, but not with a read-only token.
+            // Every member may leave a spreadsheet, but not with a read-only token.
             Self::Unshare(person) if *person == by.person => {
                 if by.cap > Role::Viewer {
                     Role::Viewer
@@ -84,7 +84,7 @@ pub enum Rejection {
     /// The spreadsheet does not exist, or is hidden from the caller.
     #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
-    /// The caller's role is not sufficient.
+    /// The caller's role does not permit the change.
     #[error("your role is {has}; role {needs} is required")]
     Role {
         /// Current role of the caller.
@@ -95,19 +95,19 @@ pub enum Rejection {
     /// The details were changed since the caller read them.
     #[error("the details have changed since they were read; read them again and retry")]
     Changed,
-    /// The spreadsheet is archived.
+    /// The spreadsheet is archived, so it is read-only.
     #[error("the spreadsheet is archived and read-only; unarchive it first (owners only)")]
     Archived,
-    /// The spreadsheet is deleted and can be undeleted.
+    /// The spreadsheet is deleted, but can be undeleted.
     #[error("the spreadsheet is deleted; undelete it first (owners only)")]
     Deleted,
     /// The spreadsheet is deleted and can no longer be undeleted.
     #[error("the spreadsheet was deleted more than 30 days ago; it cannot be undeleted")]
     Gone,
-    /// The spreadsheet is not deleted, or can still be undeleted, so it cannot be purged.
+    /// The spreadsheet cannot be purged, because it is not deleted or can still be undeleted.
     #[error("only spreadsheets deleted more than 30 days ago can be purged")]
     NotPurgeable,
-    /// The command would change the caller's own role.
+    /// The command would change the role of the caller.
     #[error("you cannot change your own role; ask another owner")]
     WithOneself,
     /// The command would remove the last owner.

@@ -1,4 +1,4 @@
-//! Decides commands of the catalog.
+//! Handles commands of the catalog.
 
 use super::command::{CatalogAction, Command, Rejection};
 use super::event::{CatalogEvent, Grantee, Recipient};
@@ -11,7 +11,7 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// Returns the events of a command on a listing; none if the listing already shows the change.
+/// Returns the events that a command causes, or no events if the listing already shows the change.
 pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
@@ -42,8 +42,8 @@ fn create(
     }
 }
 
-/// Decides a command on a log that was created before the catalog existed. An operator token first
-/// lists the log, with the operator as owner.
+/// Handles a command on a log that is older than the catalog. If the caller is an operator, the log
+/// is first added to the catalog with the operator as its owner.
 fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if !matches!(command.by.right, Right::Token(_)) {
         return Err(Rejection::Hidden);
@@ -58,7 +58,7 @@ fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     Ok(std::iter::once(created).chain(events).collect())
 }
 
-/// Decides a command on a listed spreadsheet.
+/// Handles a command on a spreadsheet in the catalog.
 fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     check_role(command, listing)?;
     check_status(command, listing)?;
@@ -90,7 +90,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     }
 }
 
-/// Decides a purge, which requires an operator token and a spreadsheet that can no longer be
+/// Handles a purge. It requires an operator token and a spreadsheet that can no longer be
 /// undeleted.
 fn purge(command: &Command, listing: Option<&Listing>) -> Result<Vec<CatalogEvent>, Rejection> {
     let Some(listing) = listing else { return Err(Rejection::Hidden) };
@@ -122,8 +122,9 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Checks that the status allows the change. An archived spreadsheet cannot be renamed. A deleted
-/// spreadsheet can only be undeleted, or deleted and created again without an effect.
+/// Checks that the status of the spreadsheet allows the change. An archived spreadsheet cannot be
+/// renamed. A deleted spreadsheet can only be undeleted; deleting or creating it again has no
+/// effect.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match (listing.status, &command.action) {
         (Status::Deleted { .. }, CatalogAction::Activate)
@@ -172,7 +173,8 @@ fn unshare(by: Person, person: &Person, listing: &Listing) -> Result<Vec<Catalog
     }
 }
 
-/// Decides the addition of a link. Removes expired links if the spreadsheet has too many links.
+/// Handles the addition of a share link. If the spreadsheet has too many links, expired links are
+/// removed.
 fn add_link(
     by: &Person,
     link: &Link,

@@ -1,4 +1,4 @@
-//! The decider of the catalog, which encodes events and listings as JSON.
+//! The decider of the catalog. Events and listings are encoded as JSON.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -9,10 +9,10 @@ use super::event::CatalogEvent;
 use super::listing::Listing;
 use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
 
-/// Kind of the unfold. A changed layout gets another number.
+/// Kind of the unfold that stores a listing. If the layout changes, the kind gets a new number.
 const LISTING_KIND: &str = "Listing1";
 
-/// The decider of streams of the category [`CATEGORY`](super::CATEGORY).
+/// The decider for event streams of the category [`CATEGORY`](super::CATEGORY).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Catalog;
 

@@ -1,4 +1,4 @@
-//! Events of a spreadsheet's event stream.
+//! Events in the event stream of a spreadsheet.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,20 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// An event of a spreadsheet. In the stream, the name of the variant is the kind of the event, and
-/// its fields are the data, as JSON.
+/// An event of a spreadsheet. In the event stream, the variant's name is stored as the kind of the
+/// event, and the variant's fields are stored as its data, in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
-    /// The spreadsheet was listed.
+    /// The spreadsheet was added to the catalog.
     Created {
         /// Creator and first owner.
         by: Person,
         /// Name of the spreadsheet; may be empty.
         name: Name,
-        /// Source, if the spreadsheet is a fork.
+        /// Source of the spreadsheet, if it is a fork.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<LogId>,
-        /// Time of the change, Unix seconds.
+        /// Time of the change, in Unix seconds.
         at_s: u64,
     },
     /// The spreadsheet was renamed.
@@ -32,54 +32,54 @@ pub enum CatalogEvent {
         /// New name.
         name: Name,
     },
-    /// A person or share link was given a role or another role.
+    /// A person or share link was given a role, or its role was changed.
     Shared {
         /// Person who made the change.
         by: Person,
-        /// Person or link with the new role.
+        /// Person or share link, with the new role.
         with: Grantee,
     },
     /// The access of a person or share link was revoked.
     Unshared {
         /// Person who made the change.
         by: Person,
-        /// Person or link without access.
+        /// Person or share link whose access was revoked.
         from: Recipient,
     },
     /// The spreadsheet was made read-only.
     Archived {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, Unix seconds.
+        /// Time of the change, in Unix seconds.
         at_s: u64,
     },
-    /// An archived spreadsheet was made editable again.
+    /// The archived spreadsheet was made editable again.
     Unarchived {
         /// Person who made the change.
         by: Person,
     },
-    /// A deleted spreadsheet was recovered.
+    /// The deleted spreadsheet was undeleted.
     Undeleted {
         /// Person who made the change.
         by: Person,
     },
-    /// The spreadsheet was deleted and can be undeleted for a period.
+    /// The spreadsheet was deleted. It can be undeleted for a limited time.
     Deleted {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, Unix seconds.
+        /// Time of the change, in Unix seconds.
         at_s: u64,
     },
-    /// The spreadsheet was permanently removed; its data is deleted afterwards.
+    /// The spreadsheet was permanently removed. Its data is deleted after this event.
     Purged {
         /// Person who made the change.
         by: Person,
-        /// Time of the change, Unix seconds.
+        /// Time of the change, in Unix seconds.
         at_s: u64,
     },
 }
 
-/// A person or link with its role.
+/// A person or share link, with its role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grantee {
@@ -145,14 +145,14 @@ impl CatalogEvent {
         }
     }
 
-    /// Returns whether the event changes sharing.
+    /// Returns whether the event changes who may access the spreadsheet.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// Returns the listing after this event. The first event of a stream is `Created`; any other
-    /// event has no effect without a listing.
+    /// Returns the listing after this event. The first event of a stream is `Created`. Without a
+    /// listing, any other event has no effect.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {

@@ -1,4 +1,4 @@
-//! Share links, whose holders may read or edit a spreadsheet without a token of their own.
+//! Share links, whose holders may read or edit a spreadsheet without a personal token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,19 +15,19 @@ use cellar_base::limits::MAX_LINK_LABEL_BYTES;
 /// Prefix of a link token.
 const PREFIX: &str = "cellar-link";
 
-/// Secret of a share link: 16 random bytes that only its holders know.
+/// Secret of a share link: 16 random bytes that only the link's holders know.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkSecret(pub [u8; 16]);
 
-/// Hash of a link's secret. The catalog stores the hash instead of the secret.
+/// Hash of a link's secret. The catalog stores this hash and not the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkHash([u8; 16]);
 
-/// Id of a link: the first half of its hash, 16 hexadecimal digits.
+/// Id of a share link: the first half of the secret's hash, as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId([u8; 8]);
 
-/// Role of a link: never owner.
+/// Role that a share link grants. It can never be owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -38,16 +38,16 @@ pub enum LinkRole {
     Editor,
 }
 
-/// A share link in the catalog.
+/// A share link as the catalog stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Hash of the secret.
     pub hash: LinkHash,
     /// Role that the link grants.
     pub role: LinkRole,
-    /// Label that owners see; may be empty.
+    /// Label, visible to owners; may be empty.
     pub label: String,
-    /// Expiry, Unix seconds; absent if it never expires.
+    /// Expiry in Unix seconds; absent if the link never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_s: Option<u64>,
 }
@@ -55,13 +55,13 @@ pub struct Link {
 /// Bearer token of a share link: `cellar-link.{spreadsheet}.{secret}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkToken {
-    /// Spreadsheet that the link grants access to.
+    /// Spreadsheet to which the link grants access.
     pub log: LogId,
     /// Secret of the link.
     pub secret: LinkSecret,
 }
 
-/// Reason why a text is not a valid link or part of a link.
+/// Reason why a text is not a valid share link, link id, secret or label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
     /// The secret is not 16 bytes.
@@ -75,7 +75,7 @@ pub enum BadLink {
     /// The text is not a link token.
     #[error("a share link must have the form `{PREFIX}.SPREADSHEET.SECRET`")]
     Token,
-    /// The label is too long, or has several lines.
+    /// The label is too long or has several lines.
     #[error("the label of a link must be one line of at most {MAX_LINK_LABEL_BYTES} bytes")]
     Label,
 }
@@ -107,7 +107,7 @@ impl fmt::Display for LinkSecret {
     }
 }
 
-/// Shows the id of the link instead of the secret, which must not appear in logs.
+/// Prints the id of the link instead of the secret, so that the secret never appears in logs.
 impl fmt::Debug for LinkSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "LinkSecret(of {})", self.hash().id())
@@ -141,10 +141,10 @@ impl Link {
         self.expires_s.is_some_and(|expires_s| expires_s <= now_s)
     }
 
-    /// Checks that a label is one line and not too long.
+    /// Checks that a label is a single line and not too long.
     ///
     /// # Errors
-    /// [`BadLink::Label`].
+    /// Returns [`BadLink::Label`] if the label is invalid.
     pub fn check_label(label: &str) -> Result<(), BadLink> {
         if label.len() > MAX_LINK_LABEL_BYTES || label.chars().any(char::is_control) {
             return Err(BadLink::Label);
@@ -154,7 +154,8 @@ impl Link {
 }
 
 impl LinkToken {
-    /// Returns whether a bearer token has the prefix of a link token. The rest may be invalid.
+    /// Returns whether a bearer token starts with the prefix of link tokens. The rest of the token
+    /// may be invalid.
     #[must_use]
     pub fn has_prefix(text: &str) -> bool {
         text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('.'))
@@ -188,7 +189,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Implements formatting and parsing as hexadecimal digits, in text and in JSON.
+/// Implements formatting and parsing as hexadecimal digits, both as text and in JSON.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {

@@ -1,4 +1,4 @@
-//! Listings: the states of spreadsheets in the catalog.
+//! Listings: the catalog's current state of each spreadsheet.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,25 +9,25 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::DELETED_KEPT_S;
 
-/// The catalog's record of a spreadsheet: the state after all events of its stream.
+/// The catalog's record of a spreadsheet, which is the state after all events of its stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// Name of the spreadsheet; may be empty.
     pub name: Name,
-    /// Creation time, Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_s: u64,
-    /// Source, if the spreadsheet is a fork.
+    /// Source of the spreadsheet, if it is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Members, in the order in which they were added; at least one is an owner.
+    /// Members in the order in which they were added. At least one member is an owner.
     pub members: Vec<Member>,
-    /// Share links, including expired ones, in the order in which they were created.
+    /// Share links in the order in which they were created, including expired links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
     /// Whether the spreadsheet is active, archived, deleted or purged.
     pub status: Status,
-    /// Number of events. A command that contains an earlier number is rejected, so that it does not
-    /// override later changes.
+    /// Number of events of the stream. A command that refers to an earlier number is rejected, so
+    /// that it does not override later changes.
     pub changes: u64,
 }
 
@@ -49,23 +49,24 @@ pub enum Status {
     Active,
     /// The spreadsheet is read-only.
     Archived {
-        /// Time of archiving, Unix seconds.
+        /// Time of archiving, in Unix seconds.
         at_s: u64,
     },
-    /// The spreadsheet is hidden. An owner can undelete it for `DELETED_KEPT_S`.
+    /// The spreadsheet is deleted and hidden. An owner can undelete it for `DELETED_KEPT_S`
+    /// seconds.
     Deleted {
-        /// Time of the deletion, Unix seconds.
+        /// Time of the deletion, in Unix seconds.
         at_s: u64,
     },
     /// The spreadsheet is permanently removed. Its id is never reused.
     Purged {
-        /// Time of the purge, Unix seconds.
+        /// Time of the purge, in Unix seconds.
         at_s: u64,
     },
 }
 
 impl Status {
-    /// Returns the time of archiving, deletion or purge, Unix seconds; `None` for an active
+    /// Returns the time of archiving, deletion or purge in Unix seconds, or `None` for an active
     /// spreadsheet.
     #[must_use]
     pub fn since_s(self) -> Option<u64> {
@@ -75,8 +76,8 @@ impl Status {
         }
     }
 
-    /// Returns the time until which a deleted spreadsheet can be undeleted, Unix seconds; `None` if
-    /// it is not deleted.
+    /// Returns the time until which a deleted spreadsheet can be undeleted, in Unix seconds, or
+    /// `None` if the spreadsheet is not deleted.
     #[must_use]
     pub fn kept_until_s(self) -> Option<u64> {
         match self {
@@ -87,13 +88,13 @@ impl Status {
 }
 
 impl Listing {
-    /// Returns the role of a person; `None` if the person is not a member.
+    /// Returns the role of a person, or `None` if the person is not a member.
     #[must_use]
     pub fn role_of(&self, person: &Person) -> Option<Role> {
         self.members.iter().find(|member| member.person == *person).map(|member| member.role)
     }
 
-    /// Returns the link whose secret has this hash, unless it has expired.
+    /// Returns the unexpired share link whose secret has this hash.
     #[must_use]
     pub fn link(&self, hash: LinkHash, now_s: u64) -> Option<&Link> {
         self.links.iter().find(|link| link.hash == hash && !link.has_expired(now_s))

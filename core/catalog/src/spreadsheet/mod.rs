@@ -1,10 +1,10 @@
 //! The catalog: names, status and sharing of spreadsheets.
 //!
 //! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state
-//! after all events is the [`Listing`], which the tip of the stream stores as an unfold, so that
-//! one read is sufficient. [`Principal::access`] checks access before each request, on a listing
-//! that may be some seconds old. [`Catalog`] checks access again for a change of the catalog, on
-//! exactly the listing that the change applies to.
+//! after all events is the [`Listing`]. The tip of the stream stores the listing as an unfold, so
+//! that it takes a single read. [`Principal::access`] checks access before each request, based on a
+//! listing that may be some seconds old. When a request changes the catalog, [`Catalog`] checks
+//! access again, based on exactly the listing that the change applies to.
 //!
 //! [`Principal::access`]: crate::access::Principal::access
 
@@ -35,18 +35,18 @@ use crate::stream::{InvalidStreamName, SplitPolicy, StreamName};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 
-/// Category of the event streams of spreadsheets.
+/// Category of the event streams that belong to spreadsheets.
 pub const CATEGORY: &str = "Spreadsheet";
 
-/// Thresholds for splitting events off a tip. They are low enough that a read of a listing with a
-/// few members costs half a read unit (4 KB).
+/// Thresholds above which events are moved from a tip to an event batch. They are low enough that
+/// reading a listing with a few members costs half a read unit (4 KB).
 pub const CATALOG_SPLIT_POLICY: SplitPolicy =
     SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 
 /// Returns the name of a spreadsheet's event stream.
 ///
 /// # Errors
-/// Never, because these names are always valid.
+/// Never fails, because these names are always valid.
 pub fn stream_of(log: LogId) -> Result<StreamName, InvalidStreamName> {
     StreamName::new(CATEGORY, &log.to_string())
 }

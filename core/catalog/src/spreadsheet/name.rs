@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
-/// Name of a spreadsheet, without spaces at the ends; empty if the spreadsheet has no name. Names
-/// need not be unique.
+/// Name of a spreadsheet, trimmed. It is empty if the spreadsheet has no name. Names need not be
+/// unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Name(String);
 
-/// Reason why a text is not a valid name.
+/// Reason why a text is not a valid spreadsheet name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// The name is blank.
     #[error("the name of a spreadsheet must have at least one visible character")]
     Empty,
     /// The name is too long.
-    #[error("the name has {bytes} bytes, at most {MAX_SPREADSHEET_NAME_BYTES} are allowed")]
+    #[error("the name has {bytes} bytes; at most {MAX_SPREADSHEET_NAME_BYTES} are allowed")]
     TooLong {
         /// Length of the name in bytes.
         bytes: usize,
@@ -31,10 +31,10 @@ pub enum BadName {
 }
 
 impl Name {
-    /// Creates a name from a text, which is trimmed.
+    /// Creates a name from a text after trimming it.
     ///
     /// # Errors
-    /// [`BadName`] with the reason.
+    /// Returns [`BadName`] with the reason.
     pub fn new(text: &str) -> Result<Self, BadName> {
         let text = text.trim();
         match text.len() {
@@ -47,8 +47,8 @@ impl Name {
         }
     }
 
-    /// Returns the default name of a fork: `Fork of` and this name, truncated to the maximum
-    /// length. The fork of a spreadsheet without a name has no name.
+    /// Returns the default name of a fork, which is `Fork of` followed by this name, truncated to
+    /// the maximum length. If this name is empty, the fork's name is empty, too.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {

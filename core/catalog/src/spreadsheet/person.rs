@@ -1,4 +1,4 @@
-//! Persons, identified by the issuer and subject of their tokens.
+//! People, identified by the issuer and subject of their tokens.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
 pub struct Person {
     /// Issuer of the person's tokens: the claim `iss`.
     pub issuer: String,
-    /// Subject of the person's tokens: the claim `sub`, or the configured claim.
+    /// Subject of the person's tokens: the claim `sub` or the claim that is configured instead.
     pub subject: String,
 }
 
-/// Reason why texts cannot identify a person.
+/// Reason why an issuer and a subject cannot identify a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
     /// The subject is empty or too long.
@@ -27,7 +27,7 @@ pub enum BadPerson {
     /// The issuer is empty or too long.
     #[error("the issuer of a person must have 1 to {MAX_ISSUER_BYTES} bytes")]
     Issuer,
-    /// The text contains a line break or another control character.
+    /// The issuer or subject contains a line break or another control character.
     #[error("the subject and issuer of a person must not have control characters")]
     ControlCharacter,
 }
@@ -36,7 +36,7 @@ impl Person {
     /// Creates a person from the issuer and subject of a token.
     ///
     /// # Errors
-    /// [`BadPerson`] with the reason.
+    /// Returns [`BadPerson`] with the reason.
     pub fn new(issuer: &str, subject: &str) -> Result<Self, BadPerson> {
         if !(1..=MAX_AUTHOR_BYTES).contains(&subject.len()) {
             return Err(BadPerson::Subject);
@@ -50,7 +50,7 @@ impl Person {
         Ok(Self { issuer: issuer.to_owned(), subject: subject.to_owned() })
     }
 
-    /// Returns the hash of issuer and subject, which identifies the person in spreadsheet logs.
+    /// Returns the hash of the issuer and subject, which identifies the person in spreadsheet logs.
     #[must_use]
     pub fn key(&self) -> SubjectKey {
         SubjectKey::new(&self.issuer, &self.subject)

@@ -1,17 +1,17 @@
-//! Sources of a role on a spreadsheet.
+//! The source of a caller's role on a spreadsheet.
 
 use super::link::LinkHash;
 use super::listing::{Listing, Status};
 use super::person::Person;
 use crate::access::Role;
 
-/// Source of a role on one spreadsheet.
+/// Source of a caller's role on one spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token for this spreadsheet or for all spreadsheets. It grants this role regardless of
-    /// sharing, unless the spreadsheet is purged.
+    /// A token for this spreadsheet or for all spreadsheets. It grants this role even if the
+    /// spreadsheet is not shared with the caller, unless the spreadsheet is purged.
     Token(Role),
-    /// Membership of the spreadsheet.
+    /// Membership in the spreadsheet.
     Membership,
     /// A share link, identified by the hash of its secret.
     Link(LinkHash),
@@ -24,13 +24,13 @@ pub struct By {
     pub person: Person,
     /// Source of the role.
     pub right: Right,
-    /// Maximum role of the caller's token.
+    /// Maximum role that the caller's token permits.
     pub cap: Role,
 }
 
 impl By {
-    /// Returns the caller's current role; `None` if the spreadsheet is hidden from the caller, for
-    /// example after a purge.
+    /// Returns the caller's current role, or `None` if the spreadsheet is hidden from the caller,
+    /// for example after a purge.
     #[must_use]
     pub fn role(&self, listing: Option<&Listing>, now_s: u64) -> Option<Role> {
         if listing.is_some_and(|listing| matches!(listing.status, Status::Purged { .. })) {
@@ -44,8 +44,8 @@ impl By {
         role.map(|role| role.min(self.cap))
     }
 
-    /// Returns whether the role comes from a share link. Holders of a link do not see the members,
-    /// because links are passed on.
+    /// Returns whether the role comes from a share link. Because links can be passed on, their
+    /// holders may not see the members.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

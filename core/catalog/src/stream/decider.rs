@@ -1,25 +1,27 @@
-//! Deciders: the rules of a category of event streams.
+//! Deciders: the rules for one category of event streams.
 
 use super::event::Kind;
 
-/// The rules of one category of event streams: pure, so that every process computes the same state.
+/// The rules for one category of event streams. They are pure functions, so that every process
+/// computes the same state.
 pub trait Decider {
-    /// State that the events of a stream produce.
+    /// State that results from the events of a stream.
     type State;
     /// Event of the stream.
     type Event;
     /// Request to change the state.
     type Command;
-    /// Reason to reject a command.
+    /// Reason why a command is rejected.
     type Rejection;
 
     /// Returns the state before the first event.
     fn initial(&self) -> Self::State;
 
-    /// Returns the state after one more event.
+    /// Returns the state after applying one event.
     fn evolve(&self, state: Self::State, event: &Self::Event) -> Self::State;
 
-    /// Decides a command and returns its events; no events if the state already shows the change.
+    /// Handles a command and returns its events, or no events if the state already shows the
+    /// change.
     ///
     /// # Errors
     /// The reason to reject the command.
@@ -35,23 +37,23 @@ pub trait Decider {
     /// Decodes an event.
     ///
     /// # Errors
-    /// [`UnreadableEvent`] for an unknown kind or invalid data.
+    /// Returns [`UnreadableEvent`] for an unknown kind or invalid data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Returns whether the state after this event is independent of earlier events, which then need
-    /// not be read.
+    /// Returns whether the state after this event is independent of earlier events. If so, readers
+    /// skip the earlier events.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// Encodes a state as an unfold, so that readers need no earlier events; `None` to store no
-    /// unfold.
+    /// Encodes a state as an unfold, so that readers need no earlier events. Returns `None` if no
+    /// unfold is to be stored.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// Decodes the state from an unfold; `None` if another version wrote the unfold, so that the
-    /// events must be read.
+    /// Decodes the state from an unfold. Returns `None` if a different version wrote the unfold;
+    /// the events must then be read.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 
-/// An encoded event or unfold.
+/// An event or unfold in encoded form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     /// Kind, which determines how the data is decoded.
@@ -60,14 +62,14 @@ pub struct Encoded {
     pub data: Vec<u8>,
     /// Metadata; may be empty.
     pub meta: Vec<u8>,
-    /// Correlation id of an event.
+    /// Correlation id, if this is an event.
     pub correlation: Option<String>,
-    /// Causation id of an event.
+    /// Causation id, if this is an event.
     pub causation: Option<String>,
 }
 
 impl Encoded {
-    /// Creates an encoded event or unfold without metadata and ids.
+    /// Creates an encoded event or unfold without metadata, correlation id and causation id.
     #[must_use]
     pub fn new(kind: Kind, data: Vec<u8>) -> Self {
         Self { kind, data, meta: Vec::new(), correlation: None, causation: None }

@@ -5,15 +5,16 @@ use super::name::StreamName;
 use super::payload::Payload;
 use super::unfold::Unfold;
 
-/// Etag of a tip: 16 bytes of the hash of the preceding etag and the written content. Only a retry
-/// of the same write has the same etag, so no tip ever has an etag twice. A write that arrives late
-/// is therefore harmless: after another write, its condition never holds again.
+/// Etag of a tip: 16 bytes of a hash of the preceding etag and the written content. Only a retry of
+/// the same write produces the same etag, so no stream ever has an etag twice. A late write is
+/// therefore harmless: once another write has taken effect, the condition of the late write is
+/// never met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Computes the etag that a write produces on a tip with the etag `before`, which is `None` for
-    /// the first write of a stream.
+    /// Computes the etag that a write produces. `before` is the etag of the tip that the write
+    /// replaces, or `None` for the first write to a stream.
     #[must_use]
     pub fn of(
         name: &StreamName,
@@ -38,7 +39,8 @@ impl Etag {
     }
 }
 
-/// Hashes each part together with its length, so that different writes never have the same input.
+/// Hashes each part together with its length, so that different writes never produce the same hash
+/// input.
 struct Hash(blake3::Hasher);
 
 impl Hash {
@@ -66,7 +68,7 @@ impl Hash {
     }
 
     fn add_event(&mut self, event: &StreamEvent) {
-        // The destructuring fails to compile if a new field is not hashed.
+        // Thanks to the destructuring, a new field that is not hashed is a compile error.
         let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
         self.add_u64(*time_ms);
         self.add_bytes(kind.as_str().as_bytes());

@@ -3,8 +3,8 @@
 use super::payload::Payload;
 use cellar_base::limits::{MAX_EVENT_ID_BYTES, MAX_EVENT_KIND_BYTES};
 
-/// Id of an append: 16 random bytes that all events of the append contain. After a lost reply, the
-/// writer searches for its events by this id.
+/// Id of an append: 16 random bytes that are stored with each of its events. If a response is lost,
+/// the writer searches for its events by this id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriterId(pub [u8; 16]);
 
@@ -12,7 +12,7 @@ pub struct WriterId(pub [u8; 16]);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(String);
 
-/// An event that exceeds a bound.
+/// Reason why an event is invalid: one of its fields has an invalid length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
     /// The kind is empty or too long.
@@ -24,10 +24,10 @@ pub enum InvalidEvent {
 }
 
 impl Kind {
-    /// Creates a kind of 1 to `MAX_EVENT_KIND_BYTES` bytes.
+    /// Creates an event kind of 1 to `MAX_EVENT_KIND_BYTES` bytes.
     ///
     /// # Errors
-    /// [`InvalidEvent::Kind`].
+    /// Returns [`InvalidEvent::Kind`] if the length is out of range.
     pub fn new(text: &str) -> Result<Self, InvalidEvent> {
         match text.len() {
             1..=MAX_EVENT_KIND_BYTES => Ok(Self(text.to_owned())),
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Creates a kind that Cellar defines. A test checks the lengths of these kinds.
+    /// Creates an event kind that Cellar itself defines. A test checks the lengths of these kinds.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }
@@ -50,7 +50,7 @@ impl Kind {
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// Time of the decision, Unix milliseconds.
+    /// Time at which the event was decided, in Unix milliseconds.
     pub time_ms: u64,
     /// Kind, which determines how the data is decoded.
     pub kind: Kind,
@@ -67,10 +67,11 @@ pub struct StreamEvent {
 }
 
 impl StreamEvent {
-    /// Checks the lengths of the ids. Kinds and payloads are checked when they are created.
+    /// Checks the lengths of the correlation and causation ids. Kinds and payloads are checked when
+    /// they are created.
     ///
     /// # Errors
-    /// [`InvalidEvent::Id`].
+    /// Returns [`InvalidEvent::Id`] if an id is too long.
     pub fn check(&self) -> Result<(), InvalidEvent> {
         let too_long = |id: &String| id.len() > MAX_EVENT_ID_BYTES;
         match self.correlation.iter().chain(&self.causation).any(too_long) {

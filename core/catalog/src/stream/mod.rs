@@ -1,9 +1,9 @@
-//! Event streams: short logs of events about one thing.
+//! Event streams: short logs of the events about one subject, such as a spreadsheet.
 //!
-//! The newest events of a stream are in one item, the tip, together with unfolds: cached states
-//! that make earlier events unnecessary for readers. Every event is first written to the tip. When
-//! the tip grows too large, the transaction that writes the next events splits the earlier events
-//! off into another item, an event batch.
+//! The newest events of a stream are in one item, the tip. The tip also contains unfolds, which are
+//! cached states that make earlier events unnecessary for readers. Every event is first written to
+//! the tip. When the tip has grown too large, the next write moves the earlier events to another
+//! item, an event batch, in the same transaction.
 
 pub mod append;
 mod decider;

@@ -6,16 +6,16 @@ use std::str::FromStr;
 use cellar_base::limits::MAX_STREAM_NAME_BYTES;
 
 /// Name of an event stream, `{category}-{id}`, such as `Spreadsheet-{uuid}`. A category consists of
-/// ASCII letters, digits and underscores; it starts with a letter, or with `$` and a letter if its
-/// streams index other streams. An id is any text without control characters. The first hyphen
-/// separates the two.
+/// ASCII letters, digits and underscores and starts with a letter. A category whose streams index
+/// other streams starts with `$` and a letter. An id is any text without control characters. The
+/// first hyphen separates the category from the id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName {
     text: String,
     category_bytes: usize,
 }
 
-/// Reason why a text is not a stream name.
+/// Reason why a text is not a valid stream name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidStreamName {
     /// The name is too long.
@@ -24,7 +24,7 @@ pub enum InvalidStreamName {
     /// The category, the id, or the hyphen between them is missing.
     #[error("the name of a stream must be a category, a hyphen and an id")]
     Shape,
-    /// The category or the id has a character that is not allowed.
+    /// The category or the id contains a character that is not allowed.
     #[error("the name of a stream has a character that is not allowed")]
     Character,
 }
@@ -33,7 +33,7 @@ impl StreamName {
     /// Creates the name of a stream from its category and id.
     ///
     /// # Errors
-    /// [`InvalidStreamName`] with the reason.
+    /// Returns [`InvalidStreamName`] with the reason.
     pub fn new(category: &str, id: &str) -> Result<Self, InvalidStreamName> {
         if id.is_empty() || category.is_empty() {
             return Err(InvalidStreamName::Shape);
@@ -64,7 +64,7 @@ impl StreamName {
         self.text.get(..self.category_bytes).unwrap_or_default()
     }
 
-    /// Returns the id within the category.
+    /// Returns the id, without the category.
     #[must_use]
     pub fn id(&self) -> &str {
         self.text.get(self.category_bytes + 1..).unwrap_or_default()

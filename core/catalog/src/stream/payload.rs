@@ -1,33 +1,33 @@
-//! The data of events and unfolds, compressed if that makes it smaller.
+//! Data of events and unfolds, which is compressed if that makes it smaller.
 
 use std::borrow::Cow;
 
 use cellar_base::limits::MAX_STREAM_PAYLOAD_BYTES;
 use cellar_base::zstd_frames::{compress, decompress};
 
-/// Encoding of uncompressed data.
+/// Encoding number of uncompressed data.
 const PLAIN: u64 = 0;
-/// Encoding of one zstd frame.
+/// Encoding number of data in a single zstd frame.
 const ZSTD: u64 = 1;
 
-/// Stored data and its encoding: attributes `d` and `D` for data, `m` and `M` for metadata. An
-/// unknown encoding is kept as it is: an unfold with an unknown encoding is ignored, an event
-/// cannot be read.
+/// Stored data and its encoding. The attributes are `d` and `D` for data, and `m` and `M` for
+/// metadata. A payload with an unknown encoding is not changed: as an unfold it is ignored, and as
+/// an event it cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
-    /// 0 for uncompressed data, 1 for one zstd frame.
+    /// Encoding number: 0 for uncompressed data, 1 for a single zstd frame.
     pub encoding: u64,
     /// Bytes in this encoding.
     pub stored: Vec<u8>,
 }
 
-/// Reason why data cannot be stored or read.
+/// Reason why data cannot be stored or decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     /// The uncompressed data is too large.
     #[error("the data of an event or unfold must have at most {MAX_STREAM_PAYLOAD_BYTES} bytes")]
     TooLong,
-    /// The encoding is of a later release of Cellar.
+    /// A later release of Cellar wrote the data, with an unknown encoding.
     #[error("encoding {number} is unknown to this build; upgrade Cellar")]
     UnknownEncoding {
         /// Number of the encoding.
@@ -42,7 +42,7 @@ impl Payload {
     /// Encodes data, compressed if that makes it smaller.
     ///
     /// # Errors
-    /// [`PayloadError::TooLong`].
+    /// Returns [`PayloadError::TooLong`] if the uncompressed data is too large.
     pub fn pack(bytes: Vec<u8>) -> Result<Self, PayloadError> {
         if bytes.len() > MAX_STREAM_PAYLOAD_BYTES {
             return Err(PayloadError::TooLong);
@@ -53,10 +53,11 @@ impl Payload {
         }
     }
 
-    /// Decodes the data. A frame above the size limit is rejected before it takes memory.
+    /// Decodes the data. A frame whose content exceeds the size limit is rejected before memory is
+    /// allocated.
     ///
     /// # Errors
-    /// [`PayloadError`] for invalid bytes or an unknown encoding.
+    /// Returns [`PayloadError`] for invalid bytes or an unknown encoding.
     pub fn unpack(&self) -> Result<Cow<'_, [u8]>, PayloadError> {
         match self.encoding {
             PLAIN if self.stored.len() > MAX_STREAM_PAYLOAD_BYTES => Err(PayloadError::TooLong),

@@ -1,5 +1,5 @@
-//! Rebuilds a state from the newest readable unfold and the events after it, or from the events
-//! since the last origin.
+//! Rebuilds the state of an event stream. Starts from the newest readable unfold or, if there is
+//! none, from the newest event that makes earlier events irrelevant.
 
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
@@ -7,20 +7,20 @@ use super::payload::PayloadError;
 use super::tip::{EventBatch, Tip};
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
-/// The next step of a rebuild.
+/// Next step of a rebuild.
 pub enum Need<'a, D: Decider> {
     /// The state is complete.
     Nothing(Rebuilt<D::State>),
-    /// Event batches are needed, newest first.
+    /// The caller must read event batches, newest first.
     Batches {
-        /// The batches whose index is below this index are needed.
+        /// Upper bound (exclusive) for the indexes of the required batches.
         below: u64,
-        /// The rebuild that continues with these batches.
+        /// Rebuild to continue with these batches.
         rebuild: Rebuild<'a, D>,
     },
 }
 
-/// A state and the events that it includes.
+/// A state and the number of events that it includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rebuilt<S> {
     /// State after the included events.
@@ -32,7 +32,7 @@ pub struct Rebuilt<S> {
 /// Reason why the state of a stream cannot be rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildFault {
-    /// The kind of an event is unknown; a later release of Cellar wrote it.
+    /// A later release of Cellar wrote an event of an unknown kind.
     #[error("event {index} has the kind `{kind}`, which is unknown to this build; upgrade Cellar")]
     UnknownEvent {
         /// Index of the event.
@@ -40,7 +40,7 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The data of an event is invalid for its kind.
+    /// The data of an event is not valid for its kind.
     #[error("event {index} of kind `{kind}` has invalid data")]
     Malformed {
         /// Index of the event.
@@ -62,12 +62,12 @@ pub enum RebuildFault {
         /// Index after the last missing event.
         index: u64,
     },
-    /// The required events are too large together.
+    /// The total size of the required events is too large.
     #[error("the events of the stream have more than {MAX_REBUILD_BYTES} bytes")]
     TooLarge,
 }
 
-/// A rebuild in progress, which reads events from the newest back.
+/// A rebuild in progress, which reads events in descending order.
 pub struct Rebuild<'a, D: Decider> {
     decider: &'a D,
     /// Index and state of the unfold from which the rebuild starts.
@@ -75,18 +75,18 @@ pub struct Rebuild<'a, D: Decider> {
     next: u64,
     /// Index of the oldest event that was added.
     first: u64,
-    /// Added events, newest first.
+    /// Events added so far, newest first.
     events: Vec<D::Event>,
-    /// Total bytes of the added events.
+    /// Total size of the added events, in bytes.
     bytes: usize,
     found_origin: bool,
 }
 
 impl<'a, D: Decider> Rebuild<'a, D> {
-    /// Starts a rebuild with the tip of a stream; `None` if the stream does not exist.
+    /// Starts a rebuild from the tip of a stream, which is `None` if the stream does not exist.
     ///
     /// # Errors
-    /// [`RebuildFault`] if a required event cannot be read.
+    /// Returns [`RebuildFault`] if a required event cannot be read.
     pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<Need<'a, D>, RebuildFault> {
         let Some(tip) = tip else {
             let (state, next) = (decider.initial(), 0);
@@ -108,7 +108,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     /// Adds the requested event batches, newest first.
     ///
     /// # Errors
-    /// [`RebuildFault`] if the batches have gaps or a required event cannot be read.
+    /// Returns [`RebuildFault`] if the batches have gaps or a required event cannot be read.
     pub fn add_batches(mut self, batches: &[EventBatch]) -> Result<Need<'a, D>, RebuildFault> {
         if batches.is_empty() {
             return Err(RebuildFault::Damaged { index: self.first });
@@ -125,13 +125,13 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(self.finish_or_continue())
     }
 
-    /// Returns whether no earlier events are required.
+    /// Returns whether all required events were added.
     fn is_done(&self) -> bool {
         let first_required = self.unfold.as_ref().map_or(0, |(index, _)| *index);
         self.found_origin || self.first <= first_required
     }
 
-    /// Adds events from the newest back, as far as they are required.
+    /// Adds events in descending order until no earlier events are required.
     fn add_events(&mut self, events: &[StreamEvent]) -> Result<(), RebuildFault> {
         for event in events.iter().rev() {
             if self.is_done() {
@@ -150,7 +150,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(())
     }
 
-    /// Returns the state if all required events were added; otherwise requests event batches.
+    /// Returns the state if all required events were added. Otherwise requests more event batches.
     fn finish_or_continue(self) -> Need<'a, D> {
         if !self.is_done() {
             return Need::Batches { below: self.first, rebuild: self };
@@ -165,8 +165,8 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     }
 }
 
-/// Returns the index and the state of the newest unfold that the decider can read. Ignores unfolds
-/// that claim to include events after the tip.
+/// Returns the index and state of the newest unfold that the decider can decode. Ignores an unfold
+/// whose index is after the end of the tip.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();
@@ -182,16 +182,16 @@ fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D:
 pub struct Dated<E> {
     /// Index of the event in its stream.
     pub index: u64,
-    /// Time of the decision, Unix milliseconds.
+    /// Time at which the event was decided, in Unix milliseconds.
     pub time_ms: u64,
     /// Decoded event.
     pub event: E,
 }
 
-/// Decodes events, the first of which has the index `first`, and returns them newest first.
+/// Decodes consecutive events, starting at the index `first`, and returns them newest first.
 ///
 /// # Errors
-/// [`RebuildFault`] if an event cannot be read.
+/// Returns [`RebuildFault`] if an event cannot be read.
 pub fn newest_first<D: Decider>(
     decider: &D,
     first: u64,
@@ -207,7 +207,7 @@ pub fn newest_first<D: Decider>(
     Ok(dated)
 }
 
-/// Decodes an event. Returns the event and the bytes of its data.
+/// Decodes an event. Returns the event and the size of its data in bytes.
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

@@ -1,4 +1,4 @@
-//! The items of a stream: the tip, and the event batches that were split off it.
+//! The items of an event stream: the tip, and the event batches that contain older events.
 
 use super::etag::Etag;
 use super::event::{StreamEvent, WriterId};
@@ -6,44 +6,44 @@ use super::name::StreamName;
 use super::unfold::Unfold;
 use cellar_base::limits::{TIP_BYTES, TIP_EVENTS};
 
-/// The item with the newest events of a stream and its unfolds.
+/// The item with the newest events and the unfolds of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tip {
     /// Name of the stream.
     pub name: StreamName,
-    /// Identifies the write that produced this tip.
+    /// Etag that identifies the write that produced this tip.
     pub etag: Etag,
-    /// Index of the next event, which is the number of events of the stream.
+    /// Index of the next event, which equals the number of events in the stream.
     pub next: u64,
     /// Total bytes of the stream's event batches.
     pub batch_bytes: u64,
-    /// Number of events that the last write appended, which are the last of `events`.
+    /// Number of events that the last write appended. They are the last of `events`.
     pub appended: u64,
-    /// Newest events, oldest first; not empty.
+    /// Newest events of the stream, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
     /// Unfolds that the last write stored.
     pub unfolds: Vec<Unfold>,
 }
 
-/// An immutable item with older events, which were split off a tip.
+/// An immutable item with older events, which were moved out of a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventBatch {
     /// Name of the stream.
     pub name: StreamName,
     /// Index of the first event.
     pub index: u64,
-    /// Events, oldest first; not empty.
+    /// Events of the batch, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
 }
 
 impl Tip {
-    /// Returns the index of the first event. Earlier events are in event batches.
+    /// Returns the index of the tip's first event. Earlier events are in event batches.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.next.saturating_sub(event_count(&self.events))
     }
 
-    /// Returns whether the item contains an event of an append.
+    /// Returns whether the tip contains an event of this append.
     #[must_use]
     pub fn has(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -57,7 +57,7 @@ impl EventBatch {
         self.index.saturating_add(event_count(&self.events))
     }
 
-    /// Returns whether the item contains an event of an append.
+    /// Returns whether the batch contains an event of this append.
     #[must_use]
     pub fn has(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -69,10 +69,10 @@ pub(crate) fn event_count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
-/// Thresholds above which an append splits the earlier events off a tip.
+/// Thresholds above which an append moves the earlier events from the tip to an event batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitPolicy {
-    /// Maximum bytes of the tip's events and unfolds.
+    /// Maximum size of the tip's events and unfolds, in bytes.
     pub bytes: usize,
     /// Maximum number of events in the tip.
     pub events: usize,

@@ -1,22 +1,22 @@
-//! The state machine of one invocation of the webhook.
+//! The state machine of one webhook invocation.
 
 use crate::feed::{Checkpoint, FeedId};
 
-/// Progress of the webhook in the feed.
+/// Progress of the webhook's deliveries in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
     /// Generation of the feed.
     pub feed: FeedId,
-    /// Place of the next item to deliver.
+    /// Place in the feed of the next item to deliver.
     pub next: Checkpoint,
 }
 
-/// The properties of a page of the feed on which the decisions depend.
+/// The properties of a feed page that the delivery decisions depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Generation of the feed; `None` if no event was ever indexed.
+    /// Generation of the feed, or `None` if no event was ever indexed.
     pub feed: Option<FeedId>,
-    /// Place of the first item; `None` if the page is empty.
+    /// Place of the first item, or `None` if the page is empty.
     pub first: Option<Checkpoint>,
     /// Number of items.
     pub items: usize,
@@ -24,19 +24,19 @@ pub struct Page {
     pub next: Checkpoint,
 }
 
-/// Next action of the driver.
+/// Next action that the driver must perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAction {
-    /// Read the progress with strong consistency.
+    /// Read the webhook's progress with strong consistency.
     ReadProgress,
     /// Read a page of the feed.
     ReadPage {
-        /// First place to read; `None` for the start of the feed.
+        /// First place to read, or `None` for the start of the feed.
         from: Option<Checkpoint>,
-        /// Generation of the feed to which `from` belongs, if known.
+        /// Generation of the feed that `from` belongs to, if known.
         feed: Option<FeedId>,
     },
-    /// Send the last page that was read to the receiver.
+    /// Send the most recently read page to the receiver.
     Send,
     /// Store the progress, unless another invocation has changed it since it was read.
     Advance {
@@ -52,11 +52,11 @@ pub enum DeliveryAction {
 /// Result of a [`DeliveryAction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAnswer {
-    /// The stored progress; `None` if nothing was ever delivered.
+    /// The stored progress, or `None` if nothing was ever delivered.
     Progress(Option<WebhookProgress>),
     /// The requested page.
     Page(Page),
-    /// The requested generation of the feed does not exist any more.
+    /// The requested generation of the feed no longer exists.
     AnotherFeed,
     /// The receiver has accepted the page.
     Accepted,
@@ -73,26 +73,26 @@ pub enum DeliveryAnswer {
 /// Outcome of an invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// All announced items were delivered, by this invocation or by another.
+    /// All announced items were delivered, by this invocation or another one.
     Done {
         /// Number of items that this invocation delivered.
         items: usize,
     },
-    /// The time ran out before all items were delivered; invoke again.
+    /// The remaining time was too short to deliver all items. Invoke the webhook again.
     OutOfTime {
         /// Number of items that this invocation delivered.
         items: usize,
     },
-    /// The announced items are not visible in the feed yet; invoke again.
+    /// The announced items are not visible in the feed yet. Invoke the webhook again.
     NotVisibleYet,
-    /// The receiver did not accept a page; invoke again.
+    /// The receiver did not accept a page. Invoke the webhook again.
     NotAccepted,
-    /// The store failed; invoke again.
+    /// The store failed. Invoke the webhook again.
     Store,
 }
 
-/// One invocation: delivers the feed from the stored progress on, at least up to the announced
-/// items.
+/// A webhook invocation in progress. It delivers the feed from the stored progress on, at least up
+/// to the announced items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
     /// Places of the first and the last announced item.
@@ -100,7 +100,7 @@ pub struct Delivering {
     progress: Option<WebhookProgress>,
     /// Whether the delivery restarts at the beginning of another generation of the feed.
     restarts: bool,
-    /// Whether the start of the first delivery is being stored as progress.
+    /// Whether the starting place of the first delivery is being stored as progress.
     stores_start: bool,
     page: Option<Page>,
     items: usize,
@@ -109,9 +109,9 @@ pub struct Delivering {
 impl Delivering {
     /// Starts an invocation for newly indexed items from the place `first` to the place `last`.
     ///
-    /// If nothing was ever delivered, the delivery starts with these items. If they are at the
-    /// start of a partition, it starts with the whole feed instead, because the change records of
-    /// the preceding partition may still be on their way in another shard.
+    /// If nothing was ever delivered, the delivery starts with these items. If these items are at
+    /// the start of a partition, the delivery starts with the whole feed instead, because another
+    /// shard may not have announced the items of the preceding partition yet.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let delivering = Self {
@@ -126,7 +126,7 @@ impl Delivering {
     }
 
     /// Processes the result of the last action and returns the next action. `time_left` is set if
-    /// the time suffices for another page.
+    /// the remaining time suffices to deliver another page.
     #[must_use]
     pub fn step(mut self, answer: DeliveryAnswer, time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
@@ -134,7 +134,8 @@ impl Delivering {
                 self.progress = progress;
                 self.read_page()
             }
-            // The progress does not apply to another generation, which is delivered from its start.
+            // The stored progress belongs to another generation. The current generation is
+            // delivered from its start.
             DeliveryAnswer::AnotherFeed if !self.restarts => {
                 self.restarts = true;
                 self.read_page()
@@ -150,7 +151,7 @@ impl Delivering {
             }
             DeliveryAnswer::Advanced if self.stores_start => self.send_first_page(),
             DeliveryAnswer::Advanced => self.continue_after_page(time_left),
-            // The other invocation has delivered the same items and continues.
+            // The other invocation has delivered the same items and continues the delivery.
             DeliveryAnswer::Overtaken => {
                 DeliveryAction::Finish(DeliveryOutcome::Done { items: self.items })
             }
@@ -181,8 +182,8 @@ impl Delivering {
     fn handle_page(&mut self, page: Page) -> DeliveryAction {
         let Some(first) = page.first else { return self.handle_empty_page(page) };
         match page.feed {
-            // The start is stored before the first delivery. Otherwise an invocation for later
-            // items could start after it.
+            // The starting place is stored before the first delivery. Otherwise an invocation for
+            // later items could start after it and skip items.
             Some(feed) if self.progress.is_none() => {
                 self.stores_start = true;
                 DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next: first } }
@@ -191,13 +192,14 @@ impl Delivering {
         }
     }
 
-    /// Handles a page without items, which may pass the end of a partition.
+    /// Handles a page without items. Stores the place after the page if it is later than the
+    /// progress, for example in the next partition; otherwise finishes.
     fn handle_empty_page(&self, page: Page) -> DeliveryAction {
         let is_further = self.progress.is_some_and(|progress| progress.next < page.next);
         if self.restarts || is_further { self.advance() } else { self.finish() }
     }
 
-    /// Sends the first page of the first delivery, after its start was stored as progress.
+    /// Sends the first page of the first delivery, after the starting place was stored as progress.
     fn send_first_page(&mut self) -> DeliveryAction {
         self.stores_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
@@ -206,14 +208,14 @@ impl Delivering {
         DeliveryAction::Send
     }
 
-    /// Stores the place after the page as progress.
+    /// Stores the place after the page as the new progress.
     fn advance(&self) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.finish() };
         DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
-    /// Continues after the progress was stored: with the next page, if there is one and time is
-    /// left.
+    /// Continues after the progress was stored. Reads the next page if the last page had items and
+    /// time is left.
     fn continue_after_page(&mut self, time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items, .. }) = self.page else {
             return self.finish();
@@ -232,13 +234,13 @@ impl Delivering {
         DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.items })
     }
 
-    /// Returns whether the progress is after the last announced item.
+    /// Returns whether the last announced item is already delivered.
     fn has_reached_last(&self) -> bool {
         let (_, last) = self.announced;
         self.progress.is_some_and(|progress| progress.next > last)
     }
 
-    /// Finishes at the visible end of the feed.
+    /// Finishes the invocation at the visible end of the feed.
     fn finish(&self) -> DeliveryAction {
         if self.has_reached_last() {
             return DeliveryAction::Finish(DeliveryOutcome::Done { items: self.items });
@@ -357,7 +359,7 @@ mod tests {
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
-        // A repeated batch finds its items already delivered.
+        // All items of a repeated batch are already delivered.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),

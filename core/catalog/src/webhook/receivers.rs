@@ -1,8 +1,9 @@
-//! Addresses that may receive deliveries.
+//! Checks which addresses may receive webhook deliveries.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Address blocks outside the public internet, as prefix and length (RFC 6890 and its registry).
+/// Address blocks outside the public internet, as prefix and prefix length (RFC 6890 and its
+/// registry).
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -20,10 +21,11 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// The block of all public addresses that are assigned so far.
+/// The block from which all public addresses have been assigned so far.
 const PUBLIC_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// Blocks in [`PUBLIC_V6`] that are not public: tunnels of other addresses, and documentation.
+/// Blocks within [`PUBLIC_V6`] that are not public: addresses that tunnel other addresses, and
+/// documentation.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -34,12 +36,12 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
 /// Host name of the local machine.
 const LOCALHOST: &str = "localhost";
 
-/// The addresses that may receive deliveries.
+/// The addresses to which deliveries may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receivers {
     /// Addresses of the public internet.
     Public,
-    /// Addresses of the public internet, and 127.0.0.1 for development.
+    /// Addresses of the public internet and, for development, 127.0.0.1.
     PublicAndLocalhost,
 }
 
@@ -51,9 +53,9 @@ impl Receivers {
         is_public(address) || (self == Self::PublicAndLocalhost && is_localhost)
     }
 
-    /// Returns whether a URL may receive deliveries, without resolving its host. Rejects hosts that
-    /// end with a number, because some resolvers accept unusual addresses such as
-    /// `https://2130706433` for the local machine.
+    /// Returns whether a URL may receive deliveries, without resolving its host name. Hosts that
+    /// end with a number are rejected, because some resolvers interpret unusual addresses such as
+    /// `https://2130706433` as the local machine.
     #[must_use]
     pub fn allows_url(self, url: &str) -> bool {
         let Some(host) = host_of(url) else { return false };
@@ -67,8 +69,8 @@ impl Receivers {
     }
 }
 
-/// Returns the host of a URL in lowercase, without the brackets of an address and without a final
-/// dot.
+/// Returns the host of a URL in lowercase, without the brackets of an IPv6 address and without a
+/// trailing dot.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
@@ -80,8 +82,8 @@ fn host_of(url: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Returns whether an address is of the public internet. Addresses of the local machine, of its
-/// network, or of a service of that network such as 169.254.169.254 are not.
+/// Returns whether an address belongs to the public internet. Addresses of the local machine and of
+/// its network do not, and neither do addresses of network services such as 169.254.169.254.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -106,7 +108,7 @@ fn is_public(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    /// The first and the last address of each block, and others inside.
+    /// The first and last address of each block, and some addresses inside.
     const NOT_PUBLIC: &str = "
         0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255
         127.0.0.0 127.0.0.1 127.255.255.255 169.254.0.0 169.254.169.254 169.254.255.255
@@ -117,7 +119,7 @@ mod tests {
         fc00:: fd00:ec2::254 fdff::1 fe80::1 febf::1 fec0::1 ff00:: ff02::1 100::1
         2001::1 2001:1ff::1 2001:db8::1 2002:7f00:1:: 3fff::1 1fff:: 4000::";
 
-    /// The addresses next to these blocks, and others.
+    /// The addresses next to the blocks, and some other public addresses.
     const PUBLIC: &str = "
         1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
         169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255

@@ -1,4 +1,4 @@
-//! The state machine of the indexer.
+//! The indexer's state machine.
 
 use std::collections::BTreeSet;
 
@@ -15,20 +15,20 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// An indexing of a batch of events in progress.
+/// The indexing of one batch of events, in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Indexing {
     known: Known,
     work: Work,
-    /// Events to which reactions were performed, for the next item.
+    /// Events for the next item whose reactions have already been performed.
     reacted: Vec<Span>,
     phase: Phase,
-    /// First partition of a feed in tables of this incarnation.
+    /// First partition of a new feed in this incarnation of the tables.
     first_partition: u64,
     policy: PartitionPolicy,
     rules: Rules,
     attempts: u32,
-    /// Numbers of items and events that were indexed so far.
+    /// Number of items and events indexed so far.
     indexed: Indexed,
     /// Set if a new generation of the feed must be started.
     rebuilds: bool,
@@ -50,7 +50,7 @@ enum Phase {
 }
 
 impl Indexing {
-    /// Starts to index appended events. `known` is the state cached from an earlier batch.
+    /// Starts indexing appended events. `known` is the state cached from an earlier batch.
     #[must_use]
     pub fn begin(
         known: Known,
@@ -62,7 +62,7 @@ impl Indexing {
         Self::begin_by(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
-    /// Like [`Indexing::begin`], but with a policy and safety rules that a test chooses.
+    /// Like [`Indexing::begin`], but the caller (a test) chooses the policy and the safety rules.
     #[must_use]
     pub fn begin_by(
         known: Known,
@@ -89,8 +89,9 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Starts a new, empty generation of the feed, so that every stream is indexed from scratch.
-    /// Concurrent indexers are refused and continue in the new generation.
+    /// Starts a new, empty generation of the feed, so that every stream is indexed from the start.
+    /// The writes of concurrent indexers are refused, and these indexers continue in the new
+    /// generation.
     #[must_use]
     pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
@@ -100,14 +101,14 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Returns the state to cache for the next batch.
+    /// Returns the state to cache for the next batch of events.
     #[must_use]
     pub fn known(self) -> Known {
         self.known
     }
 
-    /// Processes the result of the last action and returns the next action. An answer that does not
-    /// match the last action ends the indexing with [`IndexingFault::Store`].
+    /// Processes the result of the last action and returns the next action. If the answer does not
+    /// match the last action, the indexing ends with [`IndexingFault::Store`].
     #[must_use]
     pub fn step(mut self, answer: IndexingAnswer, inputs: Inputs) -> (Self, IndexingAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -123,7 +124,7 @@ impl Indexing {
                 let unsettled = Vec::new();
                 self.set_tail(Tail { partition, feed, offset: 0, bytes: 0, unsettled }, inputs)
             }
-            // Another indexer created the partition; read its generation.
+            // Another indexer created the partition, so its generation must be read.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
                 self.restart(inputs)
             }
@@ -136,7 +137,7 @@ impl Indexing {
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
                 self.handle_raised_marks(marks, inputs)
             }
-            // Raising marks and reacting are idempotent.
+            // Raising marks and performing reactions are idempotent.
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.handle_failure(phase, true, inputs)
             }
@@ -181,7 +182,7 @@ impl Indexing {
         action
     }
 
-    /// Returns the next action, or finishes if all events are indexed.
+    /// Returns the next action, or finishes the indexing if all events are indexed.
     fn decide(&mut self, inputs: Inputs) -> IndexingAction {
         if self.work.is_empty() && !self.rebuilds && self.is_settled() {
             return self.finish(Ok(self.indexed.clone()));
@@ -204,19 +205,19 @@ impl Indexing {
         self.put_next_item(&tail, inputs)
     }
 
-    /// Returns the mark of a stream; 0 if it is unknown.
+    /// Returns the index up to which a stream is indexed, or 0 if it is unknown.
     fn mark_of(&self, stream: &StreamName) -> u64 {
         self.known.mark(stream).unwrap_or_default()
     }
 
-    /// Returns whether the marks include the last item.
+    /// Returns whether the marks of all streams include the last item's events.
     fn is_settled(&self) -> bool {
         self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.unsettled.is_empty())
     }
 
-    /// Returns the action that reads unknown marks, or that raises marks to include the last item;
-    /// `None` if neither is required.
+    /// Returns the action that reads unknown marks or raises marks to include the last item, or
+    /// `None` if no such action is needed.
     fn settle(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let unknown = self.streams_without_marks(tail);
         if !unknown.is_empty() {
@@ -237,7 +238,8 @@ impl Indexing {
         Some(self.enter(Phase::RaisingMarks(lagging)))
     }
 
-    /// Returns the streams of the last item and of the remaining events whose marks are unknown.
+    /// Returns the streams with unknown marks among those of the last item and of the remaining
+    /// events.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
         let streams = tail.unsettled.iter().map(|span| &span.stream).chain(self.work.streams());
         let unknown = streams.filter(|stream| self.known.mark(stream).is_none());
@@ -245,7 +247,7 @@ impl Indexing {
         unknown.into_iter().collect()
     }
 
-    /// Records that the marks include the last item.
+    /// Records that the marks include the last item's events.
     fn set_settled(&mut self) {
         if let Some(tail) = &mut self.known.tail {
             tail.unsettled.clear();
@@ -259,7 +261,7 @@ impl Indexing {
         }
     }
 
-    /// Puts the next item, after the reactions to its events.
+    /// Performs the reactions to the next item's events, then puts the item.
     fn put_next_item(&mut self, tail: &Tail, inputs: Inputs) -> IndexingAction {
         let Ok(at) = Checkpoint::at(tail.partition, tail.offset) else {
             return self.finish(Err(IndexingFault::Full));
@@ -302,13 +304,13 @@ impl Indexing {
         }
     }
 
-    /// Continues in the partition after `ended`, which has ended.
+    /// Continues in the partition that follows `ended`.
     fn begin_partition_after(&mut self, ended: u64, feed: Feed) -> IndexingAction {
         let next = ended.saturating_add(1);
         if Checkpoint::at(next, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
         }
-        // A new generation has no indexed events.
+        // In a new generation, no event is indexed yet.
         if feed.first_partition == next {
             self.known.marks.clear();
         }
@@ -366,7 +368,7 @@ impl Indexing {
         }
         for (stream, mark) in marks {
             if mark.first_partition > feed.first_partition {
-                // A later generation exists, so the cached end of the feed is stale.
+                // A later generation of the feed exists, so the cached end of the feed is stale.
                 return self.restart(inputs);
             }
             if mark.first_partition == feed.first_partition {
@@ -376,7 +378,7 @@ impl Indexing {
         self.decide(inputs)
     }
 
-    /// Records that the marks have at least these values and include the last item.
+    /// Records that the stored marks are at least `marks` and include the last item's events.
     fn handle_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,
@@ -423,7 +425,7 @@ impl Indexing {
         self.wait(Phase::ReadingPartition, inputs)
     }
 
-    /// Retries the action of a phase, unless the error is permanent or too many attempts have
+    /// Retries the action of a phase. Gives up if the error is permanent or too many attempts have
     /// failed.
     fn handle_failure(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> IndexingAction {
         self.attempts += 1;

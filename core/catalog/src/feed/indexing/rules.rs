@@ -1,22 +1,23 @@
-//! Safety rules of the indexer.
+//! The indexer's safety rules.
 
 /// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
-/// and must then find a violation. Without the feature `model`, all rules are enforced.
+/// and must then find a violation. If the feature `model` is off, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// No item is put before the marks include the preceding item.
+    /// An item is put only after the marks include the preceding item.
     SettleFirst,
-    /// Events missing between a stream's mark and the announced events are read from the stream.
+    /// If announced events start after a stream's mark, the missing events between are read from
+    /// the stream.
     FillGaps,
-    /// Events below a stream's mark are not indexed again.
+    /// Events before a stream's mark are not indexed again.
     TrimSeen,
-    /// Reactions are performed before their events are indexed.
+    /// The reactions to events are performed before the events are indexed.
     ReactFirst,
     /// After a refused write, the end of the feed and the marks are read again.
     ForgetWhenRefused,
 }
 
-/// The enforced rules, of which the model checker disables one.
+/// The enforced rules. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -24,7 +25,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Returns all rules but one.
+    /// Returns all rules except one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {

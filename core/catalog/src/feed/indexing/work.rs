@@ -1,4 +1,4 @@
-//! Events that are not indexed yet.
+//! The events that are not indexed yet.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::feed::span::{Span, join_spans};
 use crate::stream::StreamName;
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS};
 
-/// Event ranges by stream: sorted, deduplicated and not empty.
+/// Ranges of events, grouped by stream, sorted and deduplicated. No range is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Work(BTreeMap<StreamName, Vec<Span>>);
 
@@ -24,7 +24,7 @@ impl Work {
         self.0.keys()
     }
 
-    /// Removes the events below the marks.
+    /// Removes the events that the marks already include.
     pub(super) fn remove_indexed(&mut self, mark_of: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
             let mark = mark_of(stream);
@@ -34,8 +34,8 @@ impl Work {
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap: the stream, the first missing index and the index after the gap. A
-    /// gap is between a stream's mark and its first event, or between two event ranges.
+    /// Returns the first gap as the stream, the first missing index and the index after the gap. A
+    /// gap is between a stream's mark and its first event, or between two ranges of events.
     pub(super) fn first_gap(
         &self,
         mark_of: impl Fn(&StreamName) -> u64,
@@ -59,7 +59,7 @@ impl Work {
         self.0.append(&mut join_spans(spans));
     }
 
-    /// Returns the events of the next item: the first event range of each stream, up to the limits
+    /// Returns the events of the next item: the first range of each stream, up to the size limits
     /// of an item.
     pub(super) fn next_item(&self) -> Vec<Span> {
         let mut item = Vec::new();

@@ -19,9 +19,9 @@ pub struct Append {
     rules: Rules,
     writes: u32,
     failed_reads: u32,
-    /// Set once the outcome of a write is unknown.
+    /// Set once any write has an unknown outcome.
     is_uncertain: bool,
-    /// Set once a write was refused because its event batch exists.
+    /// Set once a write was refused because its event batch already exists.
     batch_exists: bool,
 }
 
@@ -47,7 +47,7 @@ impl Append {
     /// Starts an append.
     ///
     /// # Errors
-    /// [`AppendFault`] if the events cannot be appended; then no request is sent.
+    /// Returns [`AppendFault`] if the events cannot be appended. No request is sent in this case.
     pub fn begin(
         proposal: &Proposal,
         policy: SplitPolicy,
@@ -55,10 +55,10 @@ impl Append {
         Self::begin_by(proposal, policy, Rules::default())
     }
 
-    /// Like [`Append::begin`], but with safety rules that the model checker chooses.
+    /// Like [`Append::begin`], but the caller (the model checker) chooses the safety rules.
     ///
     /// # Errors
-    /// Like [`Append::begin`].
+    /// Returns the same errors as [`Append::begin`].
     pub fn begin_by(
         proposal: &Proposal,
         policy: SplitPolicy,
@@ -78,8 +78,8 @@ impl Append {
         Ok((append, action))
     }
 
-    /// Processes the result of the last action and returns the next action. An answer that does not
-    /// match the last action ends the append with [`AppendFault::Store`].
+    /// Processes the result of the last action and returns the next action. If the answer does not
+    /// match the last action, the append ends with [`AppendFault::Store`].
     #[must_use]
     pub fn step(
         mut self,
@@ -119,8 +119,8 @@ impl Append {
         tip.next.saturating_sub(tip.appended)
     }
 
-    /// Returns the index of the first event that the write splits off the tip, or appends if it
-    /// splits off none.
+    /// Returns the index of the first event that the write moves from the tip to an event batch. If
+    /// the write moves no events, returns the index of the first appended event.
     fn first_written_index(&self) -> u64 {
         match &*self.write {
             Write::SplitOff { batch, .. } => batch.index,
@@ -153,7 +153,8 @@ impl Append {
             StreamAppendAnswer::Done => self.finish_appended(Arc::new(self.write.tip().clone())),
             StreamAppendAnswer::Refused { tip: Some(tip) } => self.handle_tip(Some(tip), inputs),
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
-            // If both conditions fail, only one may be reported; the tip shows which failed.
+            // If both conditions fail, the store may report only one of them. The tip shows which
+            // condition failed.
             StreamAppendAnswer::BatchExists => {
                 self.batch_exists = true;
                 self.read_tip()
@@ -167,7 +168,8 @@ impl Append {
         }
     }
 
-    /// Repeats the same write, which takes effect at most once. Gives up after too many attempts.
+    /// Repeats the identical write, which takes effect at most once. Gives up after too many
+    /// attempts.
     fn retry_write(&mut self, inputs: Inputs) -> StreamAppendAction {
         if self.writes >= MAX_STREAM_WRITE_ATTEMPTS {
             return self.give_up(AppendFault::Contention);
@@ -175,7 +177,7 @@ impl Append {
         self.wait(Phase::WaitingToWrite, self.writes, inputs)
     }
 
-    /// Handles the current tip after a write that was refused or has an unknown outcome.
+    /// Handles the current tip, which was read after a write was refused or had an unknown outcome.
     fn handle_tip(&mut self, tip: Option<Arc<Tip>>, inputs: Inputs) -> StreamAppendAction {
         let etag = tip.as_ref().map(|tip| tip.etag);
         let is_unchanged = etag == self.write.expected();
@@ -183,15 +185,15 @@ impl Append {
             if self.batch_exists {
                 return self.give_up(AppendFault::Damaged { index: self.first_written_index() });
             }
-            // An earlier attempt may still take effect, so only the same write is safe.
+            // An earlier attempt may still take effect, so only the identical write is safe.
             return self.retry_write(inputs);
         }
         let Some(tip) = tip else { return finish_conflict(None) };
         if tip.has(self.writer) && self.rules.is_enforced(SafetyRule::SearchTip) {
             return self.finish_appended(tip);
         }
-        // Events that were appended since may have been split off. If no outcome is unknown, the
-        // append's own events are not among them.
+        // Events that were appended in the meantime may already be in event batches. If no write
+        // has an unknown outcome, the append's own events are not among them.
         let first_in_tip = tip.first();
         if self.is_uncertain
             && first_in_tip > self.first_index()
@@ -202,7 +204,7 @@ impl Append {
         finish_conflict(Some(tip))
     }
 
-    /// Searches a page of event batches, newest first, for the append's events.
+    /// Searches a page of event batches for the append's events, newest batch first.
     fn search_batches(
         &mut self,
         batches: &[EventBatch],
@@ -228,8 +230,8 @@ impl Append {
         self.read_batches(tip, searched_from)
     }
 
-    /// Retries a failed read from `retry`, unless the error is permanent or too many reads have
-    /// failed.
+    /// Retries a failed read in the phase `retry`. Gives up if the error is permanent or too many
+    /// reads have failed.
     fn handle_read_failure(
         &mut self,
         retry: Phase,
@@ -252,8 +254,8 @@ impl Append {
         StreamAppendAction::Finish(Ok(AppendOutcome::Appended { tip, index: self.first_index() }))
     }
 
-    /// Finishes with a fault. If an outcome is unknown, any fault except damage becomes
-    /// [`AppendFault::OutcomeUnknown`].
+    /// Finishes with a fault. If a write has an unknown outcome, any fault except corruption
+    /// becomes [`AppendFault::OutcomeUnknown`].
     fn give_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });
         let fault =

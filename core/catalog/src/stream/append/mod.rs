@@ -1,16 +1,16 @@
-//! Appends to an event stream: exactly once, with one write, usually without a read.
+//! Appends events to an event stream exactly once, with one write and usually without a read.
 //!
 //! [`Append`] is a pure state machine that makes all decisions. It starts with the tip on which its
 //! events were decided, and ends when they are appended or certainly never will be. In the latter
-//! case, the caller decides again on the current tip.
+//! case, the caller handles its command again, based on the current tip.
 //!
-//! Safety rules, each with a test that fails without it:
-//! - *Same write*: a write is conditional on one etag, which no tip ever has twice, so that a
-//!   repeated or late write takes effect at most once. While the tip has that etag, only the same
-//!   write is sent, because an earlier attempt may still take effect.
-//! - *Search before deciding*: after an unknown outcome, the command is decided again only after
-//!   the writer has searched for its id in the tip and in all event batches back to the index of
-//!   its decision.
+//! Each of the following safety rules has a test that fails without the rule:
+//! - *Same write*: a write is conditional on the tip's etag. No etag ever occurs twice in a stream,
+//!   so a repeated or late write takes effect at most once. While the tip has that etag, only the
+//!   identical write is sent, because an earlier attempt may still take effect.
+//! - *Search before deciding*: after an unknown outcome, the writer searches for its append id in the
+//!   tip and in all event batches back to the index of its decision. Only if the id is not found is
+//!   the command handled again.
 
 mod machine;
 mod proposal;
@@ -28,21 +28,21 @@ use super::event::InvalidEvent;
 use super::tip::{EventBatch, Tip};
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 
-/// Next action of the driver.
+/// Next action that the driver must perform.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamAppendAction {
-    /// Perform this write atomically if its condition holds.
+    /// Perform this write atomically if its condition is met.
     Write(Arc<Write>),
     /// Read the tip with strong consistency.
     ReadTip,
-    /// Read event batches backwards with strong consistency.
+    /// Read event batches in descending order with strong consistency.
     ReadBatches {
-        /// Only batches whose index is below this index are read.
+        /// Upper bound (exclusive) for the indexes of the batches to read.
         below: u64,
     },
     /// Wait, then report [`StreamAppendAnswer::Waited`].
     Wait {
-        /// Duration of the wait in milliseconds.
+        /// Duration of the wait, in milliseconds.
         delay_ms: u64,
     },
     /// Return this result to the caller of the append.
@@ -59,16 +59,16 @@ pub enum StreamAppendAnswer {
         /// The current tip, if the response included it.
         tip: Option<Arc<Tip>>,
     },
-    /// The event batch exists, so nothing was written. The condition on the tip may have failed,
-    /// too.
+    /// The event batch already exists, so nothing was written. The condition on the tip may have
+    /// failed as well.
     BatchExists,
-    /// The outcome is unknown; the write may still take effect.
+    /// The outcome of the write is unknown; it may still take effect.
     Unknown,
     /// The write was throttled; nothing was written.
     Throttled,
-    /// The write failed permanently: access denied or invalid request.
+    /// The write failed permanently, because access was denied or the request was invalid.
     Failed,
-    /// The tip; `None` if the stream does not exist.
+    /// The tip, or `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
     /// A page of event batches.
     Batches {
@@ -77,7 +77,7 @@ pub enum StreamAppendAnswer {
     },
     /// A read failed.
     ReadFailed {
-        /// Set if a retry may succeed.
+        /// Whether a retry may succeed.
         temporary: bool,
     },
     /// The requested wait is over.
@@ -87,9 +87,9 @@ pub enum StreamAppendAnswer {
 /// Outcome of an append.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AppendOutcome {
-    /// The events are in the stream exactly once.
+    /// The events were appended exactly once.
     Appended {
-        /// Newest known tip: the tip of this append, or a later tip.
+        /// Newest known tip, which is the tip of this append or a later one.
         tip: Arc<Tip>,
         /// Index of the first appended event.
         index: u64,
@@ -97,7 +97,7 @@ pub enum AppendOutcome {
     /// Another writer appended first. The events are not in the stream, and this append will never
     /// add them.
     Conflict {
-        /// Current tip; `None` if the stream does not exist.
+        /// Current tip, or `None` if the stream does not exist.
         tip: Option<Arc<Tip>>,
     },
 }
@@ -111,13 +111,13 @@ pub enum AppendFault {
     /// An event exceeds a limit.
     #[error(transparent)]
     Event(#[from] InvalidEvent),
-    /// The events and unfolds exceed the size of an item.
-    #[error("the append has {bytes} bytes, at most {MAX_STREAM_ITEM_BYTES} are allowed")]
+    /// The events and unfolds exceed the maximum size of an item.
+    #[error("the append has {bytes} bytes; at most {MAX_STREAM_ITEM_BYTES} are allowed")]
     TooLarge {
-        /// Bytes of the item with the events and unfolds.
+        /// Size of the item that contains the events and unfolds, in bytes.
         bytes: usize,
     },
-    /// The stream has no index left.
+    /// No event index is left in the stream.
     #[error("the stream is full; it can have at most {TIP_INDEX} events")]
     Full,
     /// The store throttled every attempt.
@@ -126,13 +126,13 @@ pub enum AppendFault {
     /// The outcome of a write is unknown.
     #[error("the outcome is unknown; search the stream for the append before deciding again")]
     OutcomeUnknown,
-    /// The store failed; nothing was appended.
+    /// The store failed, and nothing was appended.
     #[error("the store is unreachable or rejected the request")]
     Store,
-    /// Events are missing or duplicate.
+    /// The stream is corrupt: events are missing or duplicated.
     #[error("the stream is damaged at index {index}")]
     Damaged {
-        /// Index of a missing or duplicate event.
+        /// Index of a missing or duplicated event.
         index: u64,
     },
 }

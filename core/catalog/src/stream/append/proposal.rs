@@ -1,4 +1,4 @@
-//! Proposals: events to append, with the tip on which they were decided.
+//! Proposals: events to append, together with the tip on which they were decided.
 
 use std::sync::Arc;
 
@@ -13,27 +13,27 @@ use crate::stream::unfold::Unfold;
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 use cellar_base::record::item_bytes;
 
-/// Events that were decided on a tip.
+/// Events that were decided on a known tip and are to be appended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// Name of the stream.
     pub name: StreamName,
-    /// Tip on which the events were decided; `None` if the stream did not exist.
+    /// Tip on which the events were decided, or `None` if the stream did not exist.
     pub on: Option<Arc<Tip>>,
     /// Id of the append, stored with each event.
     pub writer: WriterId,
-    /// Events to append, oldest first; not empty.
+    /// Events to append, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
     /// Unfolds to store in the new tip.
     pub unfolds: Vec<Unfold>,
 }
 
 impl Proposal {
-    /// Returns the write of this proposal. The result is deterministic, so that a retry is
+    /// Returns the write that appends this proposal. The write is deterministic, so that a retry is
     /// identical.
     ///
     /// # Errors
-    /// [`AppendFault`] if the events are invalid or do not fit a tip.
+    /// Returns [`AppendFault`] if the events are invalid or do not fit into a tip.
     pub fn write(&self, policy: SplitPolicy) -> Result<Write, AppendFault> {
         self.events.iter().try_for_each(StreamEvent::check)?;
         if self.events.is_empty() {
@@ -72,13 +72,13 @@ impl Proposal {
     }
 }
 
-/// Returns `new` with the events of `old` before its own.
+/// Returns `new` with the events of `old` inserted before its events.
 fn tip_with_all_events(old: &Tip, new: &Tip) -> Tip {
     let events = old.events.iter().chain(&new.events).cloned().collect();
     Tip { events, ..new.clone() }
 }
 
-/// Returns whether a tip is too large according to the policy, or for an item.
+/// Returns whether a tip exceeds the policy's thresholds or the maximum size of an item.
 fn exceeds_policy(tip: &Tip, policy: SplitPolicy) -> bool {
     tip.events.len() > policy.events
         || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes

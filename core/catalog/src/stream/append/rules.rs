@@ -1,7 +1,7 @@
 //! Safety rules of an append to an event stream.
 
 /// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
-/// and must then find a violation. Without the feature `model`, all rules are enforced.
+/// and must then find a violation. If the feature `model` is off, all rules are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// After an unknown outcome, the writer searches the tip for its events.
@@ -9,11 +9,12 @@ pub enum SafetyRule {
     /// After an unknown outcome, the writer also searches the event batches, back to the index of
     /// its decision.
     SearchBatches,
-    /// While the tip has the etag on which the write depends, the writer sends only the same write.
+    /// While the tip has the etag on which a write depends, the writer sends only the identical
+    /// write.
     SameWrite,
 }
 
-/// The enforced rules, of which the model checker disables one.
+/// The enforced rules. The model checker disables one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     #[cfg(feature = "model")]
@@ -21,7 +22,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Returns all rules but one.
+    /// Returns all rules except one.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn without(rule: SafetyRule) -> Self {

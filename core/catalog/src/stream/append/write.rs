@@ -5,17 +5,17 @@ use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
 use crate::stream::tip::{EventBatch, Tip};
 
-/// One write. A retry is identical, so that the write takes effect at most once.
+/// A write to an event stream. A retry sends the identical write, which takes effect at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// Put the first tip of a stream, unless it exists.
+    /// Put the first tip of a stream, unless the stream already has a tip.
     First(Tip),
-    /// Append to the tip if the tip has the expected etag.
+    /// Append events to the tip if the tip has the expected etag.
     Update(Update),
     /// In one transaction, put the event batch if its key is free, and replace the tip if the tip
     /// has the expected etag.
     SplitOff {
-        /// Batch with the events of the old tip.
+        /// Event batch that contains the events of the old tip.
         batch: EventBatch,
         /// Update to a tip that contains only the new events.
         update: Update,
@@ -25,16 +25,16 @@ pub enum Write {
 /// Update of a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
-    /// Etag that the current tip must have.
+    /// Expected etag of the current tip.
     pub expected: Etag,
     /// The complete new tip.
     pub tip: Tip,
-    /// Appended events, which are the last events of `tip`.
+    /// The appended events, which are the last events of `tip`.
     pub appended: Vec<StreamEvent>,
 }
 
 impl Write {
-    /// Returns the tip after the write.
+    /// Returns the tip that this write produces.
     #[must_use]
     pub fn tip(&self) -> &Tip {
         match self {
@@ -49,7 +49,7 @@ impl Write {
         &self.tip().name
     }
 
-    /// Returns the expected etag; `None` if the stream must not exist.
+    /// Returns the expected etag, or `None` if the stream must not exist yet.
     #[must_use]
     pub fn expected(&self) -> Option<Etag> {
         match self {
