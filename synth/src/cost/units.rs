@@ -1,4 +1,4 @@
-//! Units in which AWS bills.
+//! Units that AWS uses for billing.
 
 /// Number of hours in a month, as AWS bills it.
 pub(crate) const MONTH_HOURS: u128 = 730;

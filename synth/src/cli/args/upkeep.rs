@@ -92,12 +92,12 @@ pub(crate) struct ReprocessArguments {
     pub(crate) yes: bool,
 }
 
-/// Point in time to restore to.
+/// Point in time to which the tables are restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RestoreTime {
     /// The latest restorable time, a few minutes ago.
     Latest,
-    /// Unix seconds.
+    /// Time in Unix seconds.
     At(u64),
 }
 
